@@ -31,14 +31,14 @@ from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 from benchmarks.gold import Record, Split, is_same, leaves, records
 from benchmarks.gold.types import TYPES
-from structured import Extraction, Extractor, Grounded, StructuredError, StructuredWarning, classify, events, load_model
+from structured import Extractor, Grounded, Result, StructuredWarning, classify, events, load_model
 from structured.automata.loops.jit import compile_loops
 from structured.decoding.requests import Generation
 from structured.models import LanguageModel
 from structured.output_types.paths import Steps
+from structured.results.attribution import answer_leaves
 from structured.results.calibration import Calibration, expected_calibration_error
 from structured.results.confidence import tokens_of_leaves
-from structured.results.evidence import answer_leaves
 
 T = TypeVar("T")
 
@@ -137,22 +137,22 @@ def answer(model: LanguageModel, way: str, split: Split, output_type: type[BaseM
     extractor = Extractor[Any](
         with_grounded_text(output_type) if how.grounded == "text" else output_type,
         model=model,
-        absent=True if how.absent else None,
-        evidence=True,
+        allow_missing=True if how.absent else None,
         grounded=True if how.grounded == "all" else None,
         examples=examples if how.examples else (),
         max_tokens=MAX_TOKENS,
         observe=keep,
     )
     started = process_time()
-    results = extractor.batch([record.document for _, record in chosen], errors="return", progress=False)
+    documents = [record.document for _, record in chosen]
+    results = sorted(extractor.results(documents, progress=False), key=lambda result: result.position)
     seconds = (process_time() - started) / max(len(chosen), 1)
     answers = []
     for place, ((position, record), result) in enumerate(zip(chosen, results, strict=True)):
         wanted = dict(leaves(record.value.model_dump()))
         one = Answer(model.name, way, split, position, output_type.__name__, 0, len(wanted), seconds)
-        if isinstance(result, StructuredError):
-            one.error = type(result).__name__
+        if result.text is None:
+            one.error = type(result.error).__name__
         else:
             generation = next(one for one in written[place] if one.text == result.text)
             given = dict(leaves(json.loads(result.text)))
@@ -186,11 +186,12 @@ def _values(
     extractor: Extractor[Any],
     record: Record,
     wanted: dict[Steps, Any],
-    result: Extraction[Any],
+    result: Result[Any],
     generation: Generation,
 ) -> Iterator[Value]:
-    found = answer_leaves(extractor.task.output_type, result.text)
-    for leaf, tokens in zip(found, tokens_of_leaves(result.text, found, generation.diagnostics.tokens), strict=True):
+    text = result.text or ""
+    found = answer_leaves(extractor.output_type, text)
+    for leaf, tokens in zip(found, tokens_of_leaves(text, found, generation.diagnostics.tokens), strict=True):
         evidence = result.evidence[leaf.path]
         yield Value(
             leaf.path,

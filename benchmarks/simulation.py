@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.documents import KINDS, documents
-from structured import Extraction, Extractor
+from structured import Extractor, Result
 from structured.models import PACKAGED_MODEL, load_model
 from structured.models.packaged import PackagedModel
 
@@ -186,15 +186,15 @@ def _measured(extractor: Extractor[Any], model: PackagedModel, texts: list[str])
     extractor.batch(texts[:32], progress=False, errors="return")  # warm
     with timed(model) as passes:
         began = time.process_time()
-        found = extractor.batch(texts, evidence=True, errors="return", progress=False)
+        found = list(extractor.results(texts, progress=False))
         seconds = time.process_time() - began
-    works = [_work(one) for one in found if isinstance(one, Extraction)]
+    works = [_work(one) for one in found if one.error is None]
     # What the prompts share is read once, and tokens that were proposed in vain are read as well.
     extra = (sum(one.tokens for one in passes) - sum(one.prompt + one.written for one in works)) / len(works)
     return Measured([one._replace(prompt=round(one.prompt + extra)) for one in works], passes, seconds)
 
 
-def _work(one: Extraction[Any]) -> Work:
+def _work(one: Result[Any]) -> Work:
     usage = one.usage
     return Work(usage.prompt_tokens, usage.passes, usage.sampled_tokens + usage.forced_tokens)
 

@@ -41,7 +41,14 @@ from structured.errors import (
     VocabularyError,
 )
 from structured.extraction import events
-from structured.extraction.calls import aextract, aextract_batch, extract, extract_batch
+from structured.extraction.calls import (
+    aextract,
+    aextract_batch,
+    aextract_results,
+    extract,
+    extract_batch,
+    extract_results,
+)
 from structured.extraction.classification import Classification, classify
 from structured.extraction.conversation import TextOrChat
 from structured.extraction.documents.document import Document
@@ -49,17 +56,14 @@ from structured.extraction.documents.tables import read_rows
 from structured.extraction.draft import Draft
 from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options
-from structured.extraction.outcomes import BatchResult
-from structured.extraction.output.batch import BatchSummary
 from structured.extraction.output.reading import read_results
+from structured.extraction.output.writing import awrite_results, write_results
 from structured.extraction.prompt_functions import structured
 from structured.extraction.stream import Stream
 from structured.integrations.transformers import GuidedLogitsProcessor
 from structured.models import load_model
 from structured.output_types.choice import Choice
 from structured.output_types.combining import Json, Repeat, Text, template
-from structured.output_types.evidence import Evidence
-from structured.output_types.extraction import Extraction
 from structured.output_types.functions.call import Call
 from structured.output_types.functions.call_types import functions
 from structured.output_types.functions.tool import Tool
@@ -71,7 +75,9 @@ from structured.output_types.output_type import Description, OutputType
 from structured.output_types.regex import Regex
 from structured.output_types.regular_expression import to_regex
 from structured.results.calibration import Calibration
+from structured.results.evidence import Evidence
 from structured.results.partial import PartialReader
+from structured.results.result import Result
 
 if TYPE_CHECKING:
     from structured.index.state_diagram import inspect_automaton
@@ -114,8 +120,6 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "BatchError",
-    "BatchResult",
-    "BatchSummary",
     "BudgetError",
     "BudgetWarning",
     "CacheWarning",
@@ -128,7 +132,6 @@ __all__ = [
     "Draft",
     "Evaluation",
     "Evidence",
-    "Extraction",
     "Extractor",
     "Generation",
     "GenerationError",
@@ -155,6 +158,7 @@ __all__ = [
     "Regex",
     "Repeat",
     "RepetitionWarning",
+    "Result",
     "SchemaError",
     "ServerError",
     "Stream",
@@ -168,12 +172,15 @@ __all__ = [
     "VocabularyError",
     "aextract",
     "aextract_batch",
+    "aextract_results",
+    "awrite_results",
     "classify",
     "connect",
     "evaluate",
     "events",
     "extract",
     "extract_batch",
+    "extract_results",
     "functions",
     "inspect_automaton",
     "inspect_type",
@@ -184,5 +191,6 @@ __all__ = [
     "structured",
     "template",
     "to_regex",
+    "write_results",
     "write_table",
 ]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.batches.orders import Order, model_for_one, read_one, short_documents
-from structured import OutputError, extract_batch, read_results
+from structured import OutputError, read_results, write_results
 
 REFUSED = 3
 """The exit code of a process that may not write to the file."""
@@ -110,7 +110,7 @@ def main() -> None:
     """Write the answers of so many documents to a file."""
     path, documents = sys.argv[1:]
     try:
-        extract_batch(Order, short_documents(int(documents)), model=model_for_one(), output=path, progress=False)
+        write_results(Order, short_documents(int(documents)), path, model=model_for_one(), progress=False)
     except OutputError as error:
         sys.exit(REFUSED if "Another call is writing" in str(error) else str(error))
 

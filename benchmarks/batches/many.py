@@ -9,6 +9,7 @@ from benchmarks.batches.machine import Cost, measured
 from benchmarks.batches.orders import Order, model_for_one, short_documents
 from structured import Extractor, read_results
 from structured.automata.loops.jit import compile_loops
+from structured.extraction.output.writing import write_results_of
 
 WARM = 1_000
 """Documents before those that are measured."""
@@ -18,7 +19,7 @@ def streamed(count: int) -> Cost:
     """Return what it costs to stream the results of so many documents, and to forget them."""
     extractor = Extractor(Order, model=model_for_one())
     with measured() as cost:
-        found = sum(not result.error for result in extractor.stream_batch(short_documents(count)))
+        found = sum(not result.error for result in extractor.results(short_documents(count)))
     if found != count:
         raise ValueError(f"{found} of {count} documents have an answer")
     return cost
@@ -30,7 +31,7 @@ def written(count: int) -> Cost:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "orders.jsonl"
         with measured() as cost:
-            extractor.batch(short_documents(count), output=path, progress=False)
+            write_results_of(extractor, short_documents(count), path, progress=False)
         found = sorted(int(result.id) for result in read_results(path, Order) if not result.error)
     if found != [*range(count)]:
         raise ValueError(f"{len(found)} of {count} documents have a record, or not one each")

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from benchmarks.batches.orders import ORDER, Long, Order, long_document, model_for_all
-from structured import extract
+from structured import Extractor
 from structured.automata.loops.jit import compile_loops
 
 EXAMPLE = "Order A-7 came from Ivo for 12.5 euros. The van was late."
@@ -52,7 +52,7 @@ def is_installed() -> bool:
 
 def of_structured(document: str, **options: Any) -> Found:
     """Return the orders that this library finds."""
-    found = extract(list[Order], document, model=model_for_all(6_000), max_tokens=4_000, evidence=True, **options)
+    found = Extractor(list[Order], model=model_for_all(6_000), max_tokens=4_000, **options).result(document)
     orders: Found = []
     for index, data in enumerate(found.data):
         spans = [found.evidence[f"[{index}].{name}"].span for name in Order.model_fields]

@@ -14,7 +14,7 @@ to both sums, since the form is enforced and the truth is not.
     Is 1 + 1 = 3? No
 """
 
-from structured import Choice, Draft, Regex, extract
+from structured import Choice, Draft, Extractor, Regex
 
 HOW_OFTEN = Choice({"yes": 0.75, "no": 0.25, "never": 0.0, "always": 1.0})
 EXAMPLES = [
@@ -33,7 +33,7 @@ BEFORE = "Q: Is ice cold?\nA: Yes.\n\nQ: Is a mouse larger than a horse?\nA: No.
 
 if __name__ == "__main__":
     for answer in ANSWERS:
-        found = extract(HOW_OFTEN, answer, model="smollm2", examples=EXAMPLES, evidence=True)
+        found = Extractor(HOW_OFTEN, model="smollm2", examples=EXAMPLES).result(answer)
         print(answer, found.data, found.value)
     for question in ("Is 1 + 1 = 2?", "Is 1 + 1 = 3?"):
         draft = Draft(f"{BEFORE}Q: {question}\nA:", model="smollm2")

@@ -13,7 +13,7 @@ asking (jump-forward decoding). Without that, the answer is the same, and the mo
 
 from pydantic import BaseModel
 
-from structured import extract
+from structured import Extractor
 
 
 class Person(BaseModel):
@@ -27,7 +27,7 @@ TEXT = "John is 23, a student, and takes courses in law and history."
 
 if __name__ == "__main__":
     for jump_forward in (True, False):
-        found = extract(Person, TEXT, model="smollm2", evidence=True, jump_forward=jump_forward)
+        found = Extractor(Person, model="smollm2", jump_forward=jump_forward).result(TEXT)
         cost = found.usage
         print(found.text)
         print(f"{cost.sampled_tokens} tokens sampled, {cost.forced_tokens} forced, in {cost.passes} passes")

@@ -15,10 +15,10 @@ from structured.cli.asked import AskedType
 from structured.errors import ModelError
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.events import Listener
-from structured.extraction.extractor import make_extractor
-from structured.extraction.output.batch import BatchSummary, Output
+from structured.extraction.extractor import Extractor
 from structured.extraction.output.journal import Resume
 from structured.extraction.output.records import Record
+from structured.extraction.output.writing import Output, Written, write_results_of
 
 if TYPE_CHECKING:
     from structured.extraction.options import Options
@@ -36,7 +36,7 @@ class Engine(Protocol):
 
     def __call__(
         self, documents: Iterable[DocumentLike], output: Output, *, resume: Resume, progress: bool | None
-    ) -> BatchSummary:
+    ) -> Written:
         """Answer the documents that have no record in the output yet."""
 
 
@@ -47,15 +47,11 @@ class Wanted:
     Attributes:
         output_type: The type.
         asked: How it is named, for processes that read it themselves.
-        absent: Whether any field may be missing.
-        evidence: Whether values have evidence.
         options: See `Options`.
     """
 
     output_type: Any
     asked: AskedType
-    absent: bool
-    evidence: bool
     options: "Options"
 
 
@@ -64,14 +60,12 @@ def local_engine(wanted: Wanted, observe: Listener) -> Engine:
     options: Options = {**wanted.options, "observe": observe}
     try:
         with Console(stderr=True).status("Loading the model …"):
-            extractor = make_extractor(wanted.output_type, wanted.absent or None, options, evidence=wanted.evidence)
+            extractor = Extractor[Any](wanted.output_type, **options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
 
-    def answer(
-        documents: Iterable[DocumentLike], output: Output, *, resume: Resume, progress: bool | None
-    ) -> BatchSummary:
-        return extractor.batch(documents, output=output, resume=resume, errors="return", progress=progress)
+    def answer(documents: Iterable[DocumentLike], output: Output, *, resume: Resume, progress: bool | None) -> Written:
+        return write_results_of(extractor, documents, output, resume=resume, progress=progress)
 
     return answer
 
@@ -88,19 +82,17 @@ def ray_engine(
     if find_spec("ray") is None:
         raise ModelError("--engine ray needs Ray: pip install 'structured-extraction[ray]'.")
     given: dict[str, Any] = {"concurrency": concurrency, "num_gpus": num_gpus}
-    request = Request(wanted.asked.read, wanted.absent or None, wanted.evidence, wanted.options)
+    request = Request(wanted.asked.read, wanted.options)
     try:
         actors = Actors(**{name: value for name, value in given.items() if value is not None})
-        output_type = request.resolved(wanted.output_type)
+        request.check(wanted.output_type)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
 
-    def answer(
-        documents: Iterable[DocumentLike], output: Output, *, resume: Resume, progress: bool | None
-    ) -> BatchSummary:
+    def answer(documents: Iterable[DocumentLike], output: Output, *, resume: Resume, progress: bool | None) -> Written:
         starting = Console(stderr=True).status("Starting Ray, and loading the model …")
         how: dict[str, Any] = {"resume": resume, "progress": progress, "starting": starting, "taken": taken}
         with redirect_stdout(sys.stderr):  # where Ray prints what it has to say
-            return write_batch_by_actors(request, output_type, documents, output, actors, **how)
+            return write_batch_by_actors(request, documents, output, actors, **how)
 
     return answer

@@ -1,7 +1,7 @@
 """`structured eval`: answers beside the right ones, as figures for a terminal, as JSON and as a page."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,7 +9,7 @@ from structured.cli.asked import FIELDS_HELP, read_type
 from structured.cli.console import show
 from structured.cli.exits import say
 from structured.cli.models import MODEL_HELP
-from structured.extraction.extractor import make_extractor
+from structured.extraction.extractor import Extractor
 from structured.extraction.output.reading import read_results
 from structured.jobs.evaluation.evaluate import evaluate
 from structured.jobs.evaluation.evaluation import Evaluation
@@ -46,7 +46,7 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
     try:
         before = None if baseline is None else Evaluation.from_json(baseline.read_text(encoding="utf-8"))
         if results is None:
-            extractor = make_extractor(output_type, None, {} if model is None else {"model": model})
+            extractor = Extractor[Any](output_type) if model is None else Extractor[Any](output_type, model=model)
             evaluation = evaluate(extractor, gold)
         else:
             evaluation = evaluate(read_results(results, output_type), gold, output_type=output_type)

@@ -1,4 +1,4 @@
-"""`structured extract`: objects out of files, as JSON lines, as parts of Parquet, or as a table."""
+"""`structured extract`: objects out of files, as JSON lines or as a table."""
 
 import shlex
 import sys
@@ -15,13 +15,13 @@ from structured.cli.engines import EngineName, Wanted, local_engine, ray_engine
 from structured.cli.exits import ExitCode, say, sentence
 from structured.cli.inputs import documents_at
 from structured.cli.models import MODEL_HELP
-from structured.cli.writing import Format, files_of, format_of, show_value, write
+from structured.cli.writing import Format, files_of, format_of, show_result, write
 from structured.errors import OutputError, StructuredError
 from structured.errors.values import counted
 from structured.extraction.events import DocumentAccepted, DocumentFailed, DocumentStarted, Event
-from structured.extraction.output.batch import BatchSummary, Output
 from structured.extraction.output.journal import Resume
 from structured.extraction.output.records import Record
+from structured.extraction.output.writing import Output, Written
 from structured.jobs.table import RowsOf
 
 if TYPE_CHECKING:
@@ -38,8 +38,9 @@ class Rows(StrEnum):
 class Told:
     """A listener that tells a person of each document that failed, and shows the answer if there is but one."""
 
-    def __init__(self, *, is_shown: bool) -> None:
+    def __init__(self, *, is_shown: bool, evidence: bool) -> None:
         self.is_shown = is_shown
+        self.evidence = evidence
         self.done = 0
         self._ids: dict[int, str] = {}
 
@@ -52,7 +53,7 @@ class Told:
                 self.done += 1
                 del self._ids[event.position]
                 if self.is_shown:
-                    show_value(event.result)
+                    show_result(event.result, evidence=self.evidence)
             case DocumentFailed():
                 self.done += 1
                 _say_failed(self._ids.pop(event.position), sentence(event.error))
@@ -102,23 +103,20 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     ] = None,
     id_column: Annotated[str | None, typer.Option("--id", help="The column of the ids. Default: file:line.")] = None,
     grounded: Annotated[bool, typer.Option("--grounded", help="Let strings, numbers and dates be as stated.")] = False,
-    absent: Annotated[bool, typer.Option("--absent", help="Let any field be missing.")] = False,
+    allow_missing: Annotated[bool, typer.Option("--allow-missing", help="Let any field be missing.")] = False,
     evidence: Annotated[
-        bool, typer.Option("--evidence", help="Tell where values stand, and how sure they are.")
+        bool, typer.Option("--evidence", help="Show the quote and the confidence of each value; with CSV, a row each.")
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The file to write; .parquet is a folder of parts. Default: stdout."),
+        typer.Option("--output", "-o", help="The file to write: .jsonl, .csv or .parquet. Default: stdout."),
     ] = None,
     form: Annotated[
         Format | None, typer.Option("--format", help="Default: that of the output file, or JSON lines.")
     ] = None,
     rows: Annotated[
         Rows | None,
-        typer.Option(
-            help="What a table has rows for. Default for CSV: documents, or values with --evidence. With it, Parquet "
-            "is one flat table."
-        ),
+        typer.Option(help="What a table has rows for. Default: documents, or values with --evidence."),
     ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh/--resume", help="Start the output anew, or go on where it ends (the default).")
@@ -161,11 +159,12 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     documents = documents_at(paths, column, id_column, files_of(output))
     is_shown = sys.stdout.isatty() and isinstance(documents, list) and len(documents) == 1 and not as_json
     is_shown = is_shown and output is None and form == Format.JSONL and engine == EngineName.LOCAL
-    told = Told(is_shown=is_shown)
+    told = Told(is_shown=is_shown, evidence=evidence)
     given = {
         "model": model,
         "instructions": instructions,
         "grounded": grounded or None,
+        "allow_missing": allow_missing or None,
         "chunk_tokens": chunk_tokens,
         "passes": passes,
         "merge_by": merge_by or None,
@@ -173,18 +172,18 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         "max_tokens": max_tokens,
     }
     options = cast("Options", {name: value for name, value in given.items() if value is not None})
-    wanted = Wanted(output_type, asked, absent, evidence, options)
+    wanted = Wanted(output_type, asked, options)
     if engine == EngineName.RAY:
         answer = ray_engine(wanted, told.take, concurrency=concurrency, num_gpus=num_gpus)
     else:
         answer = local_engine(wanted, told)
     started = time.perf_counter()
 
-    def run(target: Output) -> BatchSummary:
+    def run(target: Output) -> Written:
         return answer(documents, Nowhere() if told.is_shown else target, resume=resume, progress=progress)
 
     try:
-        summary = write(run, output, form, _rows(rows, form, evidence=evidence))
+        summary = write(run, output, form, _rows(rows, evidence=evidence))
     except OutputError as error:
         told_here = str(error).replace("resume='fresh'", "--fresh").replace("resume='retry'", "--retry")
         raise OutputError(told_here, path=error.path, kept=error.kept) from error
@@ -214,15 +213,15 @@ def _asked(arguments: list[str], written: Mapping[str, Any], *, many: bool) -> t
     )
 
 
-def _rows(rows: Rows | None, form: Format, *, evidence: bool) -> RowsOf | None:
-    """Return what a table has rows for; None if that was not said and the format has a form of its own."""
+def _rows(rows: Rows | None, *, evidence: bool) -> RowsOf | None:
+    """Return what a table has rows for; None if that was not said."""
     if rows is None:
-        return "values" if evidence and form == Format.CSV else None
+        return "values" if evidence else None
     return rows.value
 
 
 def _resume(output: Path | None, *, fresh: bool, retry: bool) -> Resume:
-    """Return what becomes of an output that is there. Raises `typer.BadParameter`."""
+    """Return how to treat existing output. Raises `typer.BadParameter`."""
     if fresh and retry:
         raise typer.BadParameter("--fresh drops all that is there, and --retry only the errors. Leave one of them out.")
     if output is None and (fresh or retry):
@@ -230,7 +229,7 @@ def _resume(output: Path | None, *, fresh: bool, retry: bool) -> Resume:
     return "fresh" if fresh else "retry" if retry else "continue"
 
 
-def _message_of_end(summary: BatchSummary, seconds: float, output: Path | None) -> str:
+def _message_of_end(summary: Written, seconds: float, output: Path | None) -> str:
     """Return what became of the documents."""
     failed = f", {summary.failed:,} failed" if summary.failed else ""
     told = f"{counted(summary.done, 'document')} in {seconds:.1f} s{failed}{f', in {output}' if output else ''}."

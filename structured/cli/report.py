@@ -10,21 +10,17 @@ import typer
 from structured.cli.asked import FIELDS_HELP, read_type
 from structured.cli.exits import say
 from structured.errors.values import counted
-from structured.extraction.documents.document import id_of
 from structured.extraction.output.reading import read_results
 from structured.jobs.report.report import report
-from structured.output_types.extraction import Extraction
 
 if TYPE_CHECKING:
-    from structured.extraction.outcomes import BatchResult
+    from structured.results.result import Result
 
 
 def write_report(  # noqa: PLR0913  the options of the command
     results: Annotated[
         list[Path],
-        typer.Argument(
-            exists=True, help="What `structured extract --evidence` has written: files, or folders of parts."
-        ),
+        typer.Argument(exists=True, help="The files of JSON lines that `structured extract` has written."),
     ],
     *,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("review.html"),
@@ -38,20 +34,18 @@ def write_report(  # noqa: PLR0913  the options of the command
     fields: Annotated[str | None, typer.Option("--fields", "-f", metavar="FIELDS", help=FIELDS_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the path and the counts as JSON.")] = False,
 ) -> None:
-    """Write a page on which a person reviews extractions.
+    """Write a page on which a person reviews results.
 
     Documents that failed are on it with their errors.
     """
     output_type = Any if target is None and fields is None else read_type(target, fields)
-    listed: list[BatchResult[Any]] = []
+    listed: list[Result[Any]] = []
     failed = 0
     for result in chain.from_iterable(read_results(path, output_type) for path in results):
         if result.error is not None:
             failed += 1
             listed.append(result)
-        elif not isinstance(result.value, Extraction) or not result.value.evidence:
-            raise typer.BadParameter(f"The result of {id_of(result.document, 0)} has no evidence: extract --evidence.")
-        elif below is None or result.value.confidence < below:
+        elif below is None or result.confidence < below:
             listed.append(result)
     page = report(listed, output, title=title)
     if as_json:

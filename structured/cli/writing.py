@@ -1,5 +1,6 @@
-"""Writing: what becomes of results: lines of JSON, parts of Parquet, the table that is made of them, or a view."""
+"""Writing: results as lines of JSON, as a table that is made of them, or shown to a person."""
 
+import json
 import sys
 from collections.abc import Callable, Iterable
 from enum import StrEnum
@@ -15,10 +16,10 @@ from rich.table import Table
 from rich.text import Text
 
 from structured.cli.console import show
-from structured.extraction.output.batch import BatchSummary, Output
+from structured.extraction.output.writing import Output, Written
 from structured.jobs.table import RowsOf, write_table
-from structured.output_types.evidence import MATCH_WORDS
-from structured.output_types.extraction import Extraction
+from structured.results.evidence import MATCH_WORDS
+from structured.results.result import Result
 
 
 class Format(StrEnum):
@@ -45,48 +46,47 @@ def format_of(output: Path | None, asked: Format | None) -> Format:
     return asked or Format(ending)
 
 
-def write(
-    run: Callable[[Output], BatchSummary], output: Path | None, form: Format, rows: RowsOf | None
-) -> BatchSummary:
-    """Write what a run gives, as soon as it is there: to a file, to parts of Parquet, or to standard output.
+def write(run: Callable[[Output], Written], output: Path | None, form: Format, rows: RowsOf | None) -> Written:
+    """Write what a run gives, as soon as it is there: to a file of JSON lines, or to standard output.
 
-    CSV is a table that is made in the end, and so is Parquet of which the rows are named. The lines of a table in a
-    file are beside it.
+    CSV and Parquet are tables that are made in the end; the lines of a table in a file are beside it.
     """
-    if form == Format.JSONL or (form == Format.PARQUET and rows is None):
+    if form == Format.JSONL:
         return run(sys.stdout.buffer if output is None else output)
     rows = rows or "documents"
     if output is not None:
-        summary = run(output.with_suffix(".jsonl"))
-        write_table(summary.path, output, rows=rows)
-        return summary
+        lines = output.with_suffix(".jsonl")
+        written = run(lines)
+        write_table(lines, output, rows=rows)
+        return written
     with TemporaryDirectory() as folder:
-        summary = run(Path(folder, "results.jsonl"))
-        table = write_table(summary.path, Path(folder, "table.csv"), rows=rows)
+        lines = Path(folder, "results.jsonl")
+        written = run(lines)
+        table = write_table(lines, Path(folder, "table.csv"), rows=rows)
         sys.stdout.buffer.write(table.read_bytes())
-    return summary
+    return written
 
 
 def files_of(output: Path | None) -> Iterable[Path]:
-    """Return the files and folders that results are written to, which are no documents."""
+    """Return the files that results are written to, which are no documents."""
     return [] if output is None else [output, output.with_suffix(".jsonl")]
 
 
-def show_value(value: Any) -> None:
-    """Show what a document gave to a person."""
-    show(_shown_extraction(value) if isinstance(value, Extraction) else JSON(to_json(value, by_alias=True).decode()))
+def show_result(result: Result[Any], *, evidence: bool) -> None:
+    """Show the result of a document to a person: its value, or each value with its evidence."""
+    show(_evidence_table(result) if evidence else JSON(json.dumps(result.to_dict()["value"])))
 
 
-def _shown_extraction(extraction: Extraction[Any]) -> RenderableType:
-    """Return the values of an extraction with the evidence for each, as a table."""
+def _evidence_table(result: Result[Any]) -> RenderableType:
+    """Return the values of a result with the evidence for each, as a table."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for heading in ("field", "value", "confidence", "support"):
         table.add_column(heading, overflow="fold")
-    for row in extraction.rows():
+    for row in result.rows():
         confidence = "" if row["confidence"] is None else f"{row['confidence']:.0%}"
         support = MATCH_WORDS[row["match"]] + ("" if row["quote"] is None else f": “{row['quote']}”")
         table.add_row(Text(row["path"]), Text(_plain(row["value"])), confidence, Text(support))
-    for path in extraction.missing:
+    for path in result.missing:
         table.add_row(Text(path), Text("missing", style="dim"), "", "")
     return table
 

@@ -12,6 +12,7 @@
     │   └── ServerError        a server with a model that cannot be reached, or refused a request
     ├── BudgetError        max_tokens too small for even the shortest answer
     ├── IncompleteError    a loop outside the library stopped in the middle of an answer
+    ├── MissingError       a document does not state fields that the type requires
     ├── GenerationError    validators of the type rejected every attempt
     ├── BatchError         some documents of a batch failed; holds the results of the others
     └── OutputError        a file of results that cannot be written, read or gone on with
@@ -44,6 +45,7 @@ __all__ = [
     "GenerationError",
     "GrammarError",
     "IncompleteError",
+    "MissingError",
     "ModelError",
     "OptionWarning",
     "OutOfMemoryError",
@@ -287,12 +289,30 @@ class NotStatedError(GenerationError):
         StructuredError.__init__(
             self,
             f"{which} does not state a value that has to be grounded: {problem} (at #{schema_path}). Let it be "
-            "null (None in its type) or missing (the option absent), or do not ground it.",
+            "null (None in its type) or missing (the option allow_missing), or do not ground it.",
         )
 
     def at(self, document: int) -> Self:
         """Return the error of a document of a batch."""
         return type(self)(self.problem, schema_path=self.schema_path, document=document)
+
+
+class MissingError(StructuredError):
+    """A document does not state fields that the type requires, so that there is no instance.
+
+    Attributes:
+        missing: The paths of the missing fields.
+        document: The id of the document.
+    """
+
+    def __init__(self, missing: Sequence[str], *, type_name: str = "", document: str = "") -> None:
+        self.missing = tuple(missing)
+        self.document = document
+        paths = ", ".join(path or "any value" for path in self.missing)
+        super().__init__(
+            f"The document {document!r} does not state {paths}, which {type_name or 'the type'} requires. Take `data` "
+            "and `missing` of the result, or give the fields defaults: `age: int | None = None`."
+        )
 
 
 class IncompleteError(StructuredError):

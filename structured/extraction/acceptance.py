@@ -8,20 +8,19 @@ from typing import Any, Self, cast
 from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
 from structured.errors import Attempt
-from structured.extraction.documents.content import on_pages
 from structured.extraction.guided_task import GuidedItem, Repair
 from structured.extraction.long_documents import LongDocument
 from structured.extraction.options import RETRIES, Options, Repairs
 from structured.extraction.repair import explanation, rejected_places, repair
 from structured.extraction.task import Answer, Item
-from structured.output_types.evidence import Evidence
-from structured.output_types.extraction import Extraction
+from structured.output_types.partly_stated import Stated
 from structured.output_types.paths import path_to_steps
-from structured.output_types.stated import Stated
 from structured.results.answers import read_answer
+from structured.results.attribution import Sureness, attribute, sureness
 from structured.results.calibration import Calibration
-from structured.results.evidence import Sureness, evidence, sureness
+from structured.results.evidence import Evidence
 from structured.results.merging import Conflicts
+from structured.results.result import Reading, Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +58,34 @@ class Acceptance:
             return None
         return answer
 
-    def result(self, item: Item | LongDocument, answer: Answer, conflicts: Conflicts = MappingProxyType({})) -> Any:
-        """Return the result for a document, with its evidence where that is asked for."""
-        wanted, value = item.task.output_type, answer.value
-        if not (item.task.evidence or isinstance(value, Stated)):
-            return value
-        stated = value if isinstance(value, Stated) else Stated(value, wanted.to_data(answer.text), ())
-        return Extraction(
-            stated.value,
-            stated.data,
-            stated.missing,
-            on_pages(self._calibrated(answer.evidence), item.pages),
+    def result(
+        self, item: Item | LongDocument, answer: Answer, conflicts: Conflicts = MappingProxyType({})
+    ) -> Result[Any]:
+        """Return the result for a document."""
+        task, given, value = item.task, item.given, answer.value
+        stated = value if isinstance(value, Stated) else None
+        calibrate = None if self.calibration is None else self.calibration.apply
+        return Result(
+            given.id,
+            given.position,
             item.document,
+            given.metadata,
             answer.text,
-            item.usage,
-            tuple(item.attempts),
-            item.seconds,
-            item.task.provenance(item.document),
-            {path: [(value, self._calibrated_one(one)) for value, one in others] for path, others in conflicts.items()},
+            missing=() if stated is None else stated.missing,
+            attempts=tuple(item.attempts),
+            generations=tuple(answer.generations),
+            usage=item.usage,
+            seconds=item.seconds,
+            provenance=task.provenance,
+            conflicts={
+                path: [(value, self._calibrated_one(one)) for value, one in others]
+                for path, others in conflicts.items()
+            },
+            _instance=value if stated is None else stated.value,
+            _unmade=None if stated is None else stated.error,
+            _reading=Reading(
+                task.output_type, answer.candidates, answer.kept, given.pages, calibrate, answer.evidence, stated
+            ),
         )
 
     def _answer_among(self, item: Item, candidates: Sequence[Generation]) -> Answer | None:
@@ -104,14 +113,16 @@ class Acceptance:
             item.attempts += [Attempt(generation.text, error) for generation, _ in valid]
             return None
         text = item.task.output_type.settled(text)
-        answer = Answer(text, value, [generation for generation, _ in valid])
-        if not (item.task.evidence or self.repair_below or isinstance(value, Stated) or item.part is not None):
+        generations = [generation for generation, _ in valid]
+        sampled = candidates if self.search.is_sampled_often else generations  # beams differ, and agree on nothing
+        answer = Answer(text, value, generations, sampled, item.kept)
+        if not self.repair_below and item.part is None:
             return answer
-        drawn = candidates if self.search.is_sampled_often else answer.generations  # beams differ, and agree on nothing
-        return answer._replace(evidence=evidence(item.task.output_type, item.document, text, drawn, item.kept))
+        return answer._replace(evidence=attribute(item.task.output_type, item.document, text, sampled, item.kept))
 
-    def _calibrated(self, found: Mapping[str, Evidence]) -> Mapping[str, Evidence]:
+    def _calibrated(self, found: Mapping[str, Evidence] | None) -> Mapping[str, Evidence]:
         """Return evidence with calibrated confidences, if there is a calibration."""
+        found = found or {}
         return found if self.calibration is None else {path: self._calibrated_one(one) for path, one in found.items()}
 
     def _calibrated_one(self, found: Evidence) -> Evidence:
@@ -151,7 +162,7 @@ class Acceptance:
         ]
         if not below or not self.retries or item.attempts or not isinstance(item, GuidedItem):
             return False
-        before = {path: Sureness(one.confidence, one.agreement) for path, one in answer.evidence.items()}
+        before = {path: Sureness(one.confidence, one.agreement) for path, one in (answer.evidence or {}).items()}
         item.repair = repair(item, answer.text, below, before)
         item.uncertain = answer if item.repair is not None else None
         return item.uncertain is not None
@@ -164,7 +175,9 @@ class Acceptance:
             return before
 
         def least(answer: Answer) -> float:
-            known = (one.confidence for path, one in answer.evidence.items() if kept.is_open(path_to_steps(path)))
+            known = (
+                one.confidence for path, one in (answer.evidence or {}).items() if kept.is_open(path_to_steps(path))
+            )
             return min((confidence for confidence in known if confidence is not None), default=0.0)
 
         return max(before, after, key=least)

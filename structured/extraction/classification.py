@@ -19,7 +19,7 @@ from structured.decoding.sampling import log_softmax
 from structured.errors import Attempt, GenerationError, ModelError, PromptError, SchemaError
 from structured.errors.values import shown
 from structured.extraction.conversation import TextOrChat
-from structured.extraction.extractor import make_extractor
+from structured.extraction.extractor import Extractor
 from structured.extraction.guided_task import GuidedItem, GuidedTask
 from structured.extraction.options import Options, checked_options
 from structured.extraction.task import Given
@@ -88,10 +88,8 @@ def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) 
         GenerationError: Validators rejected every value.
         ModelError: The model rules out every value.
     """
-    extractor = make_extractor(output_type, None, {**checked_options(options, "classify"), "max_tokens": MAX_BYTES})
-    if extractor.task.evidence:
-        remedy = "Classify by the type inside; one that allows None says when nothing is stated."
-        raise SchemaError("An Extraction is a result, and has no probability", remedy=remedy)
+    checked: Options = {**checked_options(options, "classify"), "max_tokens": MAX_BYTES}
+    extractor = Extractor[Any](output_type, **checked)
     task = extractor.task
     if not isinstance(task, GuidedTask):
         raise ModelError(

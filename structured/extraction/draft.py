@@ -10,7 +10,7 @@ from typing import Any, NoReturn, Self, TypeVar, Unpack, overload
 from structured.decoding.generate import generate
 from structured.decoding.requests import Generation, Request
 from structured.decoding.token_healing import Healed, begun_index, heal
-from structured.errors import Attempt, BudgetWarning, GenerationError, PromptError, SchemaError
+from structured.errors import Attempt, BudgetWarning, GenerationError, PromptError
 from structured.errors.arguments import count
 from structured.errors.calling_line import warn
 from structured.errors.values import described
@@ -32,7 +32,6 @@ from structured.models.protocol import Messages
 from structured.output_types.combining.parts import part_of
 from structured.output_types.interface import check_interface
 from structured.output_types.output_type import OutputType
-from structured.output_types.resolve import asks_for_evidence
 from structured.results.answers import read_answer
 
 T = TypeVar("T")
@@ -148,11 +147,6 @@ class Draft:
         """
         if name in self._values:
             raise ValueError(f"The draft has a value {name!r} already. Give each answer a name of its own.")
-        if asks_for_evidence(output_type):
-            raise SchemaError(
-                "A draft returns a value without its evidence, and Extraction[…] asks for it",
-                remedy="Ask for the type that stands in the brackets; or use extract.",
-            )
         wanted = part_of(output_type, "The type")
         cache = self._options.get("cache", True)
         if cache:

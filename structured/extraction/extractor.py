@@ -1,20 +1,22 @@
 """An extractor: a type, a model and options, ready for prompts and documents."""
 
 import copy
-from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing, closing
+import functools
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import aclosing, asynccontextmanager, closing
 from contextvars import copy_context
-from dataclasses import replace
-from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
+from typing import Any, Generic, Literal, Self, TypeVar, Unpack, overload
 
 from structured.decoding.requests import Generation
 from structured.errors import PromptError, SchemaError, StructuredError
 from structured.errors.arguments import check_picklable
 from structured.errors.calling_line import calling_line, warnings_at
 from structured.errors.values import described, message_in_one_line, shown
+from structured.extraction.batch_state import BatchState
 from structured.extraction.conversation import Conversation, TextOrChat
 from structured.extraction.documents.document import (
     AsyncDocuments,
+    DocumentLike,
     Documents,
     count_of,
     each_document,
@@ -25,45 +27,35 @@ from structured.extraction.options import (
     MAX_TOKENS,
     Errors,
     Options,
-    check_absent,
-    check_batch,
-    check_evidence,
+    check_errors,
+    check_progress,
     checked_options,
     layout_of,
     repetition_of,
 )
-from structured.extraction.outcomes import BatchResult, Outcome
-from structured.extraction.output.batch import BatchSummary, Output, write_batch
-from structured.extraction.output.journal import Resume
 from structured.extraction.run import Run
 from structured.extraction.stream import Stream
 from structured.extraction.task import Task
 from structured.index.compile import load_grammars
 from structured.models import LanguageModel, Model, find_model
-from structured.output_types.extraction import Extraction
-from structured.output_types.functions.call import Call, Function
 from structured.output_types.html import card, table, verbatim
 from structured.output_types.interface import check_interface, description_of
 from structured.output_types.keys import check_merge_by
-from structured.output_types.optional_fields import Absent
 from structured.output_types.output_type import OutputType
-from structured.output_types.resolve import asks_for_evidence, resolve_type
+from structured.output_types.resolve import resolve_type
+from structured.results.result import Provenance, Result
 
 T = TypeVar("T")
-U = TypeVar("U")
 
 
 class Extractor(Generic[T]):
     """A type and a model, prepared for many calls.
 
     `Extractor(Person)("Jason is 25 years old.")` does what `extract` does, without preparing the type again. Several
-    threads may call an extractor. It is pickled as type and options; copies share the model. The type
-    `Extraction[Model]` is the same as `evidence=True`.
+    threads may call an extractor. It is pickled as type and options; copies share the model.
 
     Parameters:
         output_type: As for `extract`.
-        absent: As for `extract`; the results are then `Extraction`.
-        evidence: As for `extract`; the results are then `Extraction`.
         options: See `Options`.
 
     Raises:
@@ -75,64 +67,14 @@ class Extractor(Generic[T]):
     """
 
     @overload
-    def __init__(
-        self, output_type: type[T] | OutputType[T], *, absent: None = ..., **options: Unpack[Options]
-    ) -> None: ...
+    def __init__(self, output_type: type[T] | OutputType[T], **options: Unpack[Options]) -> None: ...
     @overload
-    def __init__(
-        self: "Extractor[Extraction[U]]",
-        output_type: type[U] | OutputType[U],
-        *,
-        absent: Absent,
-        **options: Unpack[Options],
-    ) -> None: ...
-    @overload
-    def __init__(
-        self: "Extractor[Extraction[U]]",
-        output_type: type[U] | OutputType[U],
-        *,
-        absent: Absent | None = ...,
-        evidence: Literal[True],
-        **options: Unpack[Options],
-    ) -> None: ...
-    @overload
-    def __init__(
-        self: "Extractor[Call[U]]", output_type: Function[U], *, absent: None = ..., **options: Unpack[Options]
-    ) -> None: ...
-    @overload
-    def __init__(
-        self: "Extractor[Extraction[Call[U]]]",
-        output_type: Function[U],
-        *,
-        absent: Absent,
-        **options: Unpack[Options],
-    ) -> None: ...
-    @overload
-    def __init__(
-        self: "Extractor[Extraction[Call[U]]]",
-        output_type: Function[U],
-        *,
-        absent: Absent | None = ...,
-        evidence: Literal[True],
-        **options: Unpack[Options],
-    ) -> None: ...
-    @overload
-    def __init__(
-        self: "Extractor[Any]",
-        output_type: object,
-        *,
-        absent: Absent | None = ...,
-        evidence: bool = ...,
-        **options: Unpack[Options],
-    ) -> None: ...
-    def __init__(
-        self, output_type: object, *, absent: Absent | None = None, evidence: bool = False, **options: Unpack[Options]
-    ) -> None:
+    def __init__(self: "Extractor[Any]", output_type: object, **options: Unpack[Options]) -> None: ...
+    def __init__(self, output_type: object, **options: Unpack[Options]) -> None:
         options = checked_options(options)
-        absent = check_absent("absent", absent)
-        check_evidence("evidence", evidence)
-        self._given = (output_type, absent, evidence, options)
-        wanted = resolve_type(output_type, absent, layout_of(options), grounded=options.get("grounded"))
+        self._given = (output_type, options)
+        missing, grounded = options.get("allow_missing"), options.get("grounded")
+        wanted = resolve_type(output_type, missing, layout_of(options), grounded=grounded)
         self.run = Run.of(options)
         if options.get("cache", True):
             load_grammars(wanted)
@@ -155,8 +97,7 @@ class Extractor(Generic[T]):
             self.run.cache,
             repetition_of(options),
             options.get("system"),
-            evidence or asks_for_evidence(output_type),
-            options,
+            options=options,
         )
         self.task.make_ready(self.run.search)
 
@@ -165,7 +106,7 @@ class Extractor(Generic[T]):
 
     def _repr_html_(self) -> str:
         """Return the model, how answers are looked for, and the type as the prompt shows it."""
-        task, (_, absent, _, _) = self.task, self._given
+        task, absent = self.task, self._given[1].get("allow_missing")
         facts = {
             "model": task.model.name,
             "search": str(self.run.search),
@@ -174,13 +115,13 @@ class Extractor(Generic[T]):
             "system": task.system,
             "instructions": task.instructions,
             "examples": f"{len(task.examples):,}" if task.examples else None,
-            "absent": None if absent is None else str(absent),
+            "allow_missing": None if absent is None else str(absent),
         }
         rows = [(name, fact) for name, fact in facts.items() if fact is not None]
         return card("Extractor", task.output_type.name, table((), rows), verbatim(self.description))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        output_type, _, _, options = self._given
+        output_type, options = self._given
         check_picklable(repr(self), {"output_type": output_type, **options})
         return _made_ready, (type(self), *self._given)
 
@@ -192,6 +133,46 @@ class Extractor(Generic[T]):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return copy.copy(self)  # nothing in it changes, and the model is not to be had twice
 
+    def with_options(self, **options: Unpack[Options]) -> Self:
+        """Return the extractor under other options, which say only how answers are sampled; the type stays prepared.
+
+        These are `max_tokens`, `observe`, `retries` and the options of sampling and search. The others are as they
+        were, whatever is passed.
+        """
+        output_type, before = self._given
+        checked = checked_options({**before, **options})
+        return self._twin(_given=(output_type, checked), run=Run.of(checked), task=self.task.with_options(checked))
+
+    def verbatim(self) -> Self:
+        """Return the extractor whose prompt is the text or the chat itself, without a word of the library's."""
+        return self._twin(task=self.task.verbatim())
+
+    def _twin(self, **members: Any) -> Self:
+        twin = copy.copy(self)
+        vars(twin).pop("_weighed", None)
+        vars(twin).update(members)
+        return twin
+
+    @functools.cached_property
+    def _weighed(self) -> Task:
+        """The task of a call whose results tell how sure the model was."""
+        return self.task.weighed()
+
+    @property
+    def output_type(self) -> OutputType[Any]:
+        """The type, as the library reads it."""
+        return self.task.output_type
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        return self.task.model
+
+    @property
+    def provenance(self) -> Provenance:
+        """What decides its answers."""
+        return self.task.provenance
+
     @property
     def description(self) -> str:
         """The type, as the prompt describes it."""
@@ -200,12 +181,62 @@ class Extractor(Generic[T]):
     def __call__(self, text: TextOrChat, *, instructions: str | None = None) -> T:
         """Extract one instance from a text, or from the messages of a chat.
 
-        `instructions` apply to this call alone, and follow those of the extractor. Raises PromptError, BudgetError or
-        GenerationError.
+        `instructions` apply to this call alone, and follow those of the extractor. Raises PromptError, BudgetError,
+        GenerationError or MissingError.
         """
-        task = self.task.with_instructions(instructions)
+        return self.result_of(text, instructions, named="the text", is_weighed=False).value
+
+    def result(self, text: TextOrChat, *, instructions: str | None = None) -> Result[T]:
+        """Extract one instance from a text, and return it with its evidence; see `Result`.
+
+        Raises PromptError, BudgetError or GenerationError.
+        """
+        return self.result_of(text, instructions, named="the text")
+
+    def result_of(
+        self, document: DocumentLike, instructions: str | None, *, named: str, is_weighed: bool = True
+    ) -> Result[T]:
+        """Return the result for a document that errors call by a name; its evidence tells confidences if asked to."""
+        task = (self._weighed if is_weighed else self.task).with_instructions(instructions)
         warn_of_types([task])
-        return cast("T", self.run.outcome([(task, text)], total=1, named="the text").only())
+        return self.run.result(task, document, named=named)
+
+    def results(
+        self, documents: Documents, *, progress: bool | None = None, named: str | None = None
+    ) -> Iterator[Result[T]]:
+        """Extract one instance from each document, and yield each result as soon as it is there, in any order.
+
+        The documents are read as they are needed and forgotten when they are done, so that there may be any number.
+
+            for result in extractor.results(Path("letters")):
+                print(result.id, result.error or result.value)
+
+        Parameters:
+            documents: As for `extract_batch`.
+            progress: As for `extract_batch`.
+            named: What errors call each document, such as "the text"; by default, they name its id or position.
+
+        Raises:
+            PromptError: `documents` is one text, or one list of messages.
+            ModelError: The model failed; what was finished before has been yielded.
+        """
+        check_progress(progress)
+        work = ((self._weighed, document) for document in each_document(documents))
+        warn_of_types([self._weighed])
+        return results_of(self.run, work, count_of(documents), progress, named)
+
+    async def aresults(self, documents: AsyncDocuments, *, progress: bool | None = None) -> AsyncIterator[Result[T]]:
+        """Do what `results` does in a thread, so that the event loop is not blocked.
+
+            async for result in extractor.aresults(documents):
+                print(result.id, result.error or result.value)
+
+        The documents may also be an asynchronous iterable. Where the loop over the results is left or cancelled, the
+        model stops after the documents that it is at.
+        """
+        async with in_thread_of(documents, lambda given: self.results(given, progress=progress)) as results:
+            async for result in results:
+                yield result
 
     @overload
     def batch(
@@ -215,180 +246,45 @@ class Extractor(Generic[T]):
     def batch(
         self, documents: Documents, *, errors: Literal["return"], progress: bool | None = ...
     ) -> list[T | StructuredError]: ...
-    @overload
-    def batch(
-        self,
-        documents: Documents,
-        *,
-        output: Output,
-        resume: Resume = ...,
-        evidence: bool = ...,
-        errors: Errors = ...,
-        progress: bool | None = ...,
-    ) -> BatchSummary: ...
-    @overload
-    def batch(
-        self,
-        documents: Documents,
-        *,
-        evidence: Literal[True],
-        errors: Literal["raise", "skip"] = ...,
-        progress: bool | None = ...,
-    ) -> list[Extraction[T]]: ...
-    @overload
-    def batch(
-        self,
-        documents: Documents,
-        *,
-        evidence: Literal[True],
-        errors: Literal["return"],
-        progress: bool | None = ...,
-    ) -> list[Extraction[T] | StructuredError]: ...
-    def batch(  # noqa: PLR0913  what tells the type of the results
-        self,
-        documents: Documents,
-        *,
-        evidence: bool = False,
-        errors: Errors = "raise",
-        progress: bool | None = None,
-        output: Output | None = None,
-        resume: Resume = "continue",
-    ) -> list[Any] | BatchSummary:
+    def batch(self, documents: Documents, *, errors: Errors = "raise", progress: bool | None = None) -> list[Any]:
         """Extract one instance from each document, and return them in order; see `extract_batch`.
 
-        Parameters:
-            documents: The texts; each may also be a list of messages.
-            evidence: Whether the results are `Extraction`, with evidence; for an extractor made with `evidence`, and
-                for `Extraction[Model]`, they are anyway.
-            errors: As for `extract_batch`.
-            progress: As for `extract_batch`.
-            output: As for `extract_batch`.
-            resume: As for `extract_batch`.
-
         Raises:
-            OutputError, ImportError: As for `extract_batch`.
             BatchError: Some documents failed, with `errors="raise"`. Its `errors` are PromptError (empty, not text, too
-                long), BudgetError, OutOfMemoryError (the document alone is too large) or GenerationError. If the model
-                fails, its error is that of every unfinished document; it is raised as it is if there is no
-                result.
+                long), BudgetError, OutOfMemoryError (the document alone is too large), GenerationError or MissingError.
+                If the model fails, its error is that of every unfinished document; it is raised as it is if there is no
+                value.
         """
-        check_batch(errors, progress)
-        check_evidence("evidence", evidence)
-        given = each_document(documents)
-        task = self._task_with(evidence)
-        warn_of_types([task])
-        if output is not None:
-            return write_batch(
-                self.run,
-                task,
-                given,
-                output,
-                total=count_of(documents),
-                absent=self._given[1],
-                resume=resume,
-                errors=errors,
-                progress=progress,
-            )
-        work = ((task, document) for document in given)
-        return self.run.outcome(work, total=count_of(documents), progress=progress).all(errors)
-
-    @overload
-    def stream_batch(
-        self, documents: Documents, *, evidence: Literal[True], errors: Errors = ..., progress: bool | None = ...
-    ) -> Iterator[BatchResult[Extraction[T]]]: ...
-    @overload
-    def stream_batch(
-        self, documents: Documents, *, evidence: bool = ..., errors: Errors = ..., progress: bool | None = ...
-    ) -> Iterator[BatchResult[T]]: ...
-    def stream_batch(
-        self, documents: Documents, *, evidence: bool = False, errors: Errors = "raise", progress: bool | None = None
-    ) -> Iterator[BatchResult[Any]]:
-        """Extract one instance from each document, and yield each as soon as it is there, in any order.
-
-        The documents are read as they are needed and forgotten when they are done, so that there may be any number.
-
-            for result in extractor.stream_batch(Path("letters")):
-                print(result.document, result.value)
-
-        Parameters:
-            documents: As for `extract_batch`.
-            evidence: As for `batch`.
-            errors: `"raise"` raises the error of the first document that fails, `"return"` yields a result with the
-                error, `"skip"` yields none.
-            progress: As for `extract_batch`.
-
-        Raises:
-            ModelError: The model failed; what was finished before has been yielded. Whatever else `batch` raises.
-        """
-        check_batch(errors, progress)
-        check_evidence("evidence", evidence)
-        given, task = each_document(documents), self._task_with(evidence)
-        warn_of_types([task])
-        return self._streamed(given, Outcome(count_of(documents)), task, errors, progress)
-
-    def _streamed(
-        self, given: Iterator[Any], outcome: Outcome, task: Task, errors: Errors, progress: bool | None
-    ) -> Iterator[BatchResult[Any]]:
-        work = ((task, document) for document in given)
-        with closing(self.run.finished(work, outcome, progress=progress)) as finished:  # before an error is raised
-            for position, _, document in finished:
-                value, error, _ = outcome.results.pop(position)
-                if error is None or errors == "return":
-                    yield BatchResult(position, document, value, error)
-                elif errors == "raise":
-                    raise error
-        outcome.warn()
-        outcome.check_stopped()
-
-    async def astream_batch(
-        self,
-        documents: AsyncDocuments,
-        *,
-        evidence: bool = False,
-        errors: Errors = "raise",
-        progress: bool | None = None,
-    ) -> AsyncIterator[BatchResult[Any]]:
-        """Do what `stream_batch` does in a thread, so that the event loop is not blocked.
-
-            async for result in extractor.astream_batch(documents):
-                print(result.document, result.value)
-
-        The documents may also be an asynchronous iterable, as for `aextract_batch`. Where the loop over the results is
-        left or cancelled, the model stops after the documents that it is at.
-        """
-        from structured.extraction.documents.async_documents import each_in_thread, readable  # with asyncio
-
-        with warnings_at(calling_line()):
-            context = copy_context()
-        async with readable(documents) as given:
-            results = self.stream_batch(given, evidence=evidence, errors=errors, progress=progress)
-            async with aclosing(each_in_thread(results, context)) as found:
-                async for result in found:
-                    yield result
-
-    def _task_with(self, evidence: bool) -> Task:
-        return replace(self.task, evidence=True) if evidence and not self.task.evidence else self.task
+        check_errors(errors)
+        check_progress(progress)
+        work = ((self.task, document) for document in each_document(documents))
+        warn_of_types([self.task])
+        return self.run.values(work, total=count_of(documents), errors=errors, progress=progress)
 
     def stream(self, text: TextOrChat) -> Stream[T]:
         """Return the answer to a text or messages as a `Stream`. Raises PromptError, BudgetError."""
         if self.run.search.is_of_several:
             raise ValueError("An answer can be streamed if it is the only one. Leave out beams, samples and particles.")
-        warn_of_types([self.task])
-        warn_of_stream(self.task.options)
-        run = self.run.once
-        item = self.task.item(0, text, named="the text")
+        task, run = self._weighed, self.run.once
+        warn_of_types([task])
+        warn_of_stream(task.options)
+        item = task.item(0, text, named="the text")
 
-        def read(generation: Generation) -> T:
-            outcome = Outcome(1)
-            with outcome.observed(run.observe):
-                outcome.start([(0, self.task, text)])
-                if not run.accept(item, [generation], outcome):
-                    outcome.fail(item.position, item.rejection())
+        def read(generation: Generation) -> Result[T]:
+            state = BatchState(1)
+            with state.observed(run.observe):
+                state.start([(0, task, text)])
+                if not run.accept(item, [generation], state):
+                    state.fail(item.position, text, item.rejection())
             run.save([item])
-            return cast("T", outcome.only())
+            state.warn()
+            result = state.results.pop(item.position)
+            if result.error is not None:
+                raise result.error
+            return result
 
-        pieces = self.task.stream(item, run.search, jump_forward=run.jump_forward)
-        return Stream(pieces, self.task.output_type, read)
+        pieces = task.stream(item, run.search, jump_forward=run.jump_forward)
+        return Stream(pieces, task.output_type, read)
 
     def prompt(self, document: TextOrChat) -> str | list[dict[str, str]]:
         """Return the prompt for a document: chat messages if the model has a chat template, else plain text.
@@ -407,16 +303,37 @@ def _kind_of_task(model: Model) -> type[Task]:
     return RemoteTask
 
 
-def make_extractor(
-    output_type: object, absent: Absent | None, options: Options, *, evidence: bool = False
-) -> Extractor[Any]:
-    """Return an extractor for a type, or for what may be absent of it."""
-    return Extractor[Any](output_type, absent=absent, evidence=evidence, **options)
+def results_of(
+    run: Run,
+    work: Iterable[tuple[Task, DocumentLike]],
+    total: int | None,
+    progress: bool | None,
+    named: str | None = None,
+) -> Iterator[Result[Any]]:
+    """Yield the result of each document as soon as it is there. Raises the error of the model, if it fails."""
+    state = BatchState(total)
+    with closing(run.results(work, state, progress=progress, named=named)) as results:
+        yield from results
+    state.warn()
+    state.check_stopped()
 
 
-def _made_ready(kind: Any, output_type: object, absent: Absent | None, evidence: bool, options: Options) -> Any:
+@asynccontextmanager
+async def in_thread_of(
+    documents: AsyncDocuments, answer: Callable[[Documents], Iterator[Result[Any]]]
+) -> AsyncIterator[AsyncIterator[Result[Any]]]:
+    """Return the results for documents, made in a thread, for the duration of a block."""
+    from structured.extraction.documents.async_documents import each_in_thread, readable  # with asyncio
+
+    with warnings_at(calling_line()):
+        context = copy_context()
+    async with readable(documents) as given, aclosing(each_in_thread(answer(given), context)) as results:
+        yield results
+
+
+def _made_ready(kind: Any, output_type: object, options: Options) -> Any:
     """Return an extractor that was pickled."""
-    return kind(output_type, absent=absent, evidence=evidence, **options)
+    return kind(output_type, **options)
 
 
 def _written(wanted: OutputType[Any], value: object, name: str) -> str:

@@ -22,7 +22,7 @@ from structured.index.compile import CompiledType, compiled_type
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import LanguageModel, calls
-from structured.results.evidence import Kept
+from structured.results.attribution import Kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class GuidedTask(Task):
 
     def prepared(self, given: Given) -> "GuidedItem":
         """Return what was read of a document, prepared. Raises as `item`."""
-        position, conversation, named, is_single, _ = given
+        conversation, named, is_single = given.conversation, given.named, given.is_single
         try:
             token_ids = calls.encode(self.model, self.prompt(conversation))
         except PromptError as error:
@@ -77,9 +77,7 @@ class GuidedTask(Task):
         _ = self._thinking_guide  # and so does this
         healed = self._healed(token_ids, index)
         guide = self.guide(index, healed, max_tokens)
-        return GuidedItem(
-            self, position, conversation, max_tokens, is_single, given.pages, index=index, healed=healed, guide=guide
-        )
+        return GuidedItem(self, given, max_tokens, index=index, healed=healed, guide=guide)
 
     def healed(self, conversation: Conversation, index: Index) -> Healed:
         """Return the prompt for a conversation, healed for the answers of an index."""

@@ -8,7 +8,6 @@ from structured.errors.calling_line import warn
 from structured.extraction.long_documents import SPLITTING
 from structured.extraction.options import MIN_TOLD, RETRIES, Options
 from structured.extraction.task import Task
-from structured.output_types.partly_stated import PartlyStated
 
 
 def warn_of_search(sampler: Sampler, options: Options) -> None:
@@ -32,9 +31,8 @@ def warn_of_types(tasks: Sequence[Task]) -> None:
         return
     options, types = tasks[0].options, [task.output_type for task in tasks]
     repair_below = options.get("repair_below", 0.0)
-    has_evidence = any(task.evidence or isinstance(task.output_type, PartlyStated) for task in tasks)
-    if options.get("calibration") is not None and not (has_evidence or repair_below):
-        remedy = "Pass evidence=True, write the type as Extraction[Model],"
+    if options.get("calibration") is not None and not (tasks[0].is_weighed or repair_below):
+        remedy = "Take results, by extract_results or Extractor(…).result(text),"
         _warn(["calibration"], "where no confidence is returned", remedy)
     if all(one.root is None for one in types):
         told = options.get("repair") == "told"

@@ -16,11 +16,11 @@ from structured.extraction.guided_task import GuidedTask
 from structured.extraction.options import Options
 from structured.extraction.task import Answer, Given, Item, Part, Task
 from structured.models import calls
-from structured.output_types.evidence import Evidence
-from structured.output_types.extraction import Usage
 from structured.output_types.keys import keys
 from structured.output_types.shapes import shapes
+from structured.results.evidence import Evidence
 from structured.results.merging import Merged, PartAnswer, Prefer, merge
+from structured.results.result import Usage
 
 ANSWER_SHARE = 4
 """A text is split that leaves less than this part of the context for an answer that may be longer."""
@@ -145,11 +145,6 @@ class LongDocument:
         """The text."""
         return self.given.conversation.text
 
-    @property
-    def pages(self) -> Sequence[int]:
-        """Where each page of the text starts."""
-        return self.given.pages
-
     def next_item(self) -> Item | None:
         """Return the next chunk, prepared; None if there is none before others are answered.
 
@@ -190,7 +185,7 @@ class LongDocument:
         self.is_limited_by_context |= is_short and item.is_limited_by_context
         self.repetitive |= any(one.diagnostics.repetitions for one in answer.generations)
         data = self.task.output_type.to_data(answer.text)
-        evidence = {path: _moved(one, chunk) for path, one in answer.evidence.items()}
+        evidence = {path: _moved(one, chunk) for path, one in (answer.evidence or {}).items()}
         self._answers.append(_PartOfPass(self._passes, PartAnswer(data, evidence, chunk.body[0]), answer.text))
 
     def answer(self) -> Merged | None:

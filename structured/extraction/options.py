@@ -31,12 +31,13 @@ from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.models import ModelSource
 from structured.output_types.grounded.marks import Ground
 from structured.output_types.json_output import JsonLayout
+from structured.output_types.optional_fields import Absent
 from structured.results.calibration import Calibration
 from structured.results.merging import Prefer
 
 Errors = Literal["raise", "return", "skip"]
-"""What becomes of the documents that fail: a BatchError in the end, the error of each in place of its result, or
-nothing."""
+"""How to treat the documents that fail: raise a BatchError in the end, return their errors in place of values, or skip
+them."""
 
 Repairs = Literal["field", "told", "whole"]
 """What is written again after an answer was rejected: the values that were, and the model may be told why; or all."""
@@ -68,7 +69,11 @@ class Options(TypedDict, total=False):
         examples: Pairs of a document and the right answer, an instance of the type. Default: none.
         grounded: The values that the text has to state: strings that it holds on the boundaries of words, numbers and
             dates that it writes in any form. True: all of them, but for enums and booleans. Or a list of paths, as for
-            `absent`, or of items: `tags[]`. Default: those that the type marks as `Grounded`.
+            `allow_missing`, or of items: `tags[]`. Default: those that the type marks as `Grounded`.
+        allow_missing: The fields that the text may not state. True: every field that is neither optional nor a list; of
+            a `JsonSchema`, every property that is not required. Or a list of paths, as `inspect_type` shows them:
+            `["age", "lines[].price"]`. They are listed in `missing` of the result, and have their defaults. Default:
+            none.
         optional: What happens to fields that are not required. "written" (default): all are written, as null
             where the type allows it; in a JsonSchema, those that may not be null may be left out. "omittable": they may
             be left out. "schema": as "omittable", and a JsonSchema may get any additional properties that it allows.
@@ -137,6 +142,7 @@ class Options(TypedDict, total=False):
     system: str | None
     examples: Sequence[tuple[str, object]]
     grounded: Ground | None
+    allow_missing: Absent | None
     optional: Optionals
     whitespace: WhitespaceName
     temperature: float
@@ -203,6 +209,7 @@ _CHECKS = {
     "system": or_none(text),
     "examples": pairs,
     "grounded": or_none(paths),
+    "allow_missing": or_none(paths),
     "optional": one_of(get_args(Optionals)),
     "whitespace": check_whitespace,
     **SAMPLING,
@@ -228,11 +235,13 @@ _CHECKS = {
 
 
 _ELSEWHERE = {
+    "absent": "It is called allow_missing.",
     "errors": "It belongs to extract_batch.",
+    "evidence": "Each result has it: Extractor(…).result(text), or extract_results(…).",
     "messages": "Pass them in place of the text.",
-    "output": "It belongs to extract_batch.",
+    "output": "Use write_results(…).",
     "progress": "It belongs to extract_batch.",
-    "resume": "It belongs to extract_batch.",
+    "resume": "Use write_results(…).",
     "stream": "Use Extractor(...).stream(text).",
 }
 """What to write for arguments that are no options of any call: those of some alone, and what others call an option."""
@@ -241,46 +250,40 @@ _SCORED = "classify samples nothing: it scores each value as a whole. Leave it o
 _ALONE = "classify takes one text. Leave it out."
 _WHOLE = "An answer in a draft is taken or rejected as a whole. Leave it out, or use extract."
 
-_CALLS: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
-    "extract": (("absent", "evidence"), {}),
-    "structured": (("absent",), {"evidence": "Write the type as Extraction[Model]."}),
-    "classify": (
-        (),
-        {
-            **dict.fromkeys((*SAMPLING, *REPETITION, *SEARCH, "jump_forward", "max_tokens", "observe"), _SCORED),
-            **dict.fromkeys(("retries", "repair", "repair_below"), _SCORED),
-            **dict.fromkeys(("batch_size", "batch_tokens", "errors", "progress"), _ALONE),
-            **dict.fromkeys(("chunk_tokens", "passes", "merge_by", "prefer"), "classify reads a text as a whole."),
-            "absent": "Classify by a type that allows None: it says that nothing is stated.",
-            "calibration": "Learn one from what classify says, and apply it: calibration.apply(answer.confidence).",
-            "evidence": "A classification tells how probable each value is. Use extract for evidence.",
-            "thinking": "classify scores what follows the prompt. Use extract, which lets the model think first.",
-        },
-    ),
-    "draft": (
-        (),
-        {
-            **dict.fromkeys(("instructions", "system", "examples"), "A draft is the prompt itself: write it there."),
-            **dict.fromkeys(("grounded", "optional", "whitespace", "absent"), "Pass it with the type: Json(…)."),
-            **dict.fromkeys(("beams", "samples", "particles", "choose"), "A draft is one text. Leave it out."),
-            **dict.fromkeys(("batch_size", "batch_tokens", "errors", "progress"), "A draft is one text. Leave it out."),
-            **dict.fromkeys(("chunk_tokens", "passes", "merge_by", "prefer"), "A draft is one text. Leave it out."),
-            **dict.fromkeys(("repair", "repair_below", "calibration", "evidence"), _WHOLE),
-            "thinking": "Let the model think in the draft: draft.ask(Text(stop='</think>')).",
-            "observe": "Look at draft.text after each answer.",
-        },
-    ),
+_CALLS: Mapping[str, Mapping[str, str]] = {
+    "extract": {},
+    "structured": {"evidence": "Annotate the function: -> Result[Model]."},
+    "classify": {
+        **dict.fromkeys((*SAMPLING, *REPETITION, *SEARCH, "jump_forward", "max_tokens", "observe"), _SCORED),
+        **dict.fromkeys(("retries", "repair", "repair_below"), _SCORED),
+        **dict.fromkeys(("batch_size", "batch_tokens", "errors", "progress"), _ALONE),
+        **dict.fromkeys(("chunk_tokens", "passes", "merge_by", "prefer"), "classify reads a text as a whole."),
+        "allow_missing": "Classify by a type that allows None: it says that nothing is stated.",
+        "calibration": "Learn one from what classify says, and apply it: calibration.apply(answer.confidence).",
+        "evidence": "A classification tells how probable each value is. Use extract for evidence.",
+        "thinking": "classify scores what follows the prompt. Use extract, which lets the model think first.",
+    },
+    "draft": {
+        **dict.fromkeys(("instructions", "system", "examples"), "A draft is the prompt itself: write it there."),
+        **dict.fromkeys(("grounded", "optional", "whitespace", "allow_missing"), "Pass it with the type: Json(…)."),
+        **dict.fromkeys(("beams", "samples", "particles", "choose"), "A draft is one text. Leave it out."),
+        **dict.fromkeys(("batch_size", "batch_tokens", "errors", "progress"), "A draft is one text. Leave it out."),
+        **dict.fromkeys(("chunk_tokens", "passes", "merge_by", "prefer"), "A draft is one text. Leave it out."),
+        **dict.fromkeys(("repair", "repair_below", "calibration", "evidence"), _WHOLE),
+        "thinking": "Let the model think in the draft: draft.ask(Text(stop='</think>')).",
+        "observe": "Look at draft.text after each answer.",
+    },
 }
-"""For each kind of call the arguments that it takes beside options, and what to do in place of those it does not take.
-"""
-
-check_absent = or_none(paths)
-check_evidence = flag
+"""For each kind of call what to do in place of the options that it does not take."""
 
 
-def check_batch(errors: Errors, progress: bool | None) -> None:
-    """Check what a call for a batch takes besides. Raises TypeError for a wrong kind, ValueError for another name."""
+def check_errors(errors: Errors) -> None:
+    """Raise ValueError for what is no way to treat errors, and TypeError for what is no text."""
     one_of(get_args(Errors))("errors", errors)
+
+
+def check_progress(progress: bool | None) -> None:
+    """Raise TypeError for what is neither a truth value nor None."""
     or_none(flag)("progress", progress)
 
 
@@ -291,9 +294,9 @@ def checked_options(
 
     Raises TypeError for names that the kind of call does not take and for wrong kinds, and ValueError.
     """
-    beside, refused = _CALLS[call]
+    refused = _CALLS[call]
     checks = {name: check for name, check in _CHECKS.items() if name not in refused}
-    return cast("Options", checked(checks, options, {**_ELSEWHERE, **refused}, beside))
+    return cast("Options", checked(checks, options, {**_ELSEWHERE, **refused}))
 
 
 def layout_of(options: Options) -> JsonLayout:

@@ -5,18 +5,15 @@ import inspect
 import types
 import typing
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, Unpack, overload
+from typing import Any, ParamSpec, TypeVar, Unpack, get_args, get_origin, overload
 
 from structured.errors import SchemaError
 from structured.errors.calling_line import in_thread
 from structured.errors.values import shown
-from structured.extraction.extractor import Extractor, make_extractor
-from structured.extraction.idle_options import warn_of_types
-from structured.extraction.options import Options, check_absent, checked_options
+from structured.extraction.extractor import Extractor
+from structured.extraction.options import Options, checked_options
 from structured.extraction.templates import Template
-from structured.output_types.optional_fields import Absent
-from structured.output_types.python_type import type_name
-from structured.output_types.resolve import asks_for_evidence
+from structured.results.result import Result
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -25,12 +22,8 @@ P = ParamSpec("P")
 @overload
 def structured(function: Callable[P, T], /) -> Callable[P, T]: ...
 @overload
-def structured(
-    *, absent: Absent | None = ..., **options: Unpack[Options]
-) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
-def structured(
-    function: Callable[..., Any] | None = None, /, *, absent: Absent | None = None, **options: Unpack[Options]
-) -> Any:
+def structured(**options: Unpack[Options]) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+def structured(function: Callable[..., Any] | None = None, /, **options: Unpack[Options]) -> Any:
     """Turn a function into a prompt.
 
     The docstring gives the instructions, the arguments give the text, and the return annotation gives the type. The
@@ -42,12 +35,11 @@ def structured(
 
     The last field in the docstring is the text. Other arguments are inserted where their fields stand; one that is
     longer than a line of 100 characters becomes a second text under its name. Methods, class methods and static methods
-    work too, and the docstring does not have to mention `self` or `cls`. The annotation `Extraction[Person]` asks for
-    evidence, too. An `async def` runs the model in a thread.
+    work too, and the docstring does not have to mention `self` or `cls`. A function that is annotated to
+    return `Result[Person]` returns the result, with its evidence. An `async def` runs the model in a thread.
 
     Parameters:
         function: The function, where the decorator is used without parentheses.
-        absent: As for `extract`; the function returns an `Extraction`, and has to be annotated so.
         options: See `Options`: `@structured(temperature=0.5)`.
 
     Returns:
@@ -56,31 +48,27 @@ def structured(
     Raises:
         TypeError: The decorated object is not a plain function.
         PromptError: The docstring is missing, its fields are not the parameters, or there is no parameter.
-        SchemaError: The return annotation is missing, or is no `Extraction` beside `absent`.
+        SchemaError: The return annotation is missing, or is no type.
     """
     options = checked_options(options, "structured")
-    absent = check_absent("absent", absent)
     if function is None:
-        return functools.partial(_decorate, absent=absent, options=options)
-    return _decorate(function, absent=absent, options=options)
+        return functools.partial(_decorate, options=options)
+    return _decorate(function, options=options)
 
 
-def _decorate(function: Callable[..., Any], *, absent: Absent | None, options: Options) -> Any:
+def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
     if isinstance(function, staticmethod | classmethod):
-        return type(function)(_decorate(function.__func__, absent=absent, options=options))
+        return type(function)(_decorate(function.__func__, options=options))
     _check_decorated(function)
     signature = inspect.signature(function)
     template = Template.of(function)
 
     @functools.cache
-    def extractor() -> Extractor[Any]:
+    def extractor() -> tuple[Extractor[Any], bool]:
+        """Return the extractor, and whether the function returns results."""
         returned = _returned(function)
-        if absent is not None and not asks_for_evidence(returned):
-            raise SchemaError(
-                f"{function.__name__} has the option absent, and returns an Extraction then",
-                remedy=f"Annotate it: def {function.__name__}(...) -> Extraction[{type_name(returned)}].",
-            )
-        return make_extractor(returned, absent, options)
+        is_result = get_origin(returned) is Result
+        return Extractor(get_args(returned)[0] if is_result else returned, **options), is_result
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -90,10 +78,9 @@ def _decorate(function: Callable[..., Any], *, absent: Absent | None, options: O
             raise TypeError(f"{function.__name__}() {error}") from None
         bound.apply_defaults()
         question = template.fill(bound.arguments)
-        made = extractor()
-        task = made.task.with_instructions(question.instructions)
-        warn_of_types([task])
-        return made.run.outcome([(task, question.document)], total=1, named=template.named).only()
+        made, is_result = extractor()
+        result = made.result_of(question.document, question.instructions, named=template.named, is_weighed=is_result)
+        return result if is_result else result.value
 
     if inspect.iscoroutinefunction(function):
 

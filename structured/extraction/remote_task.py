@@ -55,8 +55,7 @@ class RemoteTask(Task):
 
     def prepared(self, given: Given) -> "RemoteItem":
         """Return what was read of a document, prepared."""
-        position, conversation, _, is_single, pages = given
-        return RemoteItem(self, position, conversation, self.max_tokens, is_single, pages)
+        return RemoteItem(self, given, self.max_tokens)
 
     def prompt(self, conversation: Conversation) -> str | list[dict[str, str]]:
         """Return the messages that are sent: the document alone to a server that makes prompts itself."""
@@ -83,7 +82,7 @@ class RemoteTask(Task):
     def _request(
         self, messages: Sequence[Mapping[str, str]], sampling: Mapping[str, float], search: Search
     ) -> ServerRequest:
-        is_weighed = self.evidence or isinstance(self.output_type, PartlyStated) or search.samples > 1
+        is_weighed = self.is_weighed or isinstance(self.output_type, PartlyStated) or search.samples > 1
         logprobs = is_weighed and self.model.form.tells_probabilities
         return ServerRequest(messages, self.constraint, self.max_tokens, sampling, logprobs)
 

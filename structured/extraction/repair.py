@@ -16,7 +16,7 @@ from structured.errors.values import message
 from structured.extraction.guided_task import GuidedItem, Repair
 from structured.output_types.paths import Steps, steps_to_path
 from structured.output_types.rewriting import rewriting
-from structured.results.evidence import Before, Kept
+from structured.results.attribution import Before, Kept
 from structured.results.leaves import spans
 
 

@@ -3,29 +3,30 @@
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Self, TypeGuard
+from typing import Any, Self, TypeGuard
 
 from structured.automata import AUTOMATON_ERRORS
 from structured.decoding.beginnings import common_beginning
 from structured.decoding.generate import DEFAULT_BATCH_SIZE
 from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
-from structured.errors import Attempt, GenerationError, StructuredError
+from structured.errors import Attempt, BatchError, GenerationError, StructuredError
 from structured.extraction import windows
 from structured.extraction.acceptance import Acceptance
+from structured.extraction.batch_state import BatchState
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.events import Listener
 from structured.extraction.guided_task import GuidedItem
 from structured.extraction.idle_options import warn_of_search
 from structured.extraction.long_documents import LongDocument, Splitting
-from structured.extraction.options import Options, search_of
-from structured.extraction.outcomes import Outcome
+from structured.extraction.options import Errors, Options, search_of
 from structured.extraction.progress import showing
 from structured.extraction.task import Answer, Item, Task
 from structured.index.compile import save_learned
 from structured.models import LanguageModel
 from structured.results.answers import read_answer
 from structured.results.merging import Merged
+from structured.results.result import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,64 +63,104 @@ class Run:
         """The run in which no answer is written again."""
         return replace(self, acceptance=replace(self.acceptance, retries=0))
 
-    def outcome(
-        self,
-        work: Iterable[tuple[Task, DocumentLike]],
-        *,
-        total: int | None = None,
-        progress: bool | None = False,
-        named: str | None = None,
-    ) -> Outcome:
-        """Return what becomes of documents, each of its own task; a single one may have a name for errors."""
-        outcome = Outcome(total)
-        try:
-            for _ in self.finished(work, outcome, progress=progress, named=named):
-                pass
-        except BaseException as error:
-            outcome.note_loss(error)
-            raise
-        if outcome.total is None and outcome.stopped is None:
-            outcome.total = outcome.done
-        return outcome
-
-    def finished(
+    def results(
         self,
         work: Iterable[tuple[Task, DocumentLike] | None],
-        outcome: Outcome,
+        state: BatchState,
         *,
         progress: bool | None = False,
         named: str | None = None,
-    ) -> Generator[windows.Work, None, None]:
-        """Yield each document as soon as it has a result or an error in the outcome.
+    ) -> Generator[Result[Any], None, None]:
+        """Yield the result of each document as soon as it is there, each of its own task.
 
         Documents are read as they are needed, a window of them at a time. While the model works on one window, the
         next is prepared in a thread; `work` itself is read in this one. None in it is a document that is passed over.
+        Where the model fails, the results end, and the state has its error. A single document may have a name for
+        errors.
         """
         size, splitting = self.batch_size, self.splitting
         with (
-            outcome.observed(self.observe),
-            showing(outcome, progress),
-            closing(windows.ahead(work, outcome, size, splitting, named=named)) as ahead,
+            state.observed(self.observe),
+            showing(state, progress),
+            closing(windows.ahead(work, state, size, splitting, named=named)) as ahead,
         ):
             for works, failures, items, long in ahead:
                 for failure in failures:
-                    outcome.fail(*failure)
-                    yield works[failure.position]
-                yield from (works[item.position] for item in self._answer(items, outcome))
-                yield from (works[position] for position in self._answer_long(long, outcome))
+                    state.fail(failure.position, works[failure.position].document, failure.error)
+                    yield state.results.pop(failure.position)
+                for item in self._answer(items, state):
+                    yield state.results.pop(item.position)
+                for position in self._answer_long(long, state):
+                    yield state.results.pop(position)
 
-    def _answer(self, items: list[Item], outcome: Outcome) -> Iterator[Item]:
+    def result(self, task: Task, document: DocumentLike, *, named: str) -> Result[Any]:
+        """Return the result for the single document of a call, which has a name for errors. Raises its error."""
+        state = BatchState(1)
+        results = list(self._kept(state, self.results([(task, document)], state, named=named)))
+        state.warn()
+        state.check_stopped()
+        (result,) = results
+        if result.error is not None:
+            raise result.error
+        return result
+
+    def values(
+        self,
+        work: Iterable[tuple[Task, DocumentLike]],
+        *,
+        total: int | None,
+        errors: Errors,
+        progress: bool | None = False,
+        named: str | None = None,
+    ) -> list[Any]:
+        """Return the values of all documents in their order, with one warning for all that were shortened.
+
+        Raises BatchError if some documents failed, or the error of the model if there is no value at all; with
+        `"return"`, errors are returned in place of values, with `"skip"` they are left out.
+        """
+        state = BatchState(total)
+        results = {
+            result.position: result
+            for result in self._kept(state, self.results(work, state, progress=progress, named=named))
+        }
+        state.warn()
+        count = state.read if total is None else total
+        found = [_value_or_error(results.get(position), state) for position in range(count)]
+        failed = {position: one for position, one in enumerate(found) if isinstance(one, StructuredError)}
+        is_vain = len(failed) == count
+        if state.stopped is not None and (errors == "skip" or (errors == "raise" and is_vain)):
+            raise state.stopped
+        if errors == "return":
+            return found
+        if errors == "skip":
+            return [one for position, one in enumerate(found) if position not in failed]
+        if failed:
+            raise BatchError(
+                [None if position in failed else one for position, one in enumerate(found)], failed
+            ) from state.stopped
+        return found
+
+    @staticmethod
+    def _kept(state: BatchState, results: Iterator[Result[Any]]) -> Iterator[Result[Any]]:
+        """Yield results; what ends the call from outside is told what is lost by it."""
+        try:
+            yield from results
+        except BaseException as error:
+            state.note_loss(error)
+            raise
+
+    def _answer(self, items: list[Item], state: BatchState) -> Iterator[Item]:
         """Generate answers, and yield each item that is done.
 
         Where an automaton fails that others may have worn out, the item is tried again alone.
         """
         crowded: list[GuidedItem] = []
-        yield from self._attempts(items, outcome, crowded)
+        yield from self._attempts(items, state, crowded)
         for item in crowded:
             item.renew()
-            yield from self._attempts([item], outcome, [])
+            yield from self._attempts([item], state, [])
 
-    def _attempts(self, items: list[Item], outcome: Outcome, crowded: list[GuidedItem]) -> Iterator[Item]:
+    def _attempts(self, items: list[Item], state: BatchState, crowded: list[GuidedItem]) -> Iterator[Item]:
         """Generate answers until there is one for each item, or no attempt is left, or the model fails.
 
         Yields each item that is done. One that others may have left no room goes to `crowded`.
@@ -129,52 +170,52 @@ class Run:
             for item in pending:
                 if attempt == self.acceptance.retries and item.uncertain is None:
                     item.start_over()  # the last attempt is at the whole answer
-            for item, candidates in self._candidates(list(pending), attempt, outcome):
+            for item, candidates in self._candidates(list(pending), attempt, state):
                 if isinstance(candidates, StructuredError):
                     del pending[item]
                     if _is_crowded(item, candidates):
                         crowded.append(item)
                     else:
-                        _fail(item, candidates, outcome)
+                        _fail(item, candidates, state)
                         yield item
-                elif self.accept(item, candidates, outcome, attempt):
+                elif self.accept(item, candidates, state, attempt):
                     del pending[item]
                     yield item
-        yield from self._conclude(list(pending), outcome)
+        yield from self._conclude(list(pending), state)
         self.save(items)
 
-    def _conclude(self, items: list[Item], outcome: Outcome) -> Iterator[Item]:
+    def _conclude(self, items: list[Item], state: BatchState) -> Iterator[Item]:
         """Take the uncertain answers of items that have no better one; the others fail, unless the model did."""
         for item in items:
             if item.uncertain is not None:
-                self._finish(item, item.uncertain, outcome)
+                self._finish(item, item.uncertain, state)
                 yield item
-        for item in items if outcome.stopped is None else ():
+        for item in items if state.stopped is None else ():
             if item.uncertain is None:
-                _fail(item, item.rejection(), outcome)
+                _fail(item, item.rejection(), state)
                 yield item
 
-    def _answer_long(self, documents: list[LongDocument], outcome: Outcome) -> Iterator[int]:
+    def _answer_long(self, documents: list[LongDocument], state: BatchState) -> Iterator[int]:
         """Answer the chunks of long documents, as many at a time as a window has, and merge what they say.
 
         Yields the position of each document that is done.
         """
-        while documents and outcome.stopped is None:
+        while documents and state.stopped is None:
             items: list[Item] = []
             characters = 0
             for document in documents:
                 while len(items) < windows.BATCHES * self.batch_size and characters < windows.MAX_CHARACTERS:
-                    item = _next_part(document, outcome)
+                    item = _next_part(document, state)
                     if item is None:
                         break
                     items.append(item)
                     characters += len(item.document)
-            for _ in self._answer(items, outcome):
+            for _ in self._answer(items, state):
                 pass
             for document in documents:
-                merged = document.answer() if outcome.stopped is None else None
+                merged = document.answer() if state.stopped is None else None
                 if merged is not None:
-                    self._finish_long(document, merged, outcome)
+                    self._finish_long(document, merged, state)
             yield from (one.given.position for one in documents if one.is_over)
             documents = [one for one in documents if not one.is_over]
 
@@ -186,17 +227,17 @@ class Run:
                 save_learned(index)
 
     def _candidates(
-        self, items: list[Item], attempt: int, outcome: Outcome
+        self, items: list[Item], attempt: int, state: BatchState
     ) -> Iterator[tuple[Item, list[Generation] | StructuredError]]:
         """Yield the candidates for each item as soon as they are written; none after what stops the model."""
-        if outcome.stopped is not None or not items:
+        if state.stopped is not None or not items:
             return
         search = self.search.for_retries if attempt else self.search
         try:
             for place, candidates in self._written(search, items, attempt):
                 yield items[place], candidates
         except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes
-            outcome.stopped = error
+            state.stopped = error
 
     def _written(
         self, search: Search, items: list[Item], attempt: int
@@ -218,31 +259,30 @@ class Run:
             jump_forward=self.jump_forward,
         )
 
-    def accept(self, item: Item, candidates: list[Generation], outcome: Outcome, attempt: int = 0) -> bool:
+    def accept(self, item: Item, candidates: list[Generation], state: BatchState, attempt: int = 0) -> bool:
         """Take the answer of an item, and tell whether there is one among the candidates."""
         item.count(candidates)
-        outcome.write(item, attempt, candidates)
+        state.write(item, attempt, candidates)
         rejected = len(item.attempts)
         answer = self.acceptance.accepted(item, candidates)
-        outcome.reject_answers(item, attempt, item.attempts[rejected:])
+        state.reject_answers(item, attempt, item.attempts[rejected:])
         if answer is not None:
-            self._finish(item, answer, outcome)
+            self._finish(item, answer, state)
         return answer is not None
 
-    def _finish(self, item: Item, answer: Answer, outcome: Outcome) -> None:
+    def _finish(self, item: Item, answer: Answer, state: BatchState) -> None:
         """Take the answer of an item as its result, or as that of a part."""
         if item.part is not None:
             item.part.of.take(item, answer)
             return
-        outcome.accept(
+        state.accept(
             item,
             self.acceptance.result(item, answer),
-            answer.text,
             shortened=any(one.shortened for one in answer.generations),
             repetitive=any(one.diagnostics.repetitions for one in answer.generations),
         )
 
-    def _finish_long(self, long: LongDocument, merged: Merged, outcome: Outcome) -> None:
+    def _finish_long(self, long: LongDocument, merged: Merged, state: BatchState) -> None:
         """Take what the chunks of a document say together as its result; it fails if a validator rejects that."""
         long.is_over = True
         wanted = long.task.output_type
@@ -255,20 +295,34 @@ class Run:
                 "Loosen the rule, or raise chunk_tokens."
             )
             error.__cause__ = value.error
-            outcome.fail(long.position, error)
+            state.fail(long.position, long.given.source, error)
             return
-        result = self.acceptance.result(long, Answer(text, value, (), merged.evidence), merged.conflicts)
-        outcome.accept(long, result, text, shortened=long.shortened, repetitive=long.repetitive)
+        result = self.acceptance.result(long, Answer(text, value, (), evidence=merged.evidence), merged.conflicts)
+        state.accept(long, result, shortened=long.shortened, repetitive=long.repetitive)
 
 
-def _next_part(document: LongDocument, outcome: Outcome) -> Item | None:
+def _value_or_error(result: Result[Any] | None, state: BatchState) -> Any:
+    """Return the value of a document, or why there is none; one without a result was not finished."""
+    if result is None:
+        return state.stopped_error()
+    try:
+        return result.value
+    except StructuredError as error:
+        return error
+
+
+def _next_part(document: LongDocument, state: BatchState) -> Item | None:
     """Return the next chunk of a document, prepared; None if there is none now. The document fails if it cannot be."""
     position, is_single = document.position, document.given.is_single
     try:
         return document.next_item()
     except StructuredError as error:
         document.is_over = True
-        outcome.fail(position, windows.error_of_document(error, document.task, position, is_single=is_single))
+        state.fail(
+            position,
+            document.given.source,
+            windows.error_of_document(error, document.task, position, is_single=is_single),
+        )
         return None
 
 
@@ -279,7 +333,7 @@ def _is_crowded(item: Item, error: StructuredError) -> TypeGuard[GuidedItem]:
     return item.guide.index.is_worn and not item.is_renewed
 
 
-def _fail(item: Item, error: StructuredError, outcome: Outcome) -> None:
+def _fail(item: Item, error: StructuredError, state: BatchState) -> None:
     """Let a document fail, or the document that it is a part of; that fails once."""
     if item.part is not None:
         if item.part.of.is_over:
@@ -287,4 +341,4 @@ def _fail(item: Item, error: StructuredError, outcome: Outcome) -> None:
         item.part.of.is_over = True
         start, end = item.part.chunk.body
         error.add_note(f"This is about a part of the document: its characters {start:,} to {end:,}.")
-    outcome.fail(item.position, error)
+    state.fail(item.position, item.given.source, error)

@@ -8,6 +8,7 @@ from structured.decoding.requests import Generation
 from structured.output_types.html import card, verbatim
 from structured.output_types.output_type import OutputType
 from structured.results.partial import Event, PartialReader
+from structured.results.result import Result
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -58,7 +59,7 @@ class Stream(StreamIterator[str], Generic[T]):
         self,
         pieces: Generator[str, None, Generation],
         output_type: OutputType[T],
-        read: Callable[[Generation], T],
+        read: Callable[[Generation], Result[T]],
     ) -> None:
         super().__init__(self._read(pieces))
         self.text = ""
@@ -68,6 +69,7 @@ class Stream(StreamIterator[str], Generic[T]):
         """Whether the events of its end have been read."""
         self._reader: PartialReader[T] = PartialReader(output_type)
         self._read_result = read
+        self._result: Result[T] | None = None
         self._generation: Generation | None = None
         self._failure: Exception | None = None
         """What the model raised, or why the answer was rejected."""
@@ -106,19 +108,23 @@ class Stream(StreamIterator[str], Generic[T]):
 
         return StreamIterator(partials())
 
-    def result(self) -> T:
-        """Write the rest and return the validated instance.
+    def result(self) -> Result[T]:
+        """Write the rest and return the result, with the validated instance as its `value`.
 
         Raises GenerationError if validators reject it. What has been raised, by the model too, is raised every time.
         """
         for _ in self:
             pass
         if self._failure is None:
+            if self._result is not None:
+                return self._result
             try:
-                return self._read_result(self.generation)
+                self._result = self._read_result(self.generation)
             except Exception as error:
                 self._failure = error
                 raise
+            else:
+                return self._result
         raise self._failure
 
     @property

@@ -1,12 +1,17 @@
 """A task: an output type for a model, with what the model is shown, and how what it writes is read."""
 
+import copy
 import functools
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, Self
+
+from pydantic_core import to_json
 
 from structured.decoding.reasoning import Thinking
 from structured.decoding.repetition import Repetition
@@ -15,15 +20,21 @@ from structured.decoding.strategy import Search
 from structured.errors import Attempt, GenerationError, PromptError
 from structured.extraction.conversation import Conversation
 from structured.extraction.documents.chunks import Chunk
-from structured.extraction.documents.document import DocumentLike, read_document
-from structured.extraction.options import MAX_TOKENS, Options
+from structured.extraction.documents.document import DocumentLike, id_of, read_document
+from structured.extraction.options import MAX_TOKENS, Options, repetition_of
 from structured.extraction.prompts import chat_messages, check_characters, completion_prompt
-from structured.models import Model
-from structured.output_types.evidence import Evidence
-from structured.output_types.extraction import Provenance, Usage
+from structured.models import LanguageModel, Model
 from structured.output_types.output_type import Description, OutputType
-from structured.results.evidence import Kept, provenance
+from structured.results.attribution import Kept
+from structured.results.evidence import Evidence
+from structured.results.result import Provenance, Usage
 from structured.results.voting import Candidate, vote
+
+ANSWERED_ALIKE = frozenset({"model", "observe", "batch_size", "batch_tokens", "cache"})
+"""Options that change no answer; the model has fields of its own in the provenance."""
+
+MAX_SHOWN = 100
+"""The longest value of an option, in characters, that a provenance shows; of a longer one it has a digest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +55,12 @@ class Task(ABC):
     repetition: Repetition = field(default_factory=Repetition)
     system: str | None = None
     """A system prompt."""
-    evidence: bool = False
-    """Whether results come with evidence, also of types that do not say what is missing."""
+    is_weighed: bool = False
+    """Whether somebody may ask how sure the model was, so that a server has to say it."""
     options: Options = field(default_factory=Options)
     """Those of the call."""
+    is_verbatim: bool = False
+    """Whether the prompt is the text or the chat itself."""
 
     def __post_init__(self) -> None:
         if self.system is not None:
@@ -64,9 +77,20 @@ class Task(ABC):
             return self
         return replace(self, instructions="\n\n".join(filter(None, (self.instructions, instructions))))
 
+    def weighed(self) -> Self:
+        """Return the task of a call whose results tell how sure the model was."""
+        twin = copy.copy(self)  # with what it has learned
+        object.__setattr__(twin, "is_weighed", True)
+        return twin
+
+    def verbatim(self) -> Self:
+        """Return the task whose prompt is the text or the chat itself, without a word of the library's."""
+        return replace(self, is_verbatim=True)
+
     def with_options(self, options: Options) -> Self:
         """Return the task under other options, which say only how answers are sampled, and how long they may be."""
-        return replace(self, max_tokens=options.get("max_tokens", MAX_TOKENS), options=options)
+        limits = options.get("max_tokens", MAX_TOKENS), repetition_of(options)
+        return replace(self, max_tokens=limits[0], repetition=limits[1], options=options)
 
     def prompt(self, conversation: Conversation) -> str | list[dict[str, str]]:
         """Return what the model is given: chat messages if it has a chat template, else plain text.
@@ -80,6 +104,8 @@ class Task(ABC):
                 f"How {self.model.name} would read {len(conversation.earlier) + 1} turns of a chat is unknown: it has "
                 "no chat template. Use a chat model, or write the chat as one text."
             )
+        if self.is_verbatim:
+            return self._verbatim_prompt(conversation)
         build: Callable[..., str | list[dict[str, str]]] = completion_prompt
         if self.model.has_chat_template:
             build = functools.partial(chat_messages, earlier=conversation.earlier)
@@ -91,6 +117,12 @@ class Task(ABC):
             instructions=self.instructions,
             examples=self.examples,
         )
+
+    def _verbatim_prompt(self, conversation: Conversation) -> str | list[dict[str, str]]:
+        if not self.model.has_chat_template:
+            return "\n\n".join(filter(None, (conversation.system, conversation.text)))
+        above = [] if conversation.system is None else [{"role": "system", "content": conversation.system}]
+        return [*above, *map(dict, conversation.earlier), {"role": "user", "content": conversation.text}]
 
     def item(self, position: int, given: DocumentLike, *, named: str | None = None) -> "Item":
         """Return a document, prepared. Raises PromptError or BudgetError if there can be no answer for it.
@@ -129,15 +161,35 @@ class Task(ABC):
             return False
         return True
 
-    def provenance(self, document: str) -> Provenance:
-        """Return what makes the answer to a document."""
-        made, digest = self._provenance, sha256(document.encode()).hexdigest()
-        return replace(made, options=dict(made.options), document_digest=digest)
-
     @functools.cached_property
-    def _provenance(self) -> Provenance:
-        """What makes the answers to all documents; the version of the library is looked up in a file."""
-        return provenance(self.output_type, self.model.name, self.options)
+    def provenance(self) -> Provenance:
+        """What decides the answers to all documents."""
+        model, wanted = self.model, self.output_type
+        given: dict[str, Any] = {name: value for name, value in self.options.items() if name not in ANSWERED_ALIKE}
+        if self.examples:
+            given["examples"] = self.examples
+        return Provenance(
+            wanted.name,
+            wanted.digest,
+            model.name,
+            model.vocabulary.fingerprint.hex()[:16] if isinstance(model, LanguageModel) else None,
+            short_digest(json.dumps(self.prompt(Conversation("")), ensure_ascii=False)),
+            {name: _shortened(name, value) for name, value in sorted(given.items()) if value is not None},
+            version("structured-extraction"),
+        )
+
+
+def _shortened(name: str, value: Any) -> Any:
+    """Return the value of an option as JSON data, or a digest of it if it is long."""
+    plain = json.loads(to_json(value, fallback=repr))
+    written = json.dumps(plain, ensure_ascii=False)
+    is_read_back = name == "allow_missing"
+    return plain if is_read_back or len(written) <= MAX_SHOWN else f"sha256:{short_digest(written)}"
+
+
+def short_digest(text: str) -> str:
+    """Return the first 16 digits of the SHA-256 of a text."""
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 class Given(NamedTuple):
@@ -150,6 +202,14 @@ class Given(NamedTuple):
     """Whether it is the text of a call for one, in no batch."""
     pages: Sequence[int] = ()
     """Where each page of the document starts."""
+    source: DocumentLike = ""
+    """The document as the caller passed it."""
+    metadata: Mapping[str, Any] = MappingProxyType({})
+
+    @property
+    def id(self) -> str:
+        """The id of the document, or its path, or else its position."""
+        return id_of(self.source, self.position)
 
     @classmethod
     def read(cls, position: int, given: DocumentLike, named: str | None) -> Self:
@@ -157,7 +217,7 @@ class Given(NamedTuple):
         document = read_document(given)
         is_single, named = named is not None, named or f"document {document.id or position}"
         conversation = Conversation.read(document.text, named, is_single=is_single)
-        return cls(position, conversation, named, is_single, document.pages)
+        return cls(position, conversation, named, is_single, document.pages, given, document.metadata)
 
 
 class Answer(NamedTuple):
@@ -166,7 +226,12 @@ class Answer(NamedTuple):
     text: str
     value: Any
     generations: Sequence[Generation]
-    evidence: Mapping[str, Evidence] = MappingProxyType({})
+    candidates: Sequence[Generation] = ()
+    """All that tell how sure the model was of each value."""
+    kept: Kept | None = None
+    """What the attempt kept of an earlier answer."""
+    evidence: Mapping[str, Evidence] | None = None
+    """The evidence, where it had to be known before the result is asked for it."""
 
 
 class Whole(Protocol):
@@ -191,14 +256,9 @@ class Item(ABC):
     """One document on its way to its answer."""
 
     task: Task
-    position: int
-    conversation: Conversation
+    given: Given
     max_tokens: int
     """The tokens that the context of the model leaves of those that the caller allows."""
-    is_single: bool
-    """Whether it is the text of a call for one, in no batch."""
-    pages: Sequence[int] = ()
-    """Where each page of the document starts."""
     attempts: list[Attempt] = field(default_factory=list)
     """The answers that the type's validators rejected."""
     usage: Usage = field(default_factory=Usage)
@@ -209,6 +269,16 @@ class Item(ABC):
     """An answer that is taken if the next attempt gives none that the model is surer of."""
     part: Part | None = None
     """The part of a long document that it is."""
+
+    @property
+    def position(self) -> int:
+        """Its place among the documents."""
+        return self.given.position
+
+    @property
+    def conversation(self) -> Conversation:
+        """The text, or the chat."""
+        return self.given.conversation
 
     @property
     @abstractmethod
@@ -243,7 +313,7 @@ class Item(ABC):
 
     def rejection(self) -> GenerationError:
         """Return its error where every answer was rejected."""
-        error = GenerationError(self.attempts, document=None if self.is_single else self.position)
+        error = GenerationError(self.attempts, document=None if self.given.is_single else self.position)
         error.__cause__ = self.attempts[-1].error
         return error
 

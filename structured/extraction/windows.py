@@ -13,9 +13,9 @@ from structured.errors import (
     SchemaError,
     StructuredError,
 )
+from structured.extraction.batch_state import BatchState
 from structured.extraction.documents.document import DocumentLike, characters_of
 from structured.extraction.long_documents import LongDocument, Splitting, prepare
-from structured.extraction.outcomes import Outcome
 from structured.extraction.task import Item, Task
 
 BATCHES = 64
@@ -52,7 +52,7 @@ class Window(NamedTuple):
 
 def ahead(
     work: Iterable[tuple[Task, DocumentLike] | None],
-    outcome: Outcome,
+    state: BatchState,
     batch_size: int,
     splitting: Splitting,
     *,
@@ -68,8 +68,8 @@ def ahead(
         given = next(windows, [])
         window = _prepared(given, splitting, named)
         broken: Exception | None = None
-        while given and outcome.stopped is None:
-            outcome.start(given)
+        while given and state.stopped is None:
+            state.start(given)
             try:
                 given = next(windows, [])
             except Exception as error:  # noqa: BLE001  where the documents come from is the user's own code

@@ -10,10 +10,9 @@ from uuid import uuid4
 
 from structured.errors.arguments import count, text
 from structured.errors.values import shown
-from structured.extraction.options import Options, check_absent
+from structured.extraction.options import Options
 from structured.extraction.output.columns import TEXT, Column, List, Map, Struct, UnfitError, pyarrow
 from structured.integrations.tables import Columns, TableExtractor, added_columns, check_columns, table_options
-from structured.output_types.optional_fields import Absent
 
 if TYPE_CHECKING:
     from datasets import Dataset, IterableDataset
@@ -24,13 +23,11 @@ ROWS = 1_000
 """Rows that are answered before they are written, as for `Dataset.map`."""
 
 
-def extract_dataset(  # noqa: PLR0913  what is known of the columns
+def extract_dataset(
     dataset: D,
     output_type: object,
     *,
     column: str = "text",
-    absent: Absent | None = None,
-    evidence: bool = False,
     rows: int = ROWS,
     columns: Columns = "typed",
     **options: Unpack[Options],
@@ -48,17 +45,14 @@ def extract_dataset(  # noqa: PLR0913  what is known of the columns
     - `error`: null, or a struct of `kind`, `message` and `fields` (JSON as text). A row fails as a document of
       `extract_batch` does with `errors="return"`: its text is null or empty, or validators reject every answer. So
       does one whose value has no exact place in its column, such as an integer of more than 64 bits.
-    - `evidence`, with evidence or absent: for the path of a value its `span`, `match`, `confidence`, `agreement` and
-      `page`.
-    - `extraction`, likewise: what else is known, such as the `missing` fields, as JSON.
+    - `evidence`: for the path of a value its `span`, `match`, `confidence`, `agreement` and `page`.
+    - `missing`: the paths of the fields that the text does not state, with the option `allow_missing`.
 
     Parameters:
         dataset: A `Dataset`, which is answered at once; or an `IterableDataset`, whose rows are answered as they are
             read. Of a dictionary of splits, pass one.
         output_type: As for `extract`.
         column: The column of the texts. What is no text is the error of its row.
-        absent: As for `extract`.
-        evidence: As for `extract`.
         rows: The rows that are answered before the first of them is written or yielded; `batch_size` of them go through
             the model at a time.
         columns: `"typed"`, or `"json"` for columns of JSON as text.
@@ -79,14 +73,14 @@ def extract_dataset(  # noqa: PLR0913  what is known of the columns
     if not isinstance(dataset, library.Dataset | library.IterableDataset):
         raise TypeError(f"The dataset is {shown(dataset)}. Pass a Dataset or an IterableDataset: dataset['train'].")
     options = table_options(options)
-    found = added_columns(output_type, check_absent("absent", absent), options, evidence=evidence, columns=columns)
+    found = added_columns(output_type, options, columns)
     found = {name: _without_maps(one) for name, one in found.items()}
     known = dataset.column_names
     text("column", column)
     if known is not None:
         check_columns(known, column, found)
     batches = {"batched": True, "batch_size": count(1)("rows", rows)}
-    extractor = TableExtractor(output_type, column, found, absent, evidence, options)
+    extractor = TableExtractor(output_type, column, found, options)
     if isinstance(dataset, library.IterableDataset):
         return dataset.with_format(None).map(extractor.answer_lists, features=_features(dataset, found), **batches)
     answered = _answered(dataset.with_format("arrow"), extractor, _features(dataset, found), batches)

@@ -21,25 +21,25 @@ from structured.errors import ModelError, OptionWarning, PromptError, Structured
 from structured.errors.arguments import count, number
 from structured.errors.calling_line import warn
 from structured.errors.values import message
+from structured.extraction.batch_state import BatchState
 from structured.extraction.documents.document import DocumentLike, count_of, read_document
-from structured.extraction.extractor import Extractor, make_extractor
+from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options, checked_options, layout_of
-from structured.extraction.outcomes import Outcome
-from structured.extraction.output.batch import BatchSummary, Identified, Output, Unwritten, opened
-from structured.extraction.output.journal import Resume
-from structured.extraction.output.records import Record, made_by, read_line
+from structured.extraction.output.journal import Journal, Lines, Resume
+from structured.extraction.output.records import Record, read_line
+from structured.extraction.output.writing import Identified, Output, Unwritten, Written, opened, write_results_of
 from structured.extraction.progress import showing
 from structured.extraction.run import Run
 from structured.output_types.interface import check_interface
-from structured.output_types.optional_fields import Absent
-from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
+from structured.results.result import Provenance
 
 ROWS = 64
 """Documents that an actor is given at once, unless the caller says otherwise."""
 
 TRIES = 3
 """Times that some documents are given to another process when the one that was at them dies."""
+
 
 _SHARE = number(lambda share: 0 <= share < float("inf"), "0 or greater")
 """Checks what an actor reserves of cores or GPUs."""
@@ -51,23 +51,19 @@ class Request:
 
     Attributes:
         make_type: Returns the type: each process calls it for itself, since types with code of their own do not travel.
-        absent: As for `extract`.
-        evidence: As for `extract`.
         options: See `Options`; without `observe`.
     """
 
     make_type: Callable[[], object]
-    absent: Absent | None
-    evidence: bool
     options: Options
 
-    def resolved(self, given: object) -> OutputType[Any]:
-        """Return the type, read here, as it is asked for. Raises what concerns it and the options, without a model."""
+    def check(self, given: object) -> None:
+        """Check the type, read here, and the options, without a model. Raises what concerns them."""
         options = checked_options(self.options)
-        wanted = resolve_type(given, self.absent, layout_of(options), grounded=options.get("grounded"))
+        missing, grounded = options.get("allow_missing"), options.get("grounded")
+        wanted = resolve_type(given, missing, layout_of(options), grounded=grounded)
         Run.of(options)
         check_interface(wanted)
-        return wanted
 
 
 @dataclass(frozen=True)
@@ -120,25 +116,23 @@ class BatchActor:
     @cached_property
     def _extractor(self) -> Extractor[Any]:
         request = self._request
-        return make_extractor(request.make_type(), request.absent, request.options, evidence=request.evidence)
+        return Extractor[Any](request.make_type(), **request.options)
 
-    def made_by(self) -> tuple[dict[str, Any], list[StructuredWarning]]:
+    def provenance(self) -> tuple[Provenance, list[StructuredWarning]]:
         """Return what decides the answers, and what was warned of. Raises what `Extractor` raises."""
         with _warned() as warned:
-            task = self._extractor.task
-            return made_by(task, task.options, self._request.absent), warned
+            return self._extractor.provenance, warned
 
     def answer(self, documents: list[DocumentLike]) -> Answered:
         """Return the records of documents. Raises what the model raises."""
         stream = BytesIO()
         with _warned() as warned:
-            self._extractor.batch(documents, output=stream, errors="return", progress=False)
+            write_results_of(self._extractor, documents, stream, resume="continue", progress=False)
         return Answered(stream.getvalue().splitlines(keepends=True), warned)
 
 
 def write_batch_by_actors(  # noqa: PLR0913  what is asked, and what becomes of it
     request: Request,
-    output_type: OutputType[Any],
     documents: Iterable[DocumentLike],
     output: Output,
     actors: Actors,
@@ -147,7 +141,7 @@ def write_batch_by_actors(  # noqa: PLR0913  what is asked, and what becomes of 
     progress: bool | None,
     starting: AbstractContextManager[object],
     taken: Callable[[Record], None],
-) -> BatchSummary:
+) -> Written:
     """Answer the documents that have no record in an output yet, over a cluster, and append one for each.
 
     The cluster is the one that this process is connected to, or that `RAY_ADDRESS` names; else Ray starts one on this
@@ -155,50 +149,48 @@ def write_batch_by_actors(  # noqa: PLR0913  what is asked, and what becomes of 
 
     Parameters:
         request: What is asked.
-        output_type: The type of the request, resolved.
         documents: The documents, which are read here, as they are needed.
-        output: As for `extract_batch`.
+        output: As for `write_results`.
         actors: How many processes answer.
-        resume: As for `extract_batch`.
-        progress: As for `extract_batch`.
+        resume: As for `write_results`.
+        progress: As for `write_results`.
         starting: Is entered until a first actor is ready.
         taken: Is given each record once it is written.
 
     Raises:
         ImportError: Ray is not installed: `pip install 'structured-extraction[ray]'`.
-        OutputError, VocabularyError: As for `extract_batch`.
-        ModelError: As for `extract_batch`; or some documents were given to `TRIES` more processes when the one that was
+        OutputError, VocabularyError: As for `write_results`.
+        ModelError: As for `write_results`; or some documents were given to `TRIES` more processes when the one that was
             at them died, and each of these died.
     """
-    outcome = Outcome(count_of(documents))
+    state = BatchState(count_of(documents))
     with ExitStack() as stack:
         with starting:
             pool = stack.enter_context(_pool(request, actors))
-            made = pool.made_by()
-        sink = stack.enter_context(opened(output, output_type, made, resume))
-        unwritten = Unwritten(sink)
+            provenance = pool.provenance()
+        sink: Journal | Lines = opened(output, provenance, resume)
+        stack.enter_context(sink)
+        unwritten = Unwritten(sink, state)
         try:
-            with showing(outcome, progress):
-                for line in pool.lines(_sent(unwritten.each(documents), outcome), actors.rows):
+            with showing(state, progress):
+                for line in pool.lines(_sent(unwritten.each(documents), state), actors.rows):
                     sink.append(line)
                     record = read_line(line)
-                    outcome.done += 1
-                    outcome.failed += "error" in record
+                    state.done += 1
+                    state.failed += "error" in record
                     taken(record)
         except BaseException as error:
             sink.note_kept(error)
             raise
-    return BatchSummary(sink.path, outcome.done, outcome.failed, unwritten.before, sink.failed)
+    return Written(state.done, state.failed, unwritten.before, sink.failed)
 
 
-def _sent(found: Iterable[Identified | None], outcome: Outcome) -> Iterator[DocumentLike]:
+def _sent(found: Iterable[Identified | None], state: BatchState) -> Iterator[DocumentLike]:
     """Yield documents as an actor gets them: read, with their id, or the error of one that cannot be read."""
     for one in found:
         if one is not None:
-            outcome.read += 1
+            state.read += 1
             yield _as_read(one)
-        elif outcome.total is not None:
-            outcome.total -= 1
 
 
 def _as_read(found: Identified) -> DocumentLike:
@@ -215,15 +207,15 @@ class _Pool:
     def __init__(self, ray: Any, actors: list[Any]) -> None:
         self._ray = ray
         self._warned: set[str] = set()
-        self._free = {actor.made_by.remote(): actor for actor in actors}
+        self._free = {actor.provenance.remote(): actor for actor in actors}
 
-    def made_by(self) -> dict[str, Any]:
+    def provenance(self) -> Provenance:
         """Return what decides the answers, as the first actor says that is ready."""
         (first,), _ = self._ray.wait([*self._free])
-        made, warned = self._got(first)
+        provenance, warned = self._got(first)
         self._say(warned)
-        found: dict[str, Any] = made
-        return found
+        assert isinstance(provenance, Provenance)
+        return provenance
 
     def lines(self, documents: Iterator[DocumentLike], rows: int) -> Iterator[bytes]:
         """Yield the records of documents as soon as an actor has them, in no order."""

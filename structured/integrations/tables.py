@@ -1,8 +1,7 @@
 """Tables: a text column in, and typed columns with values, evidence and errors beside it.
 
-The columns are those of a batch that is written as Parquet. They follow from the type alone, so that all tables of a
-dataset have the same, whatever their rows gave. A value that has no exact place in its column is therefore an error of
-its row.
+The columns follow from the type alone, so that all tables of a dataset have the same, whatever their rows gave. A value
+that has no exact place in its column is therefore an error of its row.
 """
 
 from collections.abc import Mapping
@@ -11,25 +10,33 @@ from typing import Any, Literal, get_args
 from structured.errors import OutputError, PromptError
 from structured.errors.arguments import one_of
 from structured.extraction.documents.document import DocumentLike
-from structured.extraction.extractor import make_extractor
-from structured.extraction.options import Options, check_evidence, checked_options, layout_of
-from structured.extraction.outcomes import Done, Outcome
-from structured.extraction.output.columns import JSON, Column, UnfitError, pyarrow
-from structured.extraction.output.records import outcome_to_json
-from structured.extraction.output.rows import Rows, record_to_parts
+from structured.extraction.extractor import Extractor
+from structured.extraction.options import Options, checked_options, layout_of
+from structured.extraction.output.arrow_types import column_of
+from structured.extraction.output.columns import (
+    FLOAT,
+    INTEGER,
+    JSON,
+    TEXT,
+    Column,
+    List,
+    Map,
+    Struct,
+    UnfitError,
+    pyarrow,
+)
 from structured.models.checkpoints import refuse_address
 from structured.models.load import find_model
 from structured.models.remote.address import is_address
 from structured.output_types.interface import check_interface
-from structured.output_types.optional_fields import Absent
-from structured.output_types.partly_stated import PartlyStated
-from structured.output_types.resolve import asks_for_evidence, resolve_type
+from structured.output_types.resolve import resolve_type
+from structured.results.result import Result, error_to_json
 
 Columns = Literal["typed", "json"]
 """What the new columns hold: values of Arrow types, or JSON as text."""
 
-_IN_ROW = ("value", "evidence", "document")
-"""Parts of an extraction that have columns of their own."""
+_EVIDENCE = Struct({"span": List(INTEGER), "match": TEXT, "confidence": FLOAT, "agreement": FLOAT, "page": INTEGER})
+_ERROR = Struct({"kind": TEXT, "message": TEXT, "fields": JSON}, frozenset({"fields"}))
 
 
 class TableExtractor:
@@ -39,21 +46,11 @@ class TableExtractor:
         output_type: The type.
         column: The column of the texts.
         columns: The columns that are added.
-        absent: As for `extract`.
-        evidence: As for `extract`.
         options: See `Options`.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917  what is known of the columns
-        self,
-        output_type: object,
-        column: str,
-        columns: Mapping[str, Column],
-        absent: Absent | None,
-        evidence: bool,
-        options: Options,
-    ) -> None:
-        self._extractor = make_extractor(output_type, absent, options, evidence=evidence)
+    def __init__(self, output_type: object, column: str, columns: Mapping[str, Column], options: Options) -> None:
+        self._extractor = Extractor[Any](output_type, **options)
         self._column = column
         self._columns = columns
 
@@ -73,39 +70,26 @@ class TableExtractor:
 
     def _cells(self, texts: list[Any]) -> dict[str, list[Any]]:
         """Return what the new columns have for some texts."""
-        rows = [self._row(done) for done in self._done(texts)]
+        results = self._extractor.results(map(_document, texts), progress=False, named="the text")
+        rows = [self._row(result) for result in sorted(results, key=lambda result: result.position)]
         return {name: [row[name] for row in rows] for name in self._columns}
 
-    def _done(self, texts: list[Any]) -> list[Done]:
-        """Return what becomes of each text."""
-        task, outcome = self._extractor.task, Outcome(len(texts), keeps_texts=True)
-        documents = ((task, _document(one)) for one in texts)
-        for _ in self._extractor.run.finished(documents, outcome, named="the text"):
-            pass
-        outcome.check_stopped()
-        outcome.warn()
-        return [outcome.results[position] for position in range(len(texts))]
-
-    def _row(self, done: Done) -> dict[str, Any]:
-        """Return what the new columns have for a row."""
-        output_type = self._extractor.task.output_type
+    def _row(self, result: Result[Any]) -> dict[str, Any]:
+        """Return the cells of the new columns for a row."""
+        if result.error is not None:
+            return self._cells_of({"error": _without_id(error_to_json(result.error))})
         try:
-            return self._exact(
-                outcome_to_json(output_type, done.value if done.error is None else done.error, done.text)
-            )
+            return self._cells_of(result.to_dict())
         except UnfitError as error:
             problem = OutputError(
                 f"The value has no exact place in its column: {error}. Bound the field, or pass columns='json'.",
                 path="value",
             )
-            return self._exact(outcome_to_json(output_type, problem))
+            return self._cells_of({"error": error_to_json(problem)})
 
-    def _exact(self, record: dict[str, Any]) -> dict[str, Any]:
-        """Return what the new columns have of a record. Raises UnfitError."""
-        parts = record_to_parts(_without_id(record))
-        if parts["extraction"] is not None:
-            parts["extraction"] = {name: part for name, part in parts["extraction"].items() if name not in _IN_ROW}
-        return {name: column.to_cell(parts[name]) for name, column in self._columns.items()}
+    def _cells_of(self, members: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the cells for the members of a result. Raises UnfitError."""
+        return {name: column.to_cell(members.get(name)) for name, column in self._columns.items()}
 
 
 def _document(cell: Any) -> DocumentLike:
@@ -116,14 +100,11 @@ def _document(cell: Any) -> DocumentLike:
     return known
 
 
-def _without_id(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a record without the id that the error of a document has: rows have none."""
-    error = record.get("error") or {}
-    if error.get("fields", {}).get("id") != "":
-        return record
-    fields = {name: value for name, value in error["fields"].items() if name != "id"}
+def _without_id(error: dict[str, Any]) -> dict[str, Any]:
+    """Return an error without what names its document: rows have no ids."""
+    fields = {name: value for name, value in error.get("fields", {}).items() if (name, value) != ("id", "")}
     others = {name: value for name, value in error.items() if name != "fields"}
-    return {**record, "error": {**others, "fields": fields} if fields else others}
+    return {**others, "fields": fields} if fields else others
 
 
 _OF_BATCHES: Mapping[str, str] = {
@@ -132,7 +113,7 @@ _OF_BATCHES: Mapping[str, str] = {
     "progress": "The dataset shows its own.",
     "resume": "Leave out rows that are done before.",
 }
-"""What stands in place of options that `extract_batch` has and datasets have not."""
+"""What to do in place of arguments that other calls have and datasets have not."""
 
 
 def table_options(options: Options) -> Options:
@@ -142,7 +123,7 @@ def table_options(options: Options) -> Options:
     """
     for name, remedy in _OF_BATCHES.items():
         if name in options:
-            raise TypeError(f"{name} is an option of extract_batch, and extract_dataset does not take it. {remedy}")
+            raise TypeError(f"{name} belongs to other calls, and extract_dataset does not take it. {remedy}")
     kept = checked_options(options)
     named = kept.get("model")
     if isinstance(named, str) and is_address(named):
@@ -152,18 +133,14 @@ def table_options(options: Options) -> Options:
     return kept
 
 
-def added_columns(
-    output_type: object, absent: Absent | None, options: Options, *, evidence: bool, columns: Columns
-) -> dict[str, Column]:
-    """Return the columns that are added for a type. Raises what concerns the type, before a row is read."""
-    check_evidence("evidence", evidence)
+def added_columns(output_type: object, options: Options, columns: Columns) -> dict[str, Column]:
+    """Return the columns that are added for a type. Raises what concerns the type, before an actor is started."""
     one_of(get_args(Columns))("columns", columns)
-    wanted = resolve_type(output_type, absent, layout_of(options), grounded=options.get("grounded"))
+    missing, grounded = options.get("allow_missing"), options.get("grounded")
+    wanted = resolve_type(output_type, missing, layout_of(options), grounded=grounded)
     check_interface(wanted)
-    is_extraction = evidence or asks_for_evidence(output_type) or isinstance(wanted, PartlyStated)
-    names = ["value", *["evidence", "extraction"] * is_extraction, "error"]
-    typed = Rows.of(wanted).columns
-    return {name: typed[name] if columns == "typed" else JSON for name in names}
+    typed = {"value": column_of(wanted), "missing": List(TEXT), "evidence": Map(_EVIDENCE), "error": _ERROR}
+    return typed if columns == "typed" else dict.fromkeys(typed, JSON)
 
 
 def check_columns(known: list[str], column: str, added: Mapping[str, Column]) -> None:

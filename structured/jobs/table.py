@@ -16,12 +16,10 @@ from structured.errors import OutputError
 from structured.errors.arguments import one_of
 from structured.errors.values import counted, message
 from structured.extraction.output.columns import pyarrow
-from structured.extraction.output.journal import to_path
-from structured.extraction.output.reading import each_record
+from structured.extraction.output.journal import each_record, to_path
 from structured.extraction.output.records import Record
-from structured.output_types.evidence import Evidence
-from structured.output_types.extraction import Extraction
 from structured.output_types.paths import Steps, steps_to_path
+from structured.results.result import result_from_json
 
 RowsOf = Literal["documents", "values"]
 """What a row is of."""
@@ -40,23 +38,23 @@ EXACT = 2**53
 
 
 def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: RowsOf = "documents") -> Path:
-    """Write the results that a call with `output` wrote as a flat table, and return its path.
+    """Write the results that `write_results` wrote as a flat table, and return its path.
 
     A table of documents has a row for each: `id`, the metadata as `metadata.…`, a column for each field as
     `value.name` (`value` for a type without fields), and the `error`. Lists are JSON. A table of values has a row for
-    each value with its evidence: `id`, and the columns of `Extraction.rows`.
+    each value with its evidence: `id`, and the columns of `Result.rows`.
 
     In CSV (UTF-8, RFC 4180), null is an empty cell, and an empty text is `""`. In Parquet, columns are boolean, int64,
     float64 or text; one with values of several kinds, or with numbers that do not fit, is JSON as text.
 
     Parameters:
-        path: The file of results, or the folder of parts.
+        path: The file of results.
         table: The file to write, .csv or .parquet. One that exists is replaced when the table is whole.
-        rows: `"documents"`, or `"values"` for results with evidence.
+        rows: `"documents"`, or `"values"`.
 
     Raises:
         ValueError: The name of the table does not end with .csv or .parquet.
-        OutputError: The results cannot be read, have no evidence, or have more than 2,000 columns; or the table cannot
+        OutputError: The results cannot be read, or have more than 2,000 columns; or the table cannot
             be written.
         ImportError: `pyarrow` is not installed, for Parquet: `pip install 'structured-extraction[parquet]'`.
     """
@@ -82,17 +80,12 @@ def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: 
 
 
 def _rows(source: Path, rows: RowsOf) -> Iterator[Row]:
-    for place, record in each_record(source):
+    for _, record in each_record(source):
         if rows == "documents":
             yield _document_row(record)
-        elif "extraction" in record:
-            yield from _value_rows(record)
         elif "error" not in record:
-            raise OutputError(
-                f"{place}, of the document {record['id']!r}, has no evidence. Write a table of "
-                "documents, or extract with evidence=True.",
-                path=str(source),
-            )
+            result = result_from_json(record, 0, None, None)
+            yield from ({"id": record["id"], **row} for row in result.rows())
 
 
 def _document_row(record: Record) -> Row:
@@ -103,17 +96,6 @@ def _document_row(record: Record) -> Row:
     if "error" in record:
         row["error"] = f"{record['error'].get('kind')}: {record['error'].get('message')}"
     return row
-
-
-def _value_rows(record: Record) -> Iterator[Row]:
-    said = record["extraction"]
-    evidence = {
-        path: Evidence(**{**one, "span": None if one["span"] is None else tuple(one["span"])})
-        for path, one in said["evidence"].items()
-    }
-    extraction: Extraction[Any] = Extraction(None, said["data"], tuple(said["missing"]), evidence, said["document"])
-    for row in extraction.rows():
-        yield {"id": record["id"], **row}
 
 
 def _cells(data: Any, steps: Steps) -> Iterator[tuple[Steps, Any]]:

@@ -1,8 +1,8 @@
-"""Types of which a text may not state all fields; their answers are what it states, and the paths of the rest."""
+"""Types whose answers may leave fields out: what is missing is listed beside the value."""
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
@@ -11,14 +11,30 @@ from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import JsonOutput
 from structured.output_types.missing import is_all_missing, stated, without
 from structured.output_types.paths import steps_to_path
-from structured.output_types.stated import Stated
 
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class Stated(Generic[T]):
+    """The values that an answer states, and the paths of the fields that are missing.
+
+    Attributes:
+        value: The instance; missing fields have their defaults. None if a missing field is required by the type.
+        data: The stated values as plain JSON, without the missing fields.
+        missing: The paths of the missing fields, such as `"lines[2].price"`.
+        error: Why there is no instance: the error about the required fields that are missing. None if there is one.
+    """
+
+    value: T | None
+    data: Any
+    missing: tuple[str, ...]
+    error: Exception | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class PartlyStated(JsonOutput[Stated[T]]):
-    """A type of which a text may not state all fields: what is missing is written as null or left out, and listed."""
+    """A type with fields that may be missing: they are written as null or left out, and listed."""
 
     of: JsonOutput[T] = field(repr=False, kw_only=True)
     """The type itself, which reads what is stated."""
@@ -29,20 +45,24 @@ class PartlyStated(JsonOutput[Stated[T]]):
         return self.of.parts
 
     def compilation(self) -> Compilation:
-        """Return what compiles the schema in which fields may be null."""
+        """Return the compilation of the schema in which fields may be null."""
         return replace(self.of, schema=self.schema).compilation()
 
     def parse(self, text: str) -> Stated[T]:
-        """Return what an answer states, and where something is missing. Raises ValueError if a validator rejects it."""
+        """Return the stated values of an answer, and its missing fields.
+
+        Raises ValueError if a validator rejects it.
+        """
         left, missing = stated(self.root, text)
         data = json.loads(left)
-        value = None
+        value, problem = None, None
         try:
             value = self.of.parse(left)
         except ValidationError as error:
             if () not in missing and not is_all_missing(error.errors(), data, missing):
                 raise
-        return Stated(value, without(data, missing), tuple(map(steps_to_path, missing)))
+            problem = error
+        return Stated(value, without(data, missing), tuple(map(steps_to_path, missing)), problem)
 
     def plain(self, value: Any) -> Any:
         """Return an instance as plain JSON data."""

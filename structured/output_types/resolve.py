@@ -12,8 +12,7 @@ from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType
 from structured.output_types.optional_fields import Absent
 from structured.output_types.output_type import OutputType
-from structured.output_types.python_type import PythonType, python_type, type_name
-from structured.output_types.stated import Stated
+from structured.output_types.python_type import PythonType, python_type
 
 KEPT = 64
 """Types kept in memory, the least recently used dropped first."""
@@ -31,11 +30,8 @@ def resolve_type(
     """Return the output type that a caller means; the same object every time, if what is passed has a hash.
 
     An `OutputType` is returned as it is, but for the options of JSON. A function means a call of it. With `absent`,
-    fields may be missing; what is `grounded` has to be stated by the document. `Extraction[Model]` means the model; see
-    `asks_for_evidence`.
+    fields may be missing; what is `grounded` has to be stated by the document.
     """
-    if asks_for_evidence(output_type):
-        output_type = get_args(_without_metadata(output_type))[0]
     output_type = _annotated(output_type)
     has_options = absent is not None or layout != _LAYOUT or grounded is not None
     if isinstance(output_type, OutputType) and not (has_options and isinstance(output_type, JsonOutput)):
@@ -54,11 +50,6 @@ def resolve_type(
     return _resolve_once(output_type, *given)
 
 
-def asks_for_evidence(output_type: object) -> bool:
-    """Tell whether a type is `Extraction[Model]`, which asks for a model with the evidence for its values."""
-    return _is_extraction(get_origin(_without_metadata(output_type)))
-
-
 def _hashable(paths: Absent | Ground | None) -> Any:
     """Return paths as a tuple, and anything else as it is."""
     return paths if paths is None or paths is True or isinstance(paths, str) else tuple(paths)
@@ -67,13 +58,6 @@ def _hashable(paths: Absent | Ground | None) -> Any:
 def _resolve(
     output_type: object, absent: Absent | None, layout: JsonLayout, grounded: Ground | None
 ) -> OutputType[Any]:
-    if _is_extraction(output_type):
-        raise SchemaError("Extraction names no type to extract", remedy="Write Extraction[Model] with yours.")
-    if _has_extraction(output_type):
-        raise SchemaError(
-            f"{type_name(output_type)} has an Extraction inside, which is a result",
-            remedy="Use Extraction[Model] as the whole type, and Model inside of others.",
-        )
     known = _read_type(output_type, layout)
     if grounded is not None:
         known = known.with_grounding(grounded)
@@ -132,18 +116,3 @@ def _annotated(output_type: Any) -> Any:
     annotated, *notes = get_args(output_type)
     kinds = (JsonSchema, OutputType) if annotated is Any else (OutputType,)
     return next((one for one in notes if isinstance(one, kinds)), output_type)
-
-
-def _without_metadata(output_type: object) -> object:
-    return get_args(output_type)[0] if get_origin(output_type) is Annotated else output_type
-
-
-def _has_extraction(output_type: object) -> bool:
-    """Tell whether a type is that of results, or has it inside."""
-    is_result = _is_extraction(output_type) or _is_extraction(get_origin(output_type))
-    return is_result or any(map(_has_extraction, get_args(output_type)))
-
-
-def _is_extraction(wanted: object) -> bool:
-    """Tell whether something is the class of results."""
-    return isinstance(wanted, type) and issubclass(wanted, Stated)

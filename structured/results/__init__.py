@@ -1,7 +1,7 @@
-"""Results: what is read of answers, and what several answers agree on."""
+"""Results: what is read of answers, where it comes from, and what several answers agree on."""
 
-from structured.output_types.extraction import Extraction
 from structured.results.calibration import Calibration
 from structured.results.partial import Event, PartialReader
+from structured.results.result import Result
 
-__all__ = ["Calibration", "Event", "Extraction", "PartialReader"]
+__all__ = ["Calibration", "Event", "PartialReader", "Result"]

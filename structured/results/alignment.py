@@ -24,12 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
-from structured.output_types.evidence import Evidence, Match
 from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
 from structured.output_types.grounded.document import DocumentStatements
 from structured.output_types.grounded.numbers import stated_numbers
 from structured.output_types.grounded.statements import Span, Statement
 from structured.output_types.paths import Steps
+from structured.results.evidence import Evidence, Match
 from structured.results.folding import Folded, fold, is_cut
 
 T = TypeVar("T")

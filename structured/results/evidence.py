@@ -1,145 +1,113 @@
-"""The evidence for an answer: for each of its leaves where it stands, and how sure the model was."""
+"""Evidence: where a document states a value, how that is known, and how sure the model was of it."""
 
-import json
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
-from importlib.metadata import version
-from typing import Any, NamedTuple
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
-from pydantic_core import to_json
+Match = Literal["grounded", "exact", "normalised", "fuzzy", "concluded", "absent", "none"]
+"""How it is known where a value stands.
 
-from structured.decoding.requests import Generation
-from structured.json_schema.logic.equality import identity
-from structured.output_types.evidence import Evidence
-from structured.output_types.extraction import Provenance
-from structured.output_types.output_type import OutputType
-from structured.output_types.paths import Steps
-from structured.results.confidence import confidences
-from structured.results.leaves import Leaf, leaves
+grounded: The document states it by construction: nothing else could be written.
+exact: Found as it is.
+normalised: Found in another form: other case, white space, dashes or quotes; another form of a number or a date.
+fuzzy: Found nearly: inside a word, or by edit distance.
+concluded: A boolean, or one of the values of an enum, that the document does not spell: a conclusion.
+absent: Null; nothing is said.
+none: The document does not support it.
+"""
 
-
-class Sureness(NamedTuple):
-    """How sure a model was of a value: `confidence` and `agreement` of its evidence."""
-
-    confidence: float | None
-    agreement: float | None = None
-
-
-Before = Mapping[str, Sureness]
-"""How sure the model was of each leaf of an earlier answer, by their paths."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """What an answer was to keep of an earlier one: all that it says, but for some places."""
-
-    before: Before
-    places: frozenset[Steps]
-
-    def is_open(self, steps: Steps) -> bool:
-        """Tell whether a value was to be written again."""
-        return any(steps[: len(place)] == place for place in self.places)
-
-    def sureness(self, leaf: Leaf) -> Sureness | None:
-        """Return how sure the model was of a leaf when it was written; None if it was to be written again."""
-        return None if self.is_open(leaf.steps) else self.before.get(leaf.path)
+MATCH_WORDS: Mapping[Match, str] = {
+    "grounded": "taken from the text",
+    "exact": "stated in the text",
+    "normalised": "stated in another form",
+    "fuzzy": "similar words in the text",
+    "concluded": "concluded, not spelled out",
+    "absent": "not stated",
+    "none": "no support in the text",
+}
+"""The matches, for people."""
 
 
-def sureness(output_type: OutputType[Any], generation: Generation, kept: Kept | None = None) -> Before:
-    """Return how sure the model was of each leaf of what it wrote.
-
-    How sure it was of a value that was kept is known from before, since nothing was left to be sampled.
-    """
-    found = answer_leaves(output_type, generation.text)
-    sampled = map(Sureness, confidences(generation.text, found, generation.diagnostics.tokens))
-    return {leaf.path: (kept and kept.sureness(leaf)) or new for leaf, new in zip(found, sampled, strict=True)}
-
-
-def evidence(
-    output_type: OutputType[Any],
-    document: str,
-    text: str,
-    generations: Sequence[Generation],
-    kept: Kept | None = None,
-) -> dict[str, Evidence]:
-    """Return the evidence for each leaf of an answer, by its path.
-
-    The answer is one of the generations, or was voted on by them. The confidence in a leaf is that of the likeliest of
-    them that has the same value there.
-    """
-    from structured.results.alignment import Value, align  # with a library that only evidence needs
-
-    heard = [_voices(output_type, one) for one in sorted(generations, key=lambda one: -one.log_probability)]
-    typed = list(_typed_leaves(output_type, text))
-    found = [leaf for leaf, _, _ in typed]
-    bases = [part.basis(steps, leaf.value) for leaf, part, steps in typed]
-    values = [
-        Value(leaf.steps, _exact(leaf, text), basis == "concluded", basis == "quoted")
-        for leaf, basis in zip(found, bases, strict=True)
-    ]
-    located: dict[str, Evidence] = {}
-    for leaf, basis, place in zip(found, bases, align(document, values), strict=True):
-        is_stated = basis in {"quoted", "grounded"} and leaf.value is not None  # null says that nothing is
-        match = "grounded" if is_stated else place.match
-        sure = (kept and kept.sureness(leaf)) or _agreed(leaf, heard)
-        located[leaf.path] = Evidence(place.span, match, *sure)
-    return located
-
-
-def _exact(leaf: Leaf, text: str) -> Any:
-    """Return the value of a leaf, a number with all the digits that it is written with."""
-    is_number = isinstance(leaf.value, int | float) and not isinstance(leaf.value, bool)
-    return Decimal(text[leaf.start : leaf.end]) if is_number else leaf.value
-
-
-_Voices = Mapping[str, tuple[Hashable, float | None]]
-"""What a generation says at each of its leaves, by their paths: the identity of the value, and the confidence in it."""
-
-
-def _voices(output_type: OutputType[Any], generation: Generation) -> _Voices:
-    found = answer_leaves(output_type, generation.text)
-    sure = confidences(generation.text, found, generation.diagnostics.tokens)
-    return {leaf.path: (identity(leaf.value), confidence) for leaf, confidence in zip(found, sure, strict=True)}
-
-
-def _agreed(leaf: Leaf, heard: Sequence[_Voices]) -> Sureness:
-    """Return how sure some generations, the likeliest first, are of a leaf."""
-    voices = [one[leaf.path] for one in heard if leaf.path in one]
-    alike = [confidence for value, confidence in voices if value == identity(leaf.value)]
-    return Sureness(alike[0] if alike else None, len(alike) / len(heard) if len(heard) > 1 else None)
-
-
-def answer_leaves(output_type: OutputType[Any], text: str) -> list[Leaf]:
-    """Return the leaves of an answer; one that is not JSON, and has no pieces, is a leaf itself."""
-    return [leaf for leaf, _, _ in _typed_leaves(output_type, text)]
-
-
-def _typed_leaves(output_type: OutputType[Any], text: str) -> Iterator[tuple[Leaf, OutputType[Any], Steps]]:
-    """Yield the leaves of an answer, each with the type of the piece that it is of, and its place in that."""
-    pieces = output_type.pieces(text)
-    if pieces is None:
-        found = [Leaf((), text, 0, len(text))] if output_type.parts is None else leaves(text)
-        yield from ((leaf, output_type, leaf.steps) for leaf in found)
-        return
-    for steps, part, start, end in pieces:
-        for leaf, inner, own in _typed_leaves(part, text[start:end]):
-            placed = Leaf((*steps, *leaf.steps), leaf.value, leaf.start + start, leaf.end + start)
-            yield placed, inner, own
-
-
-def provenance(output_type: OutputType[Any], model: str, options: Mapping[str, Any]) -> Provenance:
-    """Return what makes the answers to documents, whose digests are left open."""
-    return Provenance(
-        output_type.name,
-        model,
-        {name: _plain(value) for name, value in options.items() if name not in {"model", "observe"}},
-        version("structured-extraction"),
-        output_type.digest,
-        document_digest="",
+def _is_span(span: object) -> bool:
+    return (
+        isinstance(span, tuple) and len(span) == 2 and all(type(end) is int for end in span) and 0 <= span[0] <= span[1]
     )
 
 
-def _plain(value: Any) -> Any:
-    """Return the value of an option as JSON data."""
-    return json.loads(to_json(value, fallback=repr))
+Band = Literal["good", "doubtful", "bad", "unknown"]
+"""The colour of a confidence."""
+
+BANDS: Mapping[Band, float] = {"good": 0.9, "doubtful": 0.6, "bad": 0.0}
+"""The least confidence of each band, the best first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The evidence for one value.
+
+    Attributes:
+        span: Where it stands: start and end, in characters (code points) of the document as given. None if it stands
+            nowhere.
+        match: How that is known; see `Match`.
+        confidence: Between 0 and 1: how sure the model was of it. None if the model was not asked, since the type and
+            the document leave no other value.
+        agreement: The share of the samples that say the same there; None where there was one.
+        page: The page on which it starts, from 1; None if it stands nowhere, or the document has no pages.
+
+    Raises:
+        ValueError: One of these cannot be.
+    """
+
+    span: tuple[int, int] | None
+    match: Match
+    confidence: float | None = None
+    agreement: float | None = None
+    page: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.match not in MATCH_WORDS:
+            raise ValueError(f"{self.match!r} is no match; the matches are {', '.join(MATCH_WORDS)}")
+        for name in ("confidence", "agreement"):
+            share = getattr(self, name)
+            if share is not None and not (isinstance(share, int | float) and 0 <= share <= 1):
+                raise ValueError(f"{name} is {share!r}, not a number from 0 to 1")
+        if self.span is not None and not _is_span(self.span):
+            raise ValueError(f"span is {self.span!r}, not where a text starts and ends")
+        if self.page is not None and not (type(self.page) is int and self.page > 0):
+            raise ValueError(f"page is {self.page!r}, not the number of a page")
+
+    def calibrated(self, probability: Callable[[float], float]) -> Self:
+        """Return the evidence with the probability that a value of this confidence is right, in place of that."""
+        return self if self.confidence is None else replace(self, confidence=probability(self.confidence))
+
+    @property
+    def is_unweighed(self) -> bool:
+        """Whether the document stated one value that the type allows, so that the model was not asked."""
+        return self.match == "grounded" and self.confidence is None
+
+    @property
+    def band(self) -> Band:
+        """How the confidence is coloured: `good` from 0.9, `doubtful` from 0.6, `bad` below, or `unknown`."""
+        if self.confidence is None:
+            return "unknown"
+        return next((band for band, least in BANDS.items() if self.confidence >= least), "bad")
+
+
+def page_of(pages: Sequence[int], offset: int) -> int | None:
+    """Return the number of the page, from 1, on which an offset stands; None if there are no pages.
+
+    >>> page_of((0, 5, 7), 4), page_of((0, 5, 7), 5), page_of((), 5)
+    (1, 2, None)
+    """
+    return bisect_right(pages, offset) if pages else None
+
+
+def on_pages(evidence: Mapping[str, Evidence], pages: Sequence[int]) -> Mapping[str, Evidence]:
+    """Return the evidence for each value with the page on which that stands."""
+    if not pages:
+        return evidence
+    return {
+        path: one if one.span is None else replace(one, page=page_of(pages, one.span[0]))
+        for path, one in evidence.items()
+    }

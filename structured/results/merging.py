@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from structured.json_schema.logic.equality import identity
-from structured.output_types.evidence import Evidence
 from structured.output_types.keys import KeyOf
 from structured.output_types.paths import Steps, steps_to_path
 from structured.output_types.shapes import SET, ShapeOf
+from structured.results.evidence import Evidence
 
 Prefer = Literal["confident", "first", "longest", "vote"]
 """Which of several values that parts of a document give: that of which the model is surest, the first, the longest, or

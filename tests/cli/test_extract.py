@@ -115,10 +115,18 @@ def test_a_call_goes_on_where_the_last_one_stopped(tmp_path):
     whole = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     (tmp_path / "out.jsonl").write_text(whole[0] + whole[1][:20], encoding="utf-8")
     assert "1 document in" in run(*command).stderr
-    assert (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines(keepends=True) == whole
+    again = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    assert list(map(essence, again)) == list(map(essence, whole))
     assert "0 documents in" in run(*command).stderr
     assert "2 documents in" in run(*command, "--fresh").stderr
-    assert (tmp_path / "out.jsonl").read_text(encoding="utf-8") == run(*command[:-2]).stdout
+    printed = run(*command[:-2]).stdout.splitlines()
+    written = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
+    assert list(map(essence, written)) == list(map(essence, printed))
+
+
+def essence(line):
+    """Return what a record says, without how long it took and how sure the model was."""
+    return {name: json.loads(line)[name] for name in ("id", "digest", "provenance", "value", "text")}
 
 
 def test_documents_that_failed_are_tried_again_when_asked(letters):
@@ -162,17 +170,16 @@ def test_a_table_has_a_row_for_each_document(tmp_path):
     assert (tmp_path / "a.parquet").read_bytes().startswith(b"PAR1")
 
 
-def test_parts_of_parquet_are_gone_on_with(letters):
-    """In a folder, which may lie among the documents; without lines beside, and read where lines are."""
+def test_a_table_is_made_of_lines_beside_it(letters):
+    """They may lie among the documents, and are continued; the review page reads them."""
     command = ("extract", *FIELDS, "letters", "-o", "letters/out.parquet", "--evidence")
     assert "3 documents in" in run(*command).stderr
     assert "0 documents in" in run(*command).stderr
     assert "1 document in" in run(*command, "--retry").stderr
-    assert sorted(one.name for one in letters.iterdir()) == ["a.txt", "b.txt", "c.txt", "out.parquet"]
-    found = {row["id"]: row for row in parquet.read_table(letters / "out.parquet").to_pylist()}
-    assert found["letters/a.txt"]["value"] == {"name": "Jason", "age": 25}
-    assert dict(found["letters/a.txt"]["evidence"])["age"]["span"] == [9, 11]
-    done = run("report", "letters/out.parquet", "--json", *FIELDS)
+    assert sorted(one.name for one in letters.iterdir()) == ["a.txt", "b.txt", "c.txt", "out.jsonl", "out.parquet"]
+    found = {(row["id"], row["path"]): row for row in parquet.read_table(letters / "out.parquet").to_pylist()}
+    assert (found["letters/a.txt", "age"]["start"], found["letters/a.txt", "age"]["end"]) == (9, 11)
+    done = run("report", "letters/out.jsonl", "--json", *FIELDS)
     assert json.loads(done.stdout) == {"path": "review.html", "documents": 2, "failed": 1}
     refused = run("extract", "--fields", "name: str", "letters", "-o", "letters/out.parquet")
     assert (refused.exit_code, "--fresh" in refused.stderr) == (3, True)
@@ -180,15 +187,11 @@ def test_parts_of_parquet_are_gone_on_with(letters):
 
 def test_records_become_a_review_page(tmp_path):
     """With the type or without it, also where fields are missing; documents that failed are counted."""
-    run("extract", *FIELDS, "letters", "--evidence", "--absent", "-o", "out.jsonl")
+    run("extract", *FIELDS, "letters", "--allow-missing", "-o", "out.jsonl")
     for more in ((), FIELDS):
         done = run("report", "out.jsonl", "-o", "page.html", "--json", *more)
         assert json.loads(done.stdout) == {"path": "page.html", "documents": 2, "failed": 1}
         assert "Ana Brandt" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    run("extract", *FIELDS, "letters/a.txt", "-o", "plain.jsonl")
-    refused = run("report", "plain.jsonl")
-    assert refused.exit_code == 2
-    assert "has no evidence: extract --evidence." in refused.stderr
 
 
 def test_several_objects_may_be_in_a_document():
@@ -310,10 +313,6 @@ def test_answers_are_compared_with_gold(tmp_path):
     assert "age" in run("eval", "gold.jsonl", *FIELDS, "--baseline", "before.json").stdout
     run("extract", *FIELDS, "letters", "-o", "out.jsonl")
     there = run("eval", "gold.jsonl", *FIELDS, "--results", "out.jsonl", "--json")
-    assert there.exit_code == 2
-    assert "No result is of a document of the gold" in there.stderr
-    run("extract", *FIELDS, "letters", "--evidence", "-o", "sure.jsonl")
-    there = run("eval", "gold.jsonl", *FIELDS, "--results", "sure.jsonl", "--json")
     assert json.loads(there.stdout)["fields"] == json.loads(done.stdout)["fields"]
     refused = run("eval", "gold.jsonl")
     assert refused.exit_code == 2

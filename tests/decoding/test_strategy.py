@@ -204,7 +204,7 @@ def test_particles_are_candidates_in_random_order() -> None:
     options = Options(model=MODEL, temperature=5.0, particles=12, retries=0)
     candidates: list[Generation] = []
     observe = each_generation(lambda _, one: candidates.append(one))
-    found = extract(EvenDigits, "x", seed=5, evidence=True, observe=observe, **options)
+    found = Extractor(EvenDigits, seed=5, observe=observe, **options).result("x")
     assert len(candidates) == 12
     digits = [json.loads(one.text) for one in candidates]
     even = next(one for one in digits if all(number % 2 == 0 for number in one.values()))
@@ -334,7 +334,9 @@ def test_a_vote_that_breaks_a_rule_is_settled_by_one_answer() -> None:
 
 def test_what_is_missing_is_voted_on_too() -> None:
     """With `absent`, an answer is what was stated by most."""
-    found = extract(Digits, "x", absent=True, model=MODEL, temperature=1.0, seed=0, samples=5, choose="vote")
+    found = Extractor(
+        Digits, allow_missing=True, model=MODEL, temperature=1.0, seed=0, samples=5, choose="vote"
+    ).result("x")
     assert set(found.data) | set(found.missing) == {"first", "second"}
 
 

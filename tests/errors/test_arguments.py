@@ -105,7 +105,7 @@ GOOD: dict[str, st.SearchStrategy[Any]] = {
     "prefer": st.sampled_from(["confident", "first", "longest", "vote"]),
     "observe": st.sampled_from([None, lambda *_: None]),
     "cache": st.just(False),
-    "absent": st.sampled_from([True, ["age"], ("name", "age")]),
+    "allow_missing": st.sampled_from([True, ["age"], ("name", "age")]),
 }
 """What each option may be."""
 
@@ -173,9 +173,13 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"examples": ("Ana 31", 5)}, TypeError, "examples[0] is 'Ana 31'; it must be a pair"),
     ({"examples": [(5, ANA[1])]}, TypeError, "The document of examples[0] is 5; it must be text"),
     ({"examples": "Ana"}, TypeError, "examples is 'Ana'; it must be a list of pairs"),
-    ({"absent": False}, TypeError, "absent is False; it must be True, or a list of paths such as ['age']."),
-    ({"absent": [1]}, TypeError, "absent[0] is 1; it must be text, a str."),
-    ({"absent": "age"}, TypeError, "absent is one str, 'age'. Pass a list: ['age']."),
+    (
+        {"allow_missing": False},
+        TypeError,
+        "allow_missing is False; it must be True, or a list of paths such as ['age'].",
+    ),
+    ({"allow_missing": [1]}, TypeError, "allow_missing[0] is 1; it must be text, a str."),
+    ({"allow_missing": "age"}, TypeError, "allow_missing is one str, 'age'. Pass a list: ['age']."),
     ({"merge_by": "age"}, TypeError, "merge_by is one str, 'age'. Pass a list: ['age']."),
     ({"merge_by": True}, TypeError, "merge_by is True; it must be a list of paths such as ['number']."),
     ({"chunk_tokens": 0}, ValueError, "chunk_tokens is 0; it must be 1 or greater."),
@@ -194,7 +198,11 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"jump_forward": 0}, TypeError, "jump_forward is 0; it must be True or False."),
     ({"temprature": 0}, TypeError, "Unknown option temprature. Did you mean 'temperature'? The options are model, "),
     ({"max_new_tokens": 5}, TypeError, "Unknown option max_new_tokens. Did you mean 'max_tokens'?"),
-    ({"absnt": True}, TypeError, "Unknown option absnt. Did you mean 'absent'? The options are model, "),
+    (
+        {"allow_mising": True},
+        TypeError,
+        "Unknown option allow_mising. Did you mean 'allow_missing'? The options are model, ",
+    ),
     ({"stream": True}, TypeError, "Unknown option stream. Use Extractor(...).stream(text). The options are model, "),
 ]
 
@@ -211,7 +219,7 @@ def test_options_are_checked_before_a_model_is_loaded(
         lambda: Extractor(Person, **options),
         lambda: extract(Person, "x", **options),
         lambda: extract_batch([Person], ["x"], **options),
-        *([] if "absent" in options else [lambda: structured(**options)]),
+        lambda: structured(**options),
     ]
     for call in calls:
         with pytest.raises(error, match=re.escape(message)) as caught:
@@ -360,7 +368,7 @@ def test_every_option_is_checked() -> None:
     """There is a row for each in the table of checks, and in that of the good values here."""
     from structured.extraction.options import _CHECKS
 
-    assert _CHECKS.keys() == Options.__annotations__.keys() == GOOD.keys() - {"absent"}
+    assert _CHECKS.keys() == Options.__annotations__.keys() == GOOD.keys()
 
 
 def test_examples_are_kept_as_they_were_given() -> None:

@@ -8,7 +8,7 @@ import pytest
 from doubles import ByteTokenizer, json_hating_logits
 
 import structured
-from structured import GuidedLogitsProcessor, aextract, aextract_batch, extract, extract_batch, load_model
+from structured import Extractor, GuidedLogitsProcessor, aextract, aextract_batch, extract, extract_batch, load_model
 from structured.errors import BudgetWarning, ModelError, PackagedModelWarning
 from structured.models import load
 
@@ -39,7 +39,7 @@ ENTRANCES: dict[str, Callable[[], Any]] = {
     "extract_batch": lambda: extract_batch(int, ["x"]),
     "types": lambda: extract_batch([int, bool], ["x", "y"]),
     "Extractor": lambda: structured.Extractor(int),
-    "absent": lambda: extract(int, "x", absent=True),
+    "absent": lambda: Extractor(int, allow_missing=True).result("x"),
     "structured": lambda: number("x"),
     "async structured": lambda: asyncio.run(later("x")),
     "aextract": lambda: asyncio.run(aextract(int, "x")),

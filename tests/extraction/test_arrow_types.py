@@ -1,7 +1,5 @@
-"""Arrow types: what a schema becomes, and that rows say what records say."""
+"""Arrow types: what a schema becomes, and that cells say what data say."""
 
-import io
-import json
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -11,22 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, computed_field, create_model
-from pydantic_core import to_json
-from pydantic_types import composed
 from typing_extensions import TypedDict
 
 from structured import JsonSchema
-from structured.errors import SchemaError
 from structured.extraction.output.arrow_types import MAX_MEMBERS, arrow_field, column_of
-from structured.extraction.output.columns import UnfitError, read_column
-from structured.extraction.output.records import Record
-from structured.extraction.output.rows import Rows
+from structured.extraction.output.columns import UnfitError
 from structured.output_types.resolve import resolve_type
 
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
-
-HEAD = {"id": "a", "digest": "0" * 64, "made_by": {"type": "x", "options": {"seed": 1}}}
 
 
 class Kind(Enum):
@@ -99,10 +90,9 @@ LINE = {"struct": {"Name": "string", "price": "string", "count": "int64", "is_ma
     ids=str,
 )
 def test_the_schema_decides_the_type(output_type: Any, description: Any) -> None:
-    """By what Pydantic writes; and a column is read back from its description, with an Arrow type."""
+    """By what Pydantic writes."""
     column = column_of(resolve_type(output_type))
     assert column.description == description
-    assert read_column(json.loads(json.dumps(description))) == column
     assert arrow_field("value", resolve_type(output_type)) == pa.field("value", column.arrow)
 
 
@@ -116,35 +106,6 @@ def test_a_schema_that_multiplies_is_text() -> None:
         for name, member in zip(names, members, strict=True)
     }
     assert column_of(resolve_type(JsonSchema({"$ref": "#/$defs/d0", "$defs": definitions}))).description == "json"
-
-
-def through_parquet(rows: Rows, records: list[Record]) -> tuple[list[Record], list[dict[str, Any]]]:
-    """Return what a file gives back of records, and its rows."""
-    file = io.BytesIO()
-    parquet.write_table(pa.Table.from_pylist([rows.to_row(one) for one in records], rows.schema), file)
-    table = parquet.read_table(file)
-    again = Rows.read(table.schema)
-    assert again == rows
-    found = table.to_pylist()
-    return [again.to_record(row) for row in found], found
-
-
-def same(one: Any, other: Any) -> bool:
-    return json.dumps(one) == json.dumps(other)
-
-
-@pytest.mark.thorough
-@settings(deadline=None, max_examples=60, suppress_health_check=[*HealthCheck])
-@given(drawn=composed(with_values=True), data=st.data())
-def test_rows_of_any_type_say_what_the_records_say(drawn: Any, data: Any) -> None:
-    """Whatever the type, letter by letter, for values that Pydantic writes."""
-    try:
-        rows = Rows.of(resolve_type(drawn.type))
-    except SchemaError:
-        return
-    values = data.draw(st.lists(drawn.values, max_size=3))
-    records = [{**HEAD, "value": json.loads(to_json(one, by_alias=True, fallback=repr))} for one in values]
-    assert same(through_parquet(rows, records)[0], records)
 
 
 SCALARS = (
@@ -207,22 +168,6 @@ def values_of(schema: Any) -> st.SearchStrategy[Any]:
 @pytest.mark.thorough
 @settings(deadline=None, max_examples=60, suppress_health_check=[*HealthCheck])
 @given(schema=SCHEMAS, data=st.data())
-def test_rows_of_any_schema_say_what_the_records_say(schema: Any, data: Any) -> None:
-    """Also for values that no schema describes, ids and messages that are no UTF-8, and errors."""
-    rows = Rows.of(resolve_type(JsonSchema(schema)))
-    texts = st.text(st.characters(exclude_categories=()))
-    values = st.fixed_dictionaries(
-        {"value": values_of(schema) | DATA}, optional={"metadata": st.dictionaries(texts, DATA), "text": texts}
-    )
-    errors = st.fixed_dictionaries({"kind": texts, "message": texts}, optional={"fields": DATA})
-    parts = data.draw(st.lists(values | errors.map(lambda one: {"error": one}), max_size=4))
-    records = [{**HEAD, "id": data.draw(texts), **part} for part in parts]
-    assert same(through_parquet(rows, records)[0], records)
-
-
-@pytest.mark.thorough
-@settings(deadline=None, max_examples=60, suppress_health_check=[*HealthCheck])
-@given(schema=SCHEMAS, data=st.data())
 def test_a_column_holds_data_exactly_or_refuses_them(schema: Any, data: Any) -> None:
     """What is held is equal as a JSON value, save that what is left out may be null."""
     column = column_of(resolve_type(JsonSchema(schema)))
@@ -239,22 +184,3 @@ def without_nulls(data: Any) -> Any:
     if isinstance(data, dict):
         return {name: without_nulls(one) for name, one in data.items() if one is not None}
     return [without_nulls(one) for one in data] if isinstance(data, list) else (type(data) is bool, data)
-
-
-@pytest.mark.parametrize(
-    ("value", "column", "is_exact"),
-    [
-        ({"a": 2**63 - 1, "b": 0.5}, {"a": 2**63 - 1, "b": 0.5}, True),
-        ({"a": 2**63, "b": 0.5}, None, False),
-        ({"a": 1, "b": 3}, {"a": 1, "b": 3.0}, False),  # 3 is not written as 3.0
-        ({"a": 1, "b": 2**53 + 1}, None, False),
-        ({"a": True, "b": 0.5}, None, False),
-        ({"a": 1, "b": 0.5, "c": 1}, None, False),
-    ],
-)
-def test_what_has_no_place_is_json_beside(value: Any, column: Any, is_exact: bool) -> None:
-    """The value is all there or not at all, and the record is in `json` unless the columns say it letter by letter."""
-    rows = Rows.of(resolve_type(create_model("Pair", a=(int, ...), b=(float, ...))))
-    found, (row,) = through_parquet(rows, [{**HEAD, "value": value}])
-    assert same(found, [{**HEAD, "value": value}])
-    assert (row["value"], row["json"] is None) == (column, is_exact)

@@ -40,7 +40,7 @@ def test_answers_are_those_of_a_list(texts: list[str], batches: int) -> None:
 
         async def work() -> tuple[list[Any], list[Any]]:
             found = await aextract_batch(int, slowly(texts), model=ScriptedModel("3"), errors="return")
-            streamed = [one async for one in extractor().astream_batch(slowly(texts), errors="return")]
+            streamed = [one async for one in extractor().aresults(slowly(texts))]
             return found, sorted(streamed, key=lambda one: one.position)
 
         found, streamed = in_time(work)
@@ -50,7 +50,7 @@ def test_answers_are_those_of_a_list(texts: list[str], batches: int) -> None:
 
 def test_other_documents_stream_as_well() -> None:
     async def work() -> list[Any]:
-        return [one async for one in extractor().astream_batch(["Ana", Document("Bob", "b")])]
+        return [one async for one in extractor().aresults(["Ana", Document("Bob", "b")])]
 
     assert {one.position for one in in_time(work)} == {0, 1}
 
@@ -71,7 +71,7 @@ def test_no_more_is_read_than_is_needed(monkeypatch: pytest.MonkeyPatch) -> None
             closed = True
 
     async def work() -> None:
-        results = extractor().astream_batch(endless())
+        results = extractor().aresults(endless())
         done = 0
         async for result in results:
             done += 1
@@ -98,7 +98,7 @@ def test_where_reading_fails_nothing_read_is_lost() -> None:
     found = []
 
     async def stream() -> None:
-        async for one in extractor().astream_batch(broken()):
+        async for one in extractor().aresults(broken()):
             found.append(one)  # noqa: PERF401  what came before the error is kept
 
     with pytest.raises(OSError, match="the line is down"):

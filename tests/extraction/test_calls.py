@@ -8,7 +8,7 @@ from datetime import date
 from typing import Annotated, Literal, get_args
 
 import pytest
-from doubles import ByteTokenizer, each_generation, json_hating_logits, random_logits
+from doubles import ByteTokenizer, each_generation, in_order, json_hating_logits, random_logits
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -29,6 +29,7 @@ from structured import (
     StructuredWarning,
     extract,
     extract_batch,
+    extract_results,
     structured,
     to_regex,
 )
@@ -206,8 +207,8 @@ def test_examples_are_of_one_type():
     """With several types nobody could tell of which; the same holds for paths."""
     with pytest.raises(ValueError, match=r"examples is .* and there are several types\. Pass it with one type"):
         extract_batch([Person, Texts], ["a", "b"], model=MODELS["uniform"], examples=[("x", Person(name="x", age=1))])
-    with pytest.raises(ValueError, match=r"absent is \['age'\], and there are several types"):
-        extract_batch([Person, Texts], ["a", "b"], model=MODELS["uniform"], absent=["age"])
+    with pytest.raises(ValueError, match=r"allow_missing is \['age'\], and there are several types"):
+        in_order(extract_results([Person, Texts], ["a", "b"], model=MODELS["uniform"], allow_missing=["age"]))
     with pytest.raises(ValueError, match=r"grounded is \['age'\], and there are several types"):
         extract_batch([Person, Texts], ["a", "b"], model=MODELS["uniform"], grounded=["age"])
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
 from structured import (
-    Extraction,
     Extractor,
     GenerationError,
     ModelError,
@@ -159,7 +158,5 @@ def test_a_value_has_to_fit_into_the_context() -> None:
 def test_what_is_no_option_of_a_classification_is_refused() -> None:
     with pytest.raises(TypeError, match="Unknown option evidence"):
         classify(bool, "Some text.", model=model(0), evidence=True)  # type: ignore[call-overload]
-    with pytest.raises(SchemaError, match="An Extraction is a result"):
-        classify(Extraction[bool], "Some text.", model=model(0))
     with pytest.raises(SchemaError, match="equal, such as 1 and True"):
         classify(Literal[1, True], "Some text.", model=model(0))

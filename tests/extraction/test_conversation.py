@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doubles import ByteTokenizer, random_logits, real_tokenizer
+from doubles import ByteTokenizer, random_logits, real_tokenizer, said
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from structured import (
     BatchError,
-    Extraction,
     Extractor,
     PromptError,
     aextract,
@@ -136,10 +135,14 @@ def test_every_call_takes_a_chat() -> None:
     assert extract(Person, CHAT, model=SCRIPTED) == JASON
     assert extract(Person, tuple(CHAT), model=SCRIPTED) == JASON
     assert asyncio.run(aextract(Person, [SYSTEM, *CHAT], model=SCRIPTED)) == JASON
-    assert extractor.stream(CHAT).result() == JASON
+    assert extractor.stream(CHAT).result().value == JASON
     assert extractor.batch([CHAT, "Jason, 25", [SYSTEM, *CHAT], CHAT[:1]]) == [JASON] * 4
     assert extract_batch([Person, Person], [CHAT, CHAT[-1:]], model=SCRIPTED) == [JASON] * 2
-    assert extract(Person, CHAT, absent=["age"], model=SCRIPTED) == Extraction(JASON, JASON.model_dump(), ())
+    assert said(Extractor(Person, allow_missing=["age"], model=SCRIPTED).result(CHAT)) == (
+        JASON,
+        JASON.model_dump(),
+        (),
+    )
     assert member(CHAT) == member(CHAT, kind="old") == JASON
 
 
@@ -210,7 +213,7 @@ def test_models_without_a_chat_template_refuse_turns() -> None:
     assert caught.value.__cause__ is error.__cause__ is None
 
 
-def said(content: Any, role: Any = "user", **more: Any) -> dict[str, Any]:
+def turn(content: Any, role: Any = "user", **more: Any) -> dict[str, Any]:
     return {"role": role, "content": content, **more}
 
 
@@ -219,44 +222,44 @@ LAST = "and the last must be the user's."
 
 WRONG = [
     ([], "The text is an empty list."),
-    (said("a"), "The text is a single message. Pass a list of messages: [message]."),
+    (turn("a"), "The text is a single message. Pass a list of messages: [message]."),
     (["a"], "The text is a list, not text. Use extract_batch for several texts."),
     ([CHAT, CHAT], "The text is a list, not text. Use extract_batch for several texts."),
-    ([said("a"), "b"], "Message 1 of the text is 'b', not a dict."),
+    ([turn("a"), "b"], "Message 1 of the text is 'b', not a dict."),
     ([3], "Message 0 of the text is 3, not a dict."),
     ([{"role": "user"}], "Message 0 of the text has no 'content'."),
     ([{"content": "a"}], "Message 0 of the text has no 'role'."),
     (
-        [said("a", "tool")],
+        [turn("a", "tool")],
         f"Message 0 of the text has the role 'tool'; {ROLES} Write what",
     ),
     (
-        [said("a", "developer")],
+        [turn("a", "developer")],
         f"Message 0 of the text has the role 'developer'; {ROLES} Write 'system'.",
     ),
     (
-        [said("a", "User")],
+        [turn("a", "User")],
         f"Message 0 of the text has the role 'User'; {ROLES} Write 'user'.",
     ),
     (
-        [said("a", "human")],
+        [turn("a", "human")],
         f"Message 0 of the text has the role 'human'; {ROLES} Write 'user'.",
     ),
-    ([said("a", ["user"])], "Message 0 of the text has the role ['user']; it must be"),
-    ([said(None, "assistant"), said("a")], "The content of message 0 of the text is None, not text. Pass a str."),
-    ([said([{"type": "text", "text": "a"}])], "The content of message 0 of the text is [{"),
-    ([said("a", tool_calls=[1])], "Message 0 of the text has 'tool_calls' beside its role and content"),
+    ([turn("a", ["user"])], "Message 0 of the text has the role ['user']; it must be"),
+    ([turn(None, "assistant"), turn("a")], "The content of message 0 of the text is None, not text. Pass a str."),
+    ([turn([{"type": "text", "text": "a"}])], "The content of message 0 of the text is [{"),
+    ([turn("a", tool_calls=[1])], "Message 0 of the text has 'tool_calls' beside its role and content"),
     (
-        [*CHAT, said("a", "assistant")],
+        [*CHAT, turn("a", "assistant")],
         f"Message 3 of the text, the last, has the role 'assistant', {LAST} Leave out what comes after the user's last",
     ),
     (
         [SYSTEM],
         f"Message 0 of the text, the last, has the role 'system', {LAST} Add a message of the user after it.",
     ),
-    ([said("a"), SYSTEM, said("b")], "A message of the text has the role 'system', and is not the first."),
-    ([*CHAT[:2], said(" \n")], "Message 2 of the text is empty. There is nothing to extract from"),
-    ([said("a\ud800", "assistant"), said("b")], "Message 0 of the text has half of a character"),
+    ([turn("a"), SYSTEM, turn("b")], "A message of the text has the role 'system', and is not the first."),
+    ([*CHAT[:2], turn(" \n")], "Message 2 of the text is empty. There is nothing to extract from"),
+    ([turn("a\ud800", "assistant"), turn("b")], "Message 0 of the text has half of a character"),
 ]
 
 
@@ -279,7 +282,7 @@ def test_errors_say_which_message_is_wrong(wrong: Any, problem: str) -> None:
 
 def test_messages_may_lack_what_clients_fill_with_nothing() -> None:
     """Clients write the fields that a message does not have as None or empty lists."""
-    assert Conversation.read([said("a", refusal=None, annotations=[])]) == Conversation("a")
+    assert Conversation.read([turn("a", refusal=None, annotations=[])]) == Conversation("a")
 
 
 def test_a_chat_is_not_a_batch() -> None:
@@ -316,7 +319,7 @@ def test_prompts_of_chats_share_what_stands_above() -> None:
     """The description of the type is computed once for a batch of chats."""
     extractor = Extractor(Person, model=SCRIPTED, system="Be brief.")
     prompts = [
-        SCRIPTED.encode(extractor.prompt(chat)) for chat in (CHAT, [said("x"), said("y", "assistant"), said("z")])
+        SCRIPTED.encode(extractor.prompt(chat)) for chat in (CHAT, [turn("x"), turn("y", "assistant"), turn("z")])
     ]
     shared = extractor.task.beginning_of_chats
     assert all(tuple(prompt[: len(shared)]) == shared for prompt in prompts)
@@ -328,9 +331,9 @@ def test_the_real_model_reads_a_chat(real_model: Path) -> None:
     pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed.")
     model = load_model(str(real_model), context_length=1024)
     hello = [
-        said("My name is Maria and I don't feel well."),
-        said("How old are you?", "assistant"),
-        said("I am 31."),
+        turn("My name is Maria and I don't feel well."),
+        turn("How old are you?", "assistant"),
+        turn("I am 31."),
     ]
     assert extract(Person, hello, model=model) == Person(name="Maria", age=31)
     assert extract(Person, hello, model=model, system="You work for a doctor.").name == "Maria"

@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doubles import ByteTokenizer, random_logits
+from doubles import ByteTokenizer, in_order, random_logits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Document, Extractor, ModelError, PromptError
+from structured import Document, Extractor, ModelError, PromptError, Result
+from structured.errors import BatchError
 from structured.extraction import progress, windows
-from structured.extraction.outcomes import BatchResult, Done, Outcome
+from structured.extraction.batch_state import BatchState
+from structured.extraction.documents.document import id_of
 from structured.models import FunctionModel
 
 TOKENIZER = ByteTokenizer()
@@ -86,12 +88,13 @@ def test_answers_depend_on_no_window(
         patch.setattr(windows, "BATCHES", batches)
         patch.setattr(windows, "MAX_CHARACTERS", characters)
         found = made.batch(given_as(texts), errors=errors, progress=False)
-        streamed = sorted(made.stream_batch(given_as(texts), errors=errors), key=lambda one: one.position)
+        streamed = sorted(made.results(given_as(texts)), key=lambda one: one.position)
     assert list(map(repr, found)) == [repr(told[position]) for position in kept]
-    assert [one.position for one in streamed] == kept
-    assert [repr(one.value or one.error) for one in streamed] == list(map(repr, found))
+    assert [repr(one.error or one.value) for one in streamed] == list(map(repr, told))
     documents = list(given_as(texts))
-    assert [one.document for one in streamed] == [documents[position] for position in kept]
+    assert [one.id for one in streamed] == [id_of(one, position) for position, one in enumerate(documents)]
+    answered = [one for one in streamed if one.error is None]
+    assert [one.document for one in answered] == [texts[one.position] for one in answered]
 
 
 @pytest.mark.usefixtures("small_windows")
@@ -106,7 +109,7 @@ def test_documents_are_read_as_they_are_needed() -> None:
             assert threading.current_thread() is threading.main_thread()
             yield f"text {read}"
 
-    results = extractor().stream_batch(endless())
+    results = extractor().results(endless())
     seen = set()
     for done, result in enumerate(results, 1):
         seen.add(result.position)
@@ -125,7 +128,7 @@ def test_where_reading_fails_nothing_read_is_lost() -> None:
         yield from ("Ana", "Bob", "Cy")
         raise OSError("the disk is gone")
 
-    results = extractor().stream_batch(broken())
+    results = extractor().results(broken())
     found = []
     with pytest.raises(OSError, match="the disk is gone"):
         found.extend(results)
@@ -136,11 +139,12 @@ def test_where_reading_fails_nothing_read_is_lost() -> None:
 
 def test_errors_are_raised_told_or_left_out() -> None:
     texts = ["Ana", "", "Bob"]
+    results = in_order(extractor().results(texts))
+    assert [one.position for one in results if one.error is not None] == [1]
     with pytest.raises(PromptError, match="Document 1 is empty"):
-        list(extractor().stream_batch(texts))
-    told = list(extractor().stream_batch(texts, errors="return"))
-    assert {one.position for one in told if one.error is not None} == {1}
-    assert {one.position for one in extractor().stream_batch(texts, errors="skip")} == {0, 2}
+        _ = results[1].value
+    with pytest.raises(BatchError, match="Document 1 is empty"):
+        extractor().batch(texts)
     assert len(extractor().batch(texts, errors="skip")) == 2
 
 
@@ -155,9 +159,9 @@ def test_a_model_that_fails_ends_the_stream() -> None:
             raise RuntimeError("out of order")
         return LOGITS(token_ids)
 
-    results: list[BatchResult[Any]] = []
+    results: list[Result[Any]] = []
     with pytest.raises(ModelError, match="out of order"):
-        results.extend(extractor(model=FunctionModel(logits, TOKENIZER)).stream_batch(["a"] * 50))
+        results.extend(extractor(model=FunctionModel(logits, TOKENIZER)).results(["a"] * 50))
     read = 0
 
     def counted() -> Iterator[str]:
@@ -167,20 +171,30 @@ def test_a_model_that_fails_ends_the_stream() -> None:
 
     calls = 0
     with pytest.raises(ModelError, match="out of order"):
-        list(extractor(model=FunctionModel(logits, TOKENIZER)).stream_batch(counted()))
+        list(extractor(model=FunctionModel(logits, TOKENIZER)).results(counted()))
     assert read < 50
 
 
 def test_a_model_that_fails_loses_nothing_of_an_iterable() -> None:
     """What is finished keeps its place, what was read has the model's error, and nothing is left out for it."""
-    outcome = Outcome()
-    outcome.read, outcome.done, outcome.stopped = 4, 2, ModelError("out of order")
-    outcome.results = {0: Done("a"), 3: Done("d")}
-    first, *others, last = outcome.all("return")
-    assert (first, last) == ("a", "d")
-    assert [str(one) for one in others] == ["out of order"] * 2
+    calls = 0
+
+    def logits(token_ids: list[int]) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls > 20:
+            raise RuntimeError("out of order")
+        return LOGITS(token_ids)
+
+    broken = extractor(model=FunctionModel(logits, TOKENIZER), batch_size=1)
+    values = broken.batch(iter(["a"] * 50), errors="return")
+    finished = [value for value in values if not isinstance(value, ModelError)]
+    assert 0 < len(finished) < len(values) == 50
+    assert values[: len(finished)] == finished
+    assert {"out of order" in str(error) for error in values[len(finished) :]} == {True}
+    calls = 0
     with pytest.raises(ModelError, match="out of order"):
-        outcome.all("skip")
+        broken.batch(["a"] * 50, errors="skip")
 
 
 def test_files_and_folders_are_documents(tmp_path: Path) -> None:
@@ -197,13 +211,13 @@ def test_files_and_folders_are_documents(tmp_path: Path) -> None:
     }
     for name, content in contents.items():
         (tmp_path / name).write_bytes(content)
-    results = sorted(extractor().stream_batch(tmp_path, errors="return"), key=lambda one: one.position)
-    assert [str(one.document.relative_to(tmp_path)) for one in results if isinstance(one.document, Path)] == [
+    results = sorted(extractor().results(tmp_path), key=lambda one: one.position)
+    assert [str(Path(one.id).relative_to(tmp_path)) for one in results] == [
         *("a.md", "b.txt", "inner/c.txt", "inner/latin.txt", "inner/zero.bin", "z.txt")
     ]
     assert str(results[-1].error).startswith(f"Document {tmp_path / 'z.txt'} is empty.")
     assert [one.error is None for one in results] == [True, True, True, False, False, False]
-    (found,) = extractor().batch([tmp_path / "b.txt"], evidence=True)
+    (found,) = in_order(extractor().results([tmp_path / "b.txt"]))
     assert found.document == "Ana"
 
 
@@ -213,13 +227,13 @@ def test_files_and_folders_are_documents(tmp_path: Path) -> None:
 )
 def test_what_is_not_many_documents_is_refused(given: Any) -> None:
     with pytest.raises(PromptError, match=r"^The documents are .*Pass "):
-        extractor().stream_batch(given)
+        extractor().results(given)
 
 
 def test_progress_of_an_unknown_number_has_no_end() -> None:
-    outcome = Outcome()
+    outcome = BatchState()
     outcome.tokens = 30
-    outcome.fail(0, PromptError("empty"))
+    outcome.fail(0, "", PromptError("empty"))
     assert progress._facts(outcome, 10.0) == ["1 documents", "1 failed", "3 tokens/s", "0:00:10"]
     outcome.total = 1
     assert progress._facts(outcome, 10.0)[0] == "1/1 documents"

@@ -13,7 +13,6 @@ from structured import (
     BudgetWarning,
     Choice,
     Draft,
-    Extraction,
     GenerationError,
     Json,
     ModelError,
@@ -189,7 +188,6 @@ def test_the_end_of_a_text_is_healed() -> None:
     ("ask", "error", "problem"),
     [
         (lambda draft: draft.ask(str), SchemaError, "The type is str"),
-        (lambda draft: draft.ask(Extraction[int]), SchemaError, "A draft returns a value without its evidence"),
         (lambda draft: draft.ask(Choice(["a"]), name="known"), ValueError, "has a value 'known' already"),
         (lambda draft: draft.ask(Choice(["aaaaaa"]), max_tokens=1), BudgetError, "max_tokens"),
         (lambda draft: draft.append(3), PromptError, "gets text, not int 3"),

@@ -18,7 +18,7 @@ from package_map import HOUSE
 from pydantic import BaseModel, Field, field_validator
 
 from structured import Document, Extractor, GenerationError, ModelError, StructuredError, events, extract_batch
-from structured.extraction import outcomes, windows
+from structured.extraction import batch_state, windows
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
 
@@ -95,7 +95,7 @@ def test_every_document_has_one_start_and_one_end(
         assert letters[-1] == ("F" if isinstance(results[position], StructuredError) else "A")
         assert set(letters[1:-1]) <= {"W", "R"}
         end = of_document[-1]
-        assert (end.error if letters[-1] == "F" else end.result) is results[position]
+        assert (end.error if letters[-1] == "F" else end.result.value) is results[position]
         attempts = [event for event in of_document if isinstance(event, events.AttemptWritten)]
         assert [one.number for one in attempts] == list(range(len(attempts)))
         assert all(len(one.generations) == samples and one.document == texts[position] for one in attempts)
@@ -186,21 +186,17 @@ def test_an_end_tells_what_was_early() -> None:
         extractor(seen).batch(interrupted())
     assert isinstance(seen[-1], events.BatchEnded)
     assert isinstance(seen[-1].error, KeyboardInterrupt)
-    stream = extractor(seen).stream_batch(["a", "b", "c"], errors="return")
+    stream = extractor(seen).results(["a", "b", "c"])
     next(stream)
     stream.close()
     assert isinstance(seen[-1], events.BatchEnded)
     assert seen[-1].error is None
-    with pytest.raises(StructuredError) as caught:
-        list(extractor(seen).stream_batch(["", "b"]))
-    assert caught.value.__traceback__ is not None  # which holds the frames, and must not hold the batch
-    assert isinstance(seen[-1], events.BatchEnded)
 
 
 def test_a_streamed_answer_has_events_as_well() -> None:
     seen: list[events.Event] = []
     stream = Extractor(list[int], model=ScriptedModel("[1, 2]"), observe=seen.append).stream("x")
-    assert stream.result() == [1, 2]
+    assert stream.result().value == [1, 2]
     assert [type(event).__name__ for event in seen] == [
         "BatchStarted",
         "DocumentStarted",
@@ -219,7 +215,7 @@ def test_a_listener_takes_one_event() -> None:
 
 def test_no_event_is_made_where_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in KINDS:
-        monkeypatch.setattr(outcomes, kind.__name__, None)
+        monkeypatch.setattr(batch_state, kind.__name__, None)
     assert extract_batch(list[int], ["a", "b"], model=ScriptedModel("[1]")) == [[1], [1]]
 
 

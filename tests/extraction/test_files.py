@@ -12,6 +12,7 @@ from typing import Any
 import files
 import openpyxl
 import pytest
+from doubles import in_order, read_back
 from hypothesis import given
 from hypothesis import strategies as st
 from pptx import Presentation
@@ -19,10 +20,11 @@ from pptx.util import Inches
 from pydantic import BaseModel
 
 from structured import Document, Extractor, OptionWarning, PromptError
-from structured.extraction.documents.content import Content, page_of
+from structured.extraction.documents.content import Content
 from structured.extraction.documents.document import each_document, read_document
 from structured.extraction.documents.files import read_file
 from structured.models import ScriptedModel
+from structured.results.evidence import page_of
 
 
 @given(st.lists(st.text("a\n", max_size=4), min_size=1, max_size=6))
@@ -65,11 +67,11 @@ def test_evidence_leads_to_the_page(tmp_path: Path) -> None:
     files.pdf(tmp_path / "a.pdf", ["Letter", "Invoice 7", "Total 12.50"])
     (tmp_path / "b.txt").write_text("Invoice 7, total 12.50")
     model = ScriptedModel('{"number": 7, "total": 12.50}')
-    with_pages, without = Extractor(Bill, model=model, evidence=True).batch(tmp_path)
+    with_pages, without = in_order(Extractor(Bill, model=model).results(tmp_path))
     assert {path: one.page for path, one in with_pages.evidence.items()} == {"number": 2, "total": 3}
     assert [row["page"] for row in with_pages.rows()] == [2, 3]
     assert {one.page for one in without.evidence.values()} == {None}
-    read = type(with_pages).from_json(with_pages.to_json(), Bill)
+    read = read_back(with_pages, Bill)
     assert read.evidence == with_pages.evidence
 
 
@@ -269,8 +271,8 @@ def test_a_folder_that_cannot_be_read_fails_alone(tmp_path: Path, monkeypatch: p
 def test_globs_name_the_files_to_be_read(tmp_path: Path) -> None:
     for name in ("a.txt", "b.md", "c.txt"):
         (tmp_path / name).write_text("Ana is 3.")
-    found = Extractor(int, model=ScriptedModel("3")).stream_batch(tmp_path.glob("*.txt"))
-    assert sorted(Path(str(one.document)).name for one in found) == ["a.txt", "c.txt"]
+    found = Extractor(int, model=ScriptedModel("3")).results(tmp_path.glob("*.txt"))
+    assert sorted(Path(one.id).name for one in found) == ["a.txt", "c.txt"]
 
 
 def test_an_error_stands_in_for_its_document() -> None:

@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import pytest
-from doubles import ByteTokenizer, random_logits, spell
+from doubles import ByteTokenizer, random_logits, read_back, spell
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
-from structured import Extraction, Extractor, Grounded, JsonSchema, Key, events, extract, extract_batch
+from structured import Extractor, Grounded, JsonSchema, Key, events, extract, extract_batch
 from structured.errors import BatchError, BudgetWarning, GenerationError, NotStatedError, SchemaError
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
@@ -69,7 +69,7 @@ def test_every_record_of_a_long_document_once() -> None:
     document, expected = orders(358, 1)
     document += "Closing words. " * ((60_000 - len(document)) // 15)
     model = ScriptedModel(read_orders, context_length=6_000)
-    found = extract(list[Order], document, model=model, max_tokens=4_000, evidence=True)
+    found = Extractor(list[Order], model=model, max_tokens=4_000).result(document)
     assert found.value == expected
     assert found.document == document
     assert json.loads(found.text) == found.data == [one.model_dump() for one in expected]
@@ -80,7 +80,7 @@ def test_every_record_of_a_long_document_once() -> None:
         assert (quotes[0], quotes[1], float(quotes[2])) == (one.number, one.customer, one.total)
         assert max(span[1] for span in spans if span) - min(span[0] for span in spans if span) < 60
     assert found.usage.prompt_tokens > len(document)
-    assert Extraction.from_json(found.to_json(), list[Order]).evidence == found.evidence
+    assert read_back(found, list[Order]).evidence == found.evidence
 
 
 @settings(max_examples=20, deadline=None)
@@ -148,12 +148,12 @@ def test_one_object_is_put_together_from_chunks() -> None:
     """Each field from the chunk that states it; lists from all; other values are kept as conflicts."""
     document = f"From: Ana\n\n{FILLER}\n\nCity: Porto #a\n\n{FILLER}\n\n#b and #c. From: Bob\n\n{FILLER}"
     model = ScriptedModel(read_letter)
-    found = extract(Letter, document, model=model, chunk_tokens=300, evidence=True, prefer="first")
+    found = Extractor(Letter, model=model, chunk_tokens=300, prefer="first").result(document)
     assert found.value == Letter(sender="Ana", city="Porto", tags=["a", "b", "c"])
     assert [(value, document[slice(*one.span)]) for value, one in found.conflicts["sender"] if one.span] == [
         ("Bob", "Bob")
     ]
-    assert Extraction.from_json(found.to_json(), Letter).conflicts == found.conflicts
+    assert read_back(found, Letter).conflicts == found.conflicts
     assert extract(Letter, document, model=model, chunk_tokens=300, prefer="first") == found.value
 
 
@@ -275,7 +275,7 @@ def test_documents_of_a_batch_are_split_by_themselves() -> None:
     made = Extractor(list[Order], model=model, max_tokens=2_000)
     assert made.batch(documents) == [expected for _, expected in texts]
     documents.insert(2, "")
-    found = sorted(made.stream_batch(documents, errors="return"), key=lambda one: one.position)
+    found = sorted(made.results(documents), key=lambda one: one.position)
     assert [one.position for one in found] == list(range(5))
     assert [one.value for one in found if one.error is None] == [expected for _, expected in texts]
     with pytest.raises(BatchError, match="1 of 5 documents"):
@@ -290,7 +290,7 @@ def test_chunks_that_do_not_state_what_has_to_be_stated_say_nothing() -> None:
     """The document fails only if none of its chunks does."""
     model = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
     document = f"{FILLER}\n\nThe total is 12.50.\n\n{FILLER}"
-    found = extract(Dated, document, model=model, chunk_tokens=200, evidence=True)
+    found = Extractor(Dated, model=model, chunk_tokens=200).result(document)
     assert found.value == Dated(total=12.5)
     span = found.evidence["total"].span
     assert span is not None
@@ -381,7 +381,7 @@ def test_only_what_is_of_one_shape_is_put_together() -> None:
         said = next((answers[name] for name in answers if f"{name}:" in text_of(prompt)), None)
         return json.dumps(said or {"pet": None, "at": None, "note": None})
 
-    found = extract(Owner, document, model=ScriptedModel(script), chunk_tokens=400, evidence=True)
+    found = Extractor(Owner, model=ScriptedModel(script), chunk_tokens=400).result(document)
     assert found.value is not None
     assert isinstance(found.value.pet, Dog)
     assert found.value.at in {(1, 2), (3, 4)}
@@ -402,7 +402,7 @@ def test_a_model_that_never_ends_costs_a_bounded_number_of_chunks() -> None:
 
     model = FunctionModel(endless, TOKENIZER)
     with pytest.warns(BudgetWarning, match="max_tokens=40"):
-        found = extract(
-            Digits, "word " * 320, model=model, chunk_tokens=100, max_tokens=40, stop_repetition=False, evidence=True
+        found = Extractor(Digits, model=model, chunk_tokens=100, max_tokens=40, stop_repetition=False).result(
+            "word " * 320
         )
     assert found.usage.passes < 16 * 8 * 4 * 40

@@ -14,10 +14,10 @@ from pydantic import BaseModel, Field, field_validator
 
 from structured import (
     Calibration,
-    Extraction,
     Extractor,
     OptionWarning,
     OutputType,
+    Result,
     Thinking,
     classify,
     extract,
@@ -80,7 +80,7 @@ CALLS: dict[str, Callable[..., Any]] = {
     "stream": lambda **options: Extractor(answer_type(0), **options).stream(TEXT).result(),
     "classify": lambda **options: classify(choice_type(), TEXT, **options),
     "structured": lambda **options: a_function(answer_type(), **options),
-    "structured, with evidence": lambda **options: a_function(Extraction[answer_type()], **options),  # type: ignore[misc]
+    "structured, with evidence": lambda **options: a_function(Result[answer_type()], **options),  # type: ignore[misc]
 }
 
 SAMPLED = {"temperature": 1.5, "seed": 3}
@@ -110,7 +110,7 @@ OPTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "retries": (1, {}),
     "repair": ("told", {"retries": 5}),
     "repair_below": (0.9, {"retries": 5}),
-    "calibration": (Calibration((0.0, 1.0), (0.25, 0.5)), {"evidence": True}),
+    "calibration": (Calibration((0.0, 1.0), (0.25, 0.5)), {}),
     "batch_size": (1, {**SAMPLED, "samples": 2}),
     "batch_tokens": (1, {**SAMPLED, "samples": 2}),
     "chunk_tokens": (6, {}),
@@ -118,8 +118,7 @@ OPTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "merge_by": (["note"], {}),
     "prefer": ("longest", {"chunk_tokens": 6}),
     "cache": (False, {}),
-    "absent": (["count"], {}),
-    "evidence": (True, {}),
+    "allow_missing": (["count"], {}),
 }
 """For each option a value that is not the default, and other options with which it has an effect."""
 
@@ -163,7 +162,7 @@ VACUOUS = {("stream", "batch_size"), ("stream", "batch_tokens")}
 
 def test_all_options_are_tried() -> None:
     """But for the model, and what observes, which change nothing."""
-    assert OPTIONS.keys() - {"absent", "evidence"} == Options.__annotations__.keys() - {"model", "observe"}
+    assert OPTIONS.keys() == Options.__annotations__.keys() - {"model", "observe"}
 
 
 @pytest.mark.thorough
@@ -207,9 +206,7 @@ class Word(OutputType[str]):
         (bool, {"repair": "told", "retries": 1}, "repair='told' has no effect with retries=1, since the last retry"),
         (bool, {"repair": "whole", "retries": 0}, None),
         (bool, {"calibration": OPTIONS["calibration"][0]}, "calibration has no effect where no confidence is returned"),
-        (bool, {"calibration": OPTIONS["calibration"][0], "evidence": True}, None),
         (bool, {"calibration": OPTIONS["calibration"][0], "repair_below": 0.5}, None),
-        (Extraction[bool], {"calibration": OPTIONS["calibration"][0]}, None),
         (Word(), {"repair": "told", "repair_below": 0.5}, "repair_below, repair='told' have no effect on Word, whose"),
         (Word(), {}, None),
         (Word(), {"chunk_tokens": 9, "passes": 2}, "chunk_tokens, passes have no effect on Word, whose answers are no"),
@@ -229,7 +226,7 @@ def test_an_uncertain_stream_is_an_answer() -> None:
     model = FunctionModel(random_logits(len(TOKENS.tokens)), TOKENS)
     stream = Extractor(bool, model=model, repair_below=1.0).stream
     with pytest.warns(OptionWarning, match="repair_below has no effect on a stream, which is not written again"):
-        assert stream(TEXT).result() in {True, False}
+        assert stream(TEXT).result().value in {True, False}
 
 
 @pytest.mark.parametrize(
@@ -238,7 +235,7 @@ def test_an_uncertain_stream_is_an_answer() -> None:
         ({"calibration": None}, "apply it: calibration.apply"),
         ({"thinking": Thinking()}, "Use extract, which lets the model think first."),
         ({"samples": 3, "temperature": 1}, "samples nothing: it scores each value as a whole. Leave it out, or use"),
-        ({"absent": True}, "Classify by a type that allows None"),
+        ({"allow_missing": True}, "Classify by a type that allows None"),
         ({"evidence": True}, "Use extract for evidence."),
     ],
 )
@@ -252,9 +249,9 @@ def test_what_a_classification_does_not_take_is_refused_with_the_way_out(option:
 def test_an_unknown_option_lists_what_the_call_takes() -> None:
     """Those for evidence are listed where there are such."""
     for call in (extract, extract_batch):
-        with pytest.raises(TypeError, match=r"The options are model, .*, cache, absent, evidence\.$"):
+        with pytest.raises(TypeError, match=r"The options are model, .*, cache\.$"):
             call(bool, [TEXT], n=1, model="no/such/folder")  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match=r"The options are model, .*, cache, absent\.$"):
+    with pytest.raises(TypeError, match=r"The options are model, .*, cache\.$"):
         structured(n=1)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match=r"The options are model, .*, cache\.$"):
         classify(bool, TEXT, n=1, model="no/such/folder")  # type: ignore[call-overload]

@@ -12,27 +12,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doubles import each_generation
+from doubles import each_generation, in_order
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, field_validator
 
 from structured import (
-    BatchSummary,
     Document,
-    Extraction,
     Extractor,
     GenerationError,
     ModelError,
     OutputError,
     PromptError,
-    aextract_batch,
-    extract_batch,
+    Result,
+    awrite_results,
+    extract_results,
     read_results,
+    write_results,
 )
 from structured.extraction.output import journal
-from structured.extraction.output.records import is_begun, to_line
+from structured.extraction.output.records import is_begun, line_of
+from structured.extraction.output.writing import Written, write_results_of
 from structured.models.scripted import ScriptedModel
+from structured.results.result import Provenance
 
 
 class Number(BaseModel):
@@ -69,7 +71,7 @@ def records(path: Path) -> list[dict[str, Any]]:
 
 
 def by_id(path: Path) -> dict[str, dict[str, Any]]:
-    found = {record["id"]: record for record in records(path)}
+    found = {record["id"]: {**record, "seconds": 0} for record in records(path)}
     assert len(found) == len(records(path)), "a document has one record"
     return found
 
@@ -84,7 +86,7 @@ def test_each_document_has_a_record(tmp_path: Path) -> None:
     """With its value or its error, its id, its digest and its metadata; a second call does nothing."""
     path = tmp_path / "out.jsonl"
     documents = ["item 1", ("b", "item 2"), "", Document("item 13", "c", {"year": 2024})]
-    assert extractor().batch(documents, output=path) == BatchSummary(path, 4, 2, 0, 0)
+    assert write_results_of(extractor(), documents, path) == Written(4, 2, 0, 0)
     found = by_id(path)
     assert sorted(found) == ["0", "2", "b", "c"]
     assert found["b"]["value"] == {"number": 2}
@@ -93,7 +95,7 @@ def test_each_document_has_a_record(tmp_path: Path) -> None:
     before = path.read_bytes()
     asked: list[int] = []
     again = extractor(observe=each_generation(lambda position, _: asked.append(position)))
-    assert again.batch(iter(documents), output=str(path)) == BatchSummary(path, 0, 0, 4, 2)
+    assert write_results_of(again, iter(documents), str(path)) == Written(0, 0, 4, 2)
     assert (path.read_bytes(), asked) == (before, [])
 
 
@@ -102,34 +104,33 @@ def test_results_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     documents = [("a", "item 1"), "", Document("item 13", "c", {"year": 2024})]
     told = extractor().batch(documents, errors="return")
-    extractor().batch(documents, output=path)
-    read = {one.document.id: one for one in read_results(path, Number)}
+    write_results_of(extractor(), documents, path)
+    read = {one.id: one for one in read_results(path, Number)}
     assert read["a"].value == told[0] == Number(number=1)
     assert isinstance(read["1"].error, PromptError)
     rejected = read["c"].error
     assert isinstance(rejected, GenerationError)
     assert (str(rejected), rejected.document, rejected.attempts[0].text) == (str(told[2]), 2, '{"number": 13}')
-    assert read["c"].document.metadata == {"year": 2024}
+    assert read["c"].metadata == {"year": 2024}
     with pytest.raises(OutputError, match=r"Line \d of .* cannot be read as int"):
         list(read_results(path, int))
     with pytest.raises(OutputError, match="cannot be read"):
         list(read_results(tmp_path / "none", Number))
 
 
-def test_extractions_are_read_back_whole(tmp_path: Path) -> None:
-    """Value, evidence, document and usage, also of what is absent."""
+def test_results_are_read_back_whole(tmp_path: Path) -> None:
+    """Value, evidence, document and usage, also of what is missing."""
     path = tmp_path / "out.jsonl"
-    extract_batch(Number, texts(2), output=path, evidence=True, model=ScriptedModel(answer))
-    told = extract_batch(Number, texts(2), evidence=True, model=ScriptedModel(answer))
-    read = sorted((one.value for one in read_results(path, Number)), key=lambda one: one.document)
-    assert all(isinstance(one, Extraction) for one in read)
+    write_results(Number, texts(2), path, model=ScriptedModel(answer))
+    told = in_order(extract_results(Number, texts(2), model=ScriptedModel(answer)))
+    read = sorted(read_results(path, Number), key=lambda one: one.document)
     assert [(one.value, one.evidence, one.document, one.usage) for one in read] == [
         (one.value, one.evidence, one.document, one.usage) for one in told
     ]
     absent = tmp_path / "absent.jsonl"
     model = ScriptedModel('{"number": null}')
-    extract_batch(Number, texts(1), output=absent, absent=["number"], model=model)
-    assert [one.value.missing for one in read_results(absent, Number)] == [("number",)]
+    write_results(Number, texts(1), absent, allow_missing=["number"], model=model)
+    assert [one.missing for one in read_results(absent, Number)] == [("number",)]
 
 
 class Half(BaseModel):
@@ -144,7 +145,7 @@ class Half(BaseModel):
 def test_a_value_is_read_from_what_the_model_wrote(tmp_path: Path) -> None:
     """A validator that changes a value does so once: what is read back is equal to what was returned."""
     path = tmp_path / "out.jsonl"
-    extractor(Half).batch(["item 8"], output=path)
+    write_results_of(extractor(Half), ["item 8"], path)
     assert records(path)[0]["value"] == {"number": 4}
     assert [one.value for one in read_results(path, Half)] == [Half.model_construct(number=4)]
 
@@ -153,8 +154,8 @@ def test_it_works_in_an_event_loop(tmp_path: Path) -> None:
     import asyncio
 
     path = tmp_path / "out.jsonl"
-    told = asyncio.run(aextract_batch(Number, texts(2), output=path, model=ScriptedModel(answer)))
-    assert told == BatchSummary(path, 2, 0, 0, 0)
+    told = asyncio.run(awrite_results(Number, texts(2), path, model=ScriptedModel(answer)))
+    assert told == Written(2, 0, 0, 0)
 
 
 @settings(max_examples=25, deadline=None)
@@ -174,7 +175,7 @@ def test_any_interruptions_leave_the_records_of_one_run(
     """Whenever the documents break off, and wherever the file is cut, the records are those of an uninterrupted run."""
     folder = tmp_path_factory.mktemp("law")
     documents = [f"item {number}" for number in numbers]
-    shared.batch(documents, output=folder / "whole.jsonl")
+    write_results_of(shared, documents, folder / "whole.jsonl")
     path = folder / "broken.jsonl"
 
     class StopError(Exception):
@@ -186,11 +187,11 @@ def test_any_interruptions_leave_the_records_of_one_run(
 
     for stop, cut in stops:
         with pytest.raises(StopError) as caught:
-            shared.batch(until(stop), output=path, resume=resume)
+            write_results_of(shared, until(stop), path, resume=resume)
         assert "the same call goes on" in caught.value.__notes__[0]
         with path.open("r+b") as file:
             file.truncate(max(0, path.stat().st_size - cut))
-    shared.batch(documents, output=path, resume=resume)
+    write_results_of(shared, documents, path, resume=resume)
     assert by_id(path) == by_id(folder / "whole.jsonl")
 
 
@@ -198,17 +199,17 @@ def test_any_interruptions_leave_the_records_of_one_run(
 def test_a_torn_tail_is_mended_wherever_it_is_torn(shared: Extractor[Any], tmp_path: Path) -> None:
     """At each byte of a record, and with zeros behind it."""
     path = tmp_path / "out.jsonl"
-    shared.batch(texts(3), output=path)
+    write_results_of(shared, texts(3), path)
     whole, lines = by_id(path), path.read_bytes().splitlines(keepends=True)
     for end in range(len(lines[2])):
         for zeros in (b"", b"\0" * 7) if end % 50 == 0 else (b"",):
             path.write_bytes(lines[0] + lines[1] + lines[2][:end] + zeros)
             assert len(list(read_results(path, Number))) == 2
             if end % 10 == 0:
-                assert shared.batch(texts(3), output=path).done == 1
+                assert write_results_of(shared, texts(3), path).done == 1
                 assert by_id(path) == whole
             else:
-                journal.Journal(path, whole["0"]["made_by"]).close()
+                journal.Journal(path, shared.provenance).close()
                 assert path.read_bytes() == lines[0] + lines[1]
 
 
@@ -219,24 +220,24 @@ def test_what_is_no_output_is_left_as_it_is(tmp_path: Path) -> None:
         path.write_bytes(content)
         for resume in ("continue", "fresh", "retry") if content[:1] != b"{" else ("continue",):
             with pytest.raises(OutputError, match=r"is no record|cannot be"):
-                extractor().batch(texts(1), output=path, resume=resume)  # type: ignore[call-overload]
+                write_results_of(extractor(), texts(1), path, resume=resume)  # type: ignore[call-overload]
             assert path.read_bytes() == content
     path.unlink()
-    extractor().batch(texts(3), output=path)
+    write_results_of(extractor(), texts(3), path)
     first, second, third = path.read_bytes().splitlines(keepends=True)
     forged = {**json.loads(second), "digest": "0" * 63}
     for middle in (second[:20] + b"\n", json.dumps(forged).encode() + b"\n", b"[]\n", b"\n"):
         path.write_bytes(first + middle + third)
         with pytest.raises(OutputError, match=r"^Line 2 of .* is no record"):
-            extractor().batch(texts(3), output=path)
+            write_results_of(extractor(), texts(3), path)
         with pytest.raises(OutputError, match=r"^Line 2 of .* is no record"):
             list(read_results(path, Number))
         assert path.read_bytes() == first + middle + third
     path.write_bytes(first + second + first)
     with pytest.raises(OutputError, match=r"Line 3 of .* is the second one of the document"):
-        extractor().batch(texts(3), output=path)
+        write_results_of(extractor(), texts(3), path)
     path.write_bytes(third + first + second)
-    assert extractor().batch(texts(3), output=path).before == 3
+    assert write_results_of(extractor(), texts(3), path).before == 3
 
 
 def test_lines_of_json_that_are_no_records_are_never_dropped(tmp_path: Path) -> None:
@@ -244,7 +245,7 @@ def test_lines_of_json_that_are_no_records_are_never_dropped(tmp_path: Path) -> 
     path = tmp_path / "gold.jsonl"
     gold = b'{"id": "a", "document": "item 1", "value": 1}'
     forged = b'{"id": "a", "digest": "0", "value": 1}'
-    extractor().batch(texts(2), output=path)
+    write_results_of(extractor(), texts(2), path)
     first, second = path.read_bytes().splitlines(keepends=True)
     contents = [
         gold,
@@ -261,18 +262,19 @@ def test_lines_of_json_that_are_no_records_are_never_dropped(tmp_path: Path) -> 
         for resume in ("continue", "retry", "fresh"):
             path.write_bytes(content)
             with pytest.raises(OutputError, match=r"is no record"):
-                extractor().batch(texts(1), output=path, resume=resume)  # type: ignore[call-overload]
+                write_results_of(extractor(), texts(1), path, resume=resume)  # type: ignore[call-overload]
             assert path.read_bytes() == content
     for content in (first + second, first + second[:-1], first + second[:30] + b"\0" * 9, first[:11], b""):
         path.write_bytes(content)
-        assert extractor().batch(texts(2), output=path, resume="fresh").done == 2
+        assert write_results_of(extractor(), texts(2), path, resume="fresh").done == 2
         assert len(by_id(path)) == 2
 
 
 @given(st.text(min_size=1))
 def test_each_beginning_of_a_record_is_known_as_one(identity: str) -> None:
     """Whatever the id: quotes, escapes and characters of several bytes."""
-    line = to_line({"id": identity, "digest": "0" * 64, "made_by": {}, "value": None})[:-1]
+    made = Provenance("Number", "0", "scripted", None, "0", {}, "1")
+    line = line_of(Result(identity, 0, "", error=PromptError("empty")), "0" * 64, made)[:-1]
     assert all(is_begun(line[:end]) for end in range(len(line) + 1))
 
 
@@ -288,66 +290,61 @@ def test_each_beginning_of_a_record_is_known_as_one(identity: str) -> None:
 )
 def test_a_changed_call_is_refused_by_name(tmp_path: Path, changed: dict[str, Any], named: str) -> None:
     path = tmp_path / "out.jsonl"
-    extractor().batch(texts(2), output=path)
+    write_results_of(extractor(), texts(2), path)
     before = path.read_bytes()
     for resume in ("continue", "retry"):
         with pytest.raises(OutputError, match=f"this has changed: .*{named}"):
-            extractor(**changed).batch(texts(2), output=path, resume=resume)  # type: ignore[call-overload]
+            write_results_of(extractor(**changed), texts(2), path, resume=resume)  # type: ignore[call-overload]
     assert path.read_bytes() == before
-    assert extractor(**changed).batch(texts(2), output=path, resume="fresh") == BatchSummary(path, 2, 0, 0, 0)
+    assert write_results_of(extractor(**changed), texts(2), path, resume="fresh") == Written(2, 0, 0, 0)
 
 
-def test_another_model_or_evidence_is_refused(tmp_path: Path) -> None:
+def test_another_model_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
-    extractor().batch(texts(2), output=path)
+    write_results_of(extractor(), texts(2), path)
     model = ScriptedModel(answer)
     model.name = "another"
     with pytest.raises(OutputError, match=r"the model .it was 'scripted', and is 'another'"):
-        extractor(model=model).batch(texts(2), output=path)
-    with pytest.raises(OutputError, match="the option evidence"):
-        extractor().batch(texts(2), output=path, evidence=True)
-    assert extractor(batch_size=5, batch_tokens=9999, observe=print).batch(texts(2), output=path).before == 2
+        write_results_of(extractor(model=model), texts(2), path)
+    assert write_results_of(extractor(batch_size=5, batch_tokens=9999, observe=print), texts(2), path).before == 2
 
 
 def test_documents_are_told_apart(tmp_path: Path) -> None:
     """Two of one id, and one with another text than before, end the call; what was done is kept."""
     path = tmp_path / "out.jsonl"
     with pytest.raises(OutputError, match="Two documents have the id 'a', the second at position 2") as caught:
-        extractor().batch([("a", "item 1"), ("b", "item 2"), ("a", "item 1")], output=path)
+        write_results_of(extractor(), [("a", "item 1"), ("b", "item 2"), ("a", "item 1")], path)
     assert caught.value.kept == 2
     assert not getattr(caught.value, "__notes__", ())  # that the same call goes on would be wrong
     assert sorted(by_id(path)) == ["a", "b"]
     with pytest.raises(OutputError, match="The document 'b' has another text"):
-        extractor().batch([("a", "item 1"), ("b", "item 3")], output=path)
-    assert extractor().batch([("b", "item 2"), ("c", "item 3"), ("a", "item 1")], output=path).before == 2
+        write_results_of(extractor(), [("a", "item 1"), ("b", "item 3")], path)
+    assert write_results_of(extractor(), [("b", "item 2"), ("c", "item 3"), ("a", "item 1")], path).before == 2
 
 
 def test_errors_are_final_or_tried_again(tmp_path: Path) -> None:
-    """By default final; with retry their records are dropped; with skip they are never written."""
+    """By default final; with retry their records are dropped."""
     path = tmp_path / "out.jsonl"
     documents = ["item 1", "", "item 2"]
-    assert extractor().batch(documents, output=path).failed == 1
+    assert write_results_of(extractor(), documents, path).failed == 1
     documents[1] = "item 5"
     with pytest.raises(OutputError, match="resume='retry'"):
-        extractor().batch(documents, output=path)
-    assert extractor().batch(documents, output=path, resume="retry") == BatchSummary(path, 1, 0, 2, 0)
+        write_results_of(extractor(), documents, path)
+    assert write_results_of(extractor(), documents, path, resume="retry") == Written(1, 0, 2, 0)
     assert by_id(path)["1"]["value"] == {"number": 5}
     assert [one.name for one in tmp_path.iterdir()] == ["out.jsonl"]
-    skipped = tmp_path / "skipped.jsonl"
-    assert extractor().batch(["item 1", ""], output=skipped, errors="skip").failed == 1
-    assert list(by_id(skipped)) == ["0"]
 
 
 @pytest.mark.parametrize("metadata", [{"x": object()}, {"x": "\ud800"}, {"\ud800": 1}])
 def test_metadata_that_are_no_json_fail_their_document_alone(tmp_path: Path, metadata: dict[str, Any]) -> None:
     path = tmp_path / "out.jsonl"
     documents = ["item 1", Document("item 2", "d\ud800", metadata), "item 3"]
-    assert extractor().batch(documents, output=path) == BatchSummary(path, 3, 1, 0, 0)
-    found = {one.document.id: one.error for one in read_results(path, Number)}
+    assert write_results_of(extractor(), documents, path) == Written(3, 1, 0, 0)
+    found = {one.id: one.error for one in read_results(path, Number)}
     assert found.keys() == {"0", "d\ud800", "2"}
     assert "cannot be written as JSON" in str(found["d\ud800"])
     documents[1] = Document("item 2", "d\ud800", {"x": 1})
-    assert extractor().batch(documents, output=path, resume="retry") == BatchSummary(path, 1, 0, 2, 0)
+    assert write_results_of(extractor(), documents, path, resume="retry") == Written(1, 0, 2, 0)
     assert by_id(path)["d\ud800"]["metadata"] == {"x": 1}
 
 
@@ -356,8 +353,8 @@ def test_errors_are_tried_again_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     path, link = tmp_path / "elsewhere" / "out.jsonl", tmp_path / "link.jsonl"
     link.symlink_to(path)
-    assert extractor().batch(["item 1", ""], output=link).failed == 1
-    assert extractor().batch(["item 1", "item 2"], output=link, resume="retry") == BatchSummary(link, 1, 0, 1, 0)
+    assert write_results_of(extractor(), ["item 1", ""], link).failed == 1
+    assert write_results_of(extractor(), ["item 1", "item 2"], link, resume="retry") == Written(1, 0, 1, 0)
     assert link.is_symlink()
     assert [by_id(path)[one]["value"]["number"] for one in ("0", "1")] == [1, 2]
     assert [one.name for one in path.parent.iterdir()] == ["out.jsonl"]
@@ -369,9 +366,9 @@ def test_files_are_identified_by_their_paths(tmp_path: Path) -> None:
     (folder / "a.txt").write_text("item 1")
     (folder / "b.txt").write_bytes(b"\xff")
     path = tmp_path / "out.jsonl"
-    assert extractor().batch(folder, output=path) == BatchSummary(path, 2, 1, 0, 0)
+    assert write_results_of(extractor(), folder, path) == Written(2, 1, 0, 0)
     assert sorted(by_id(path)) == [str(folder / "a.txt"), str(folder / "b.txt")]
-    assert extractor().batch(folder, output=path).before == 2
+    assert write_results_of(extractor(), folder, path).before == 2
 
 
 def test_only_regular_files_in_writable_folders(tmp_path: Path) -> None:
@@ -379,20 +376,20 @@ def test_only_regular_files_in_writable_folders(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     for name in ("fifo", "folder", "missing/out.jsonl"):
         with pytest.raises(OutputError, match=r"no regular file|cannot be opened"):
-            extractor().batch(texts(1), output=tmp_path / name)
+            write_results_of(extractor(), texts(1), tmp_path / name)
     with pytest.raises(ValueError, match="resume is 'again'; it must be one of"):
-        extractor().batch(texts(1), output=tmp_path / "a", resume="again")  # type: ignore[call-overload]
+        write_results_of(extractor(), texts(1), tmp_path / "a", resume="again")  # type: ignore[call-overload]
     with pytest.raises(ValueError, match=r"Pass output='a.jsonl', and make a table of it in the end"):
-        extractor().batch(texts(1), output=tmp_path / "a.csv")
-    with pytest.raises(ValueError, match="there are several types"):
-        extract_batch([Number, Other], texts(2), output=tmp_path / "a")
+        write_results_of(extractor(), texts(1), tmp_path / "a.csv")
+    with pytest.raises(ValueError, match="There are several types"):
+        write_results([Number, Other], texts(2), tmp_path / "a")
     assert sorted(one.name for one in tmp_path.iterdir()) == ["fifo", "folder"]
 
 
 def test_one_call_at_a_time_writes(tmp_path: Path) -> None:
     """Another one is refused while it does, in this process or another, also by another name of the file."""
     path, link = tmp_path / "out.jsonl", tmp_path / "link.jsonl"
-    extractor().batch(texts(1), output=path)
+    write_results_of(extractor(), texts(1), path)
     link.symlink_to(path)
     here, done = threading.Event(), threading.Event()
 
@@ -401,18 +398,18 @@ def test_one_call_at_a_time_writes(tmp_path: Path) -> None:
         here.set()
         assert done.wait(60)
 
-    thread = threading.Thread(target=lambda: extractor().batch(slowly(), output=path))
+    thread = threading.Thread(target=lambda: write_results_of(extractor(), slowly(), path))
     thread.start()
     assert here.wait(60)
     try:
         for name in (path, link):
             with pytest.raises(OutputError, match="Another call is writing"):
-                extractor().batch(texts(1), output=name)
+                write_results_of(extractor(), texts(1), name)
         assert len(list(read_results(path, Number))) >= 1
     finally:
         done.set()
         thread.join()
-    assert extractor().batch(texts(2), output=link).before == 2
+    assert write_results_of(extractor(), texts(2), link).before == 2
 
 
 def test_a_file_that_cannot_be_locked_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -421,7 +418,7 @@ def test_a_file_that_cannot_be_locked_is_refused(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(journal, "lock", no_locks)
     with pytest.raises(OutputError, match=r"cannot be locked.*No locks available"):
-        extractor().batch(texts(1), output=tmp_path / "out.jsonl")
+        write_results_of(extractor(), texts(1), tmp_path / "out.jsonl")
 
 
 @pytest.mark.parametrize("bytes_left", [0, 1, 100, 5000])
@@ -429,19 +426,19 @@ def test_a_full_disk_keeps_what_is_whole(tmp_path: Path, bytes_left: int) -> Non
     """The error says how many records are kept; no part of another is left; the next call goes on."""
     path = tmp_path / "out.jsonl"
     made = extractor()
-    made.batch(texts(2), output=path)
+    write_results_of(made, texts(2), path)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + bytes_left, limits[1]))
     try:
         with pytest.raises(OutputError, match=r"could not be written.*File too large") as caught:
-            made.batch(texts(40), output=path)
+            write_results_of(made, texts(40), path)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)
     assert caught.value.kept == len(records(path)) >= 2
     assert path.read_bytes().endswith(b"\n")
-    assert made.batch(texts(40), output=path).before == caught.value.kept
+    assert write_results_of(made, texts(40), path).before == caught.value.kept
     assert len(by_id(path)) == 40
 
 
@@ -455,11 +452,11 @@ def test_a_model_that_stops_leaves_no_error_behind(tmp_path: Path) -> None:
         return answer(prompt)
 
     with pytest.raises(ModelError, match="gone") as caught:
-        extractor(model=ScriptedModel(breaks)).batch(texts(9), output=path)
+        write_results_of(extractor(model=ScriptedModel(breaks)), texts(9), path)
     kept = len(records(path))
     assert any(f"{kept} record" in note for note in caught.value.__notes__)
     assert not any("error" in record for record in records(path))
-    assert extractor().batch(texts(9), output=path) == BatchSummary(path, 9 - kept, 0, kept, 0)
+    assert write_results_of(extractor(), texts(9), path) == Written(9 - kept, 0, kept, 0)
 
 
 def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
@@ -470,10 +467,10 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt) as caught:
-        extractor(observe=each_generation(interrupts)).batch(texts(9), output=path)
+        write_results_of(extractor(observe=each_generation(interrupts)), texts(9), path)
     assert f"kept in {path}; the same call goes on" in caught.value.__notes__[0]
     kept = len(records(path))
-    assert extractor().batch(texts(9), output=path) == BatchSummary(path, 9 - kept, 0, kept, 0)
+    assert write_results_of(extractor(), texts(9), path) == Written(9 - kept, 0, kept, 0)
 
 
 KILLED = """
@@ -504,7 +501,7 @@ def killed(path: Path, times: int, count: int, seconds: float) -> None:
         process.kill()
         process.wait()
         process.stdout.close()
-    extractor().batch(texts(count), output=path)
+    write_results_of(extractor(), texts(count), path)
     found = by_id(path)
     assert {one: record["value"]["number"] for one, record in found.items() if "value" in record} == {
         str(number): number for number in range(count) if number != 13

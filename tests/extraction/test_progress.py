@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from structured import Extractor, PromptError, extract, extract_batch
+from structured import Extractor, PromptError, Result, extract, extract_batch
 from structured.extraction import progress as progress_bar
-from structured.extraction.outcomes import Outcome
+from structured.extraction.batch_state import BatchState
 from structured.extraction.progress import showing
 from structured.models import FunctionModel
 
@@ -133,7 +133,7 @@ def test_elsewhere_there_is_none_unless_asked_for(capsys: pytest.CaptureFixture[
 
 def test_two_batches_at_once_show_one_bar(screen: Terminal) -> None:
     """The second would write over the first."""
-    first, second = Outcome(2), Outcome(2)
+    first, second = BatchState(2), BatchState(2)
     with redirect_stderr(screen), showing(first, progress=True), showing(second, progress=True):
         until(lambda: "\x1b[?25l" in screen.getvalue())
         time.sleep(0.2)  # in which there may be another
@@ -186,14 +186,14 @@ def test_progress_is_a_choice_of_three(progress: Any) -> None:
 @given(st.integers(1, 5000), st.data())
 def test_the_time_left_is_told_when_something_is_known(total: int, data: st.DataObject) -> None:
     """From the documents that were written, since those that failed took no time; never from nothing."""
-    outcome = Outcome(total)
+    outcome = BatchState(total)
     done = data.draw(st.integers(0, total))
     failed = data.draw(st.integers(0, done))
     for position in range(done):
         if position < failed:
-            outcome.fail(position, PromptError("empty"))
+            outcome.fail(position, "", PromptError("empty"))
         else:
-            outcome.accept(SimpleNamespace(position=position), None, "", shortened=False)  # type: ignore[arg-type]
+            outcome.accept(SimpleNamespace(position=position), Result("", position, ""))  # type: ignore[arg-type]
     facts = progress_bar._facts(outcome, 10.0)
     assert facts[0] == f"{done:,}/{total:,} documents"
     assert any(fact.endswith("failed") for fact in facts) == (failed > 0)

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
-from doubles import ByteTokenizer, each_generation, random_logits
+from doubles import ByteTokenizer, each_generation, in_order, random_logits, said
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from structured import Extraction, Extractor, Generation, GenerationError, JsonSchema, OptionWarning, extract
+from structured import Extractor, Generation, GenerationError, JsonSchema, OptionWarning, Result, extract
 from structured.automata.protocol import accepts_text
 from structured.models import FunctionModel
 from structured.results import Calibration
@@ -157,8 +157,8 @@ def test_the_model_may_be_told_what_was_wrong() -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_the_confidence_in_what_is_kept_is_that_of_when_it_was_written(seed: int) -> None:
     """That it could be nothing else in the end says nothing."""
-    found = extract(Bill, "Some text.", model=model(seed), retries=20, seed=seed, max_tokens=200, evidence=True)
-    free = extract(Free, "Some text.", model=model(seed), max_tokens=200, evidence=True)
+    found = Extractor(Bill, model=model(seed), retries=20, seed=seed, max_tokens=200).result("Some text.")
+    free = Extractor(Free, model=model(seed), max_tokens=200).result("Some text.")
     assert found.data["name"] == free.data["name"]
     assert found.evidence["name"].confidence == pytest.approx(free.evidence["name"].confidence)
 
@@ -175,13 +175,11 @@ def test_uncertain_values_are_written_again_and_the_surer_answer_is_taken(seed: 
         model=model(seed),
         seed=seed,
         repair_below=0.9,
-        evidence=True,
         observe=each_generation(lambda _, one: written.append(one)),
     )
-    found = extractor("Some text.")
-    assert isinstance(found, Extraction)
+    found = extractor.result("Some text.")
     assert len(written) <= 2
-    once = Extractor(Plain, model=model(seed), evidence=True)("Some text.")
+    once = Extractor(Plain, model=model(seed)).result("Some text.")
     uncertain = [path for path, one in once.evidence.items() if (one.confidence or 0) < 0.9]
     if uncertain:
         assert len(written) == 2
@@ -189,18 +187,18 @@ def test_uncertain_values_are_written_again_and_the_surer_answer_is_taken(seed: 
             once.evidence[path].confidence or 0 for path in uncertain
         )
     else:
-        assert found == once
+        assert said(found) == said(once)
 
 
 def test_confidences_are_calibrated_on_request(tmp_path: Path) -> None:
     """By an object or a file; what was kept is not calibrated twice."""
     calibration = Calibration((0.0, 1.0), (0.25, 0.75))
     calibration.save(tmp_path / "calibration.json")
-    options = {"model": model(4), "retries": 20, "seed": 4, "max_tokens": 200, "evidence": True}
-    raw = extract(Bill, "Some text.", **options)  # type: ignore[call-overload]
+    options = {"model": model(4), "retries": 20, "seed": 4, "max_tokens": 200}
+    raw = Extractor(Bill, **options).result("Some text.")  # type: ignore[call-overload]
     for passed in (calibration, tmp_path / "calibration.json", str(tmp_path / "calibration.json")):
-        found = extract(Bill, "Some text.", calibration=passed, **options)  # type: ignore[call-overload]
-        assert found == raw
+        found = Extractor(Bill, calibration=passed, **options).result("Some text.")  # type: ignore[call-overload]
+        assert said(found) == said(raw)
         for path, one in raw.evidence.items():
             assert found.evidence[path].confidence == pytest.approx(0.25 + one.confidence / 2)
     with pytest.raises(TypeError, match="calibration"):
@@ -266,7 +264,7 @@ def test_what_is_kept_stands_there_as_it_was(name: str, whitespace: str) -> None
     repaired = 0
     for seed in range(8):
         options = {"model": model(seed, 2.0), "seed": seed, "max_tokens": 150, "whitespace": whitespace}
-        once = extract(schema, "Some text.", evidence=True, **options)  # type: ignore[call-overload]
+        once = Extractor(schema, **options).result("Some text.")  # type: ignore[call-overload]
         written: list[Generation] = []
         extractor = Extractor(
             schema,
@@ -274,7 +272,7 @@ def test_what_is_kept_stands_there_as_it_was(name: str, whitespace: str) -> None
             repair_below=0.2,
             observe=each_generation(lambda _, one: written.append(one)),  # noqa: B023
         )  # type: ignore[call-overload]
-        (found,) = extractor.batch(["Some text."], evidence=True)
+        (found,) = in_order(extractor.results(["Some text."]))
         assert accepts_text(extractor.task.output_type.automaton(), found.text)
         assert found.data == json.loads(found.text)
         kept = {path for path, one in once.evidence.items() if one.confidence is None or one.confidence >= 0.2}
@@ -287,19 +285,11 @@ def test_what_is_kept_stands_there_as_it_was(name: str, whitespace: str) -> None
     assert repaired
 
 
-def votes(seed: int, **options: object) -> Extraction[object]:
+def votes(seed: int, **options: object) -> Result[object]:
     kinds = JsonSchema({**RECORD, "properties": {name: {"enum": ["x", "y", "z"]} for name in "abc"}})
-    return extract(  # type: ignore[call-overload,no-any-return]
-        kinds,
-        "Some text.",
-        model=model(seed, 0.3),
-        samples=5,
-        choose="vote",
-        temperature=1.0,
-        seed=seed,
-        evidence=True,
-        **options,
-    )
+    return Extractor(
+        kinds, model=model(seed, 0.3), samples=5, choose="vote", temperature=1.0, seed=seed, **options
+    ).result("Some text.")
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -316,7 +306,7 @@ def test_of_a_vote_what_was_voted_is_kept(seed: int) -> None:
 
 def test_what_was_streamed_is_not_written_again() -> None:
     with pytest.warns(OptionWarning, match="repair_below has no effect on a stream"):
-        stream = Extractor(Free, model=model(1), repair_below=1.0, evidence=True, max_tokens=200).stream("Some text.")
+        stream = Extractor(Free, model=model(1), repair_below=1.0, max_tokens=200).stream("Some text.")
     found = stream.result()
-    assert isinstance(found, Extraction)
+    assert isinstance(found, Result)
     assert found.text == stream.text

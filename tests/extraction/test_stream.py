@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, field_validator
 
 from structured import (
-    Extraction,
     Extractor,
     GenerationError,
     Options,
+    Result,
     aextract,
     aextract_batch,
+    aextract_results,
     extract,
     extract_batch,
     structured,
@@ -54,7 +55,7 @@ def test_the_pieces_are_the_text(seed: int, jump_forward: bool) -> None:
     assert all(pieces)
     assert "".join(pieces) == stream.text == stream.generation.text
     again = Extractor(Person, model=MODEL, temperature=1, seed=seed, max_tokens=60, jump_forward=jump_forward)
-    assert stream.result() == again("x")
+    assert stream.result().value == again("x")
 
 
 def test_what_is_known_comes_before_the_model_is_asked() -> None:
@@ -73,7 +74,7 @@ def test_a_stream_is_finished_once() -> None:
     with pytest.raises(ValueError, match="not finished"):
         _ = stream.generation
     next(stream)
-    assert isinstance(stream.result(), Person)
+    assert isinstance(stream.result().value, Person)
     assert list(stream) == []
     assert stream.result() is not None
 
@@ -102,10 +103,11 @@ def test_async_calls_answer_as_the_others_do() -> None:
         assert one == extract(Person, "x", model=MODEL, max_tokens=60)
         assert several == extract_batch(Person, ["x", "y"], model=MODEL, max_tokens=60)
         assert isinstance(third, Person)
-        assert isinstance(await aextract(Person, "x", absent=True, model=MODEL, max_tokens=60), Extraction)
+        (result,) = [one async for one in aextract_results(Person, ["x"], model=MODEL, max_tokens=60)]
+        assert result.value == one
         stream = Extractor(Person, model=MODEL, max_tokens=60).stream("x")
         assert "".join([piece async for piece in stream]) == stream.text
-        assert stream.result() == one
+        assert stream.result().value == one
 
     asyncio.run(main())
 
@@ -126,8 +128,8 @@ def test_values_are_told_as_they_become_whole(seed: int, whitespace: str) -> Non
         assert vars(partial).items() <= vars(person).items()
 
 
-def test_absent_fields_are_streamed_as_null() -> None:
+def test_missing_fields_are_streamed_as_null() -> None:
     """Until the whole is read, what a text does not state is a null of the text."""
-    stream = Extractor(Person, model=MODEL, absent=True, max_tokens=60).stream("x")
+    stream = Extractor(Person, model=MODEL, allow_missing=True, max_tokens=60).stream("x")
     assert {event.path for event in stream.events()} >= {"name", "age", ""}
-    assert isinstance(stream.result(), Extraction)
+    assert isinstance(stream.result(), Result)

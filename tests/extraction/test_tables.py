@@ -67,12 +67,10 @@ def test_parquet_is_read_over_row_groups(tmp_path: Path) -> None:
 def test_rows_are_extracted_from(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text('id;body;year\na;"It is 3.";2024\nb;;2025\nc;It is 3.\nd;It is 3.;2026\n')
-    found = Extractor(int, model=ScriptedModel("3")).stream_batch(
-        read_rows(path, text="body", id="id"), errors="return"
-    )
+    found = Extractor(int, model=ScriptedModel("3")).results(read_rows(path, text="body", id="id"))
     results = sorted(found, key=lambda one: one.position)
-    assert [one.value for one in results] == [3, None, None, 3]
-    assert results[0].document == Document("It is 3.", "a", {"year": "2024"})
+    assert [3 if one.error is None else None for one in results] == [3, None, None, 3]
+    assert (results[0].document, results[0].id, results[0].metadata) == ("It is 3.", "a", {"year": "2024"})
     assert str(results[1].error).startswith("Document b is empty.")
     assert str(results[2].error).startswith(f"{path}:4: the row has 2 fields, and the header has 3.")
 

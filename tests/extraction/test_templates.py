@@ -11,7 +11,7 @@ from doubles import ByteTokenizer, random_logits
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structured import Extraction, PromptError, SchemaError, extract, structured
+from structured import PromptError, extract, structured
 from structured.extraction.templates import MAX_INLINE, Question, Template
 from structured.models import FunctionModel
 
@@ -211,12 +211,6 @@ def test_what_is_no_text_is_refused_as_extract_does(value):
     told = str(refused.value).replace("The text", "The argument 'text' of adult", 1)
     with pytest.raises(PromptError, match=re.escape(told)):
         adult(value)
-
-
-@pytest.mark.parametrize("returned", [Extraction, Extraction[bool] | None, list[Extraction[bool]]])
-def test_results_are_no_types(returned):
-    with pytest.raises(SchemaError, match=r"has an Extraction inside, which is a result|^Extraction names no type"):
-        extract(returned, "a", model=MODEL)
 
 
 def test_calls_that_do_not_fit_name_the_function():

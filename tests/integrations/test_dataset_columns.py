@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, field_serializer, field_validator
 
-from structured import Extraction, ModelError
+from structured import ModelError
 from structured.integrations.tables import TableExtractor, added_columns, check_columns, table_options
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
@@ -75,11 +75,9 @@ INVOICES = st.builds(
 
 
 def answer(texts: list[Any], output_type: object, **given: Any) -> Any:
-    """Return the table that is made of one with these texts."""
-    beside = {name: given.pop(name) for name in ("absent", "evidence", "columns") if name in given}
-    absent, evidence = beside.get("absent"), beside.get("evidence", False)
-    columns = added_columns(output_type, absent, given, evidence=evidence, columns=beside.get("columns", "typed"))
-    actor = TableExtractor(output_type, "text", columns, absent, evidence, given)
+    """Return the table that an actor makes of one with these texts."""
+    columns = added_columns(output_type, given, given.pop("columns", "typed"))
+    actor = TableExtractor(output_type, "text", columns, given)
     return actor(
         pyarrow.table(
             {"text": pyarrow.array(texts, pyarrow.string()), "row": pyarrow.array(range(len(texts)), "int64")}
@@ -104,9 +102,9 @@ def test_columns_follow_from_the_type_alone() -> None:
     """Tables without a value, without an error and without rows have the same columns."""
     model = ScriptedModel('{"name": "Jason", "age": 25}')
     texts: list[list[str | None]] = [["Jason is 25 years old."], [None, ""], []]
-    schemas = [answer(some, Person, model=model, evidence=True).schema for some in texts]
+    schemas = [answer(some, Person, model=model).schema for some in texts]
     assert schemas[0] == schemas[1] == schemas[2]
-    assert schemas[0].names == ["text", "row", "value", "evidence", "extraction", "error"]
+    assert schemas[0].names == ["text", "row", "value", "missing", "evidence", "error"]
 
 
 def test_a_text_that_fails_costs_its_row_alone() -> None:
@@ -138,8 +136,8 @@ def test_a_text_that_fails_costs_its_row_alone() -> None:
 def test_a_cell_that_is_no_text_is_an_error_of_its_row(cell: Any) -> None:
     """Two texts in a list are no id with its text, and messages no chat."""
     options: Any = {"model": ScriptedModel('{"name": "J", "age": 9}')}
-    columns = added_columns(Person, None, options, evidence=False, columns="typed")
-    extractor = TableExtractor(Person, "text", columns, None, False, options)
+    columns = added_columns(Person, options, "typed")
+    extractor = TableExtractor(Person, "text", columns, options)
     lists = extractor.answer_lists({"text": ["He is 9.", cell]})
     assert [one and one["age"] for one in lists["value"]] == [9, None]
     assert lists["error"][1]["kind"] == "PromptError"
@@ -149,7 +147,7 @@ def test_a_cell_that_is_no_text_is_an_error_of_its_row(cell: Any) -> None:
 @pytest.mark.parametrize(("name", "value"), [("errors", "return"), ("output", "x.jsonl"), ("progress", True)])
 def test_options_of_batches_say_what_stands_in_their_place(name: str, value: object) -> None:
     """In one sentence, and not in a list of all others."""
-    with pytest.raises(TypeError, match=f"^{name} is an option of extract_batch, .*[.]$") as caught:
+    with pytest.raises(TypeError, match=f"^{name} belongs to other calls, .*[.]$") as caught:
         table_options({name: value})  # type: ignore[misc]
     assert len(str(caught.value)) < 200
 
@@ -184,14 +182,11 @@ def test_a_value_that_cannot_be_written_is_told_by_its_text() -> None:
 
 
 def test_evidence_says_where_values_stand() -> None:
-    """The spans are those of the row's text, and missing fields are told; a text is not kept twice."""
+    """The spans are those of the row's text, and missing fields are told; each has its column."""
     model = ScriptedModel('{"name": "Jason", "age": null}')
-    (row,) = answer(["Jason is old."], Person, model=model, absent=["age"]).to_pylist()
+    (row,) = answer(["Jason is old."], Person, model=model, allow_missing=["age"]).to_pylist()
     assert dict(row["evidence"])["name"]["span"] == [0, 5]
-    rest = json.loads(row["extraction"])
-    assert rest["missing"] == ["age"]
-    assert not {"document", "value", "evidence"} & rest.keys()
-    assert {*answer(["Jason."], Extraction[Person], model=model).column_names} >= {"evidence", "extraction"}
+    assert row["missing"] == ["age"]
 
 
 def test_what_the_model_raises_is_no_error_of_a_row() -> None:
@@ -206,7 +201,7 @@ def test_what_the_model_raises_is_no_error_of_a_row() -> None:
 
 def test_columns_that_clash_or_are_not_there_are_refused() -> None:
     """The message names them, and says what to do."""
-    columns = added_columns(Person, None, {}, evidence=False, columns="typed")
+    columns = added_columns(Person, {}, "typed")
     with pytest.raises(ValueError, match=r"no column 'text', but 'body', 'row'\. Pass column="):
         check_columns(["body", "row"], "text", columns)
     with pytest.raises(ValueError, match=r"would be added: value, error\. Rename them"):

@@ -122,9 +122,9 @@ def test_features_follow_from_the_type_alone(tmp_path: Path) -> None:
     """Datasets without a value, without an error and without rows have the same, also when they are read back."""
     model = ScriptedModel('{"name": "Jason", "age": 25}')
     given: list[list[Any]] = [["Jason is 25 years old."], [None, ""], []]
-    found = [extract_dataset(letters(texts), Person, model=model, evidence=True) for texts in given]
+    found = [extract_dataset(letters(texts), Person, model=model) for texts in given]
     assert found[0].features == found[1].features == found[2].features
-    assert found[0].column_names == ["row", "text", "value", "evidence", "extraction", "error"]
+    assert found[0].column_names == ["row", "text", "value", "missing", "evidence", "error"]
     assert [len(one) for one in found] == [1, 2, 0]
     found[0].to_parquet(tmp_path / "people.parquet")
     back = datasets.Dataset.from_parquet(str(tmp_path / "people.parquet"), cache_dir=str(tmp_path / "cache"))
@@ -134,11 +134,11 @@ def test_features_follow_from_the_type_alone(tmp_path: Path) -> None:
 def test_evidence_says_where_values_stand() -> None:
     """By the path of each; what is missing is told, and columns of JSON say the same."""
     model = ScriptedModel('{"name": "Jason", "age": null}')
-    (row,) = extract_dataset(letters(["Jason is old."]), Person, model=model, absent=["age"]).to_list()
+    (row,) = extract_dataset(letters(["Jason is old."]), Person, model=model, allow_missing=["age"]).to_list()
     assert {entry["key"]: entry["value"]["span"] for entry in row["evidence"]}["name"] == [0, 5]
-    assert json.loads(row["extraction"])["missing"] == ["age"]
+    assert row["missing"] == ["age"]
     (plain,) = extract_dataset(
-        letters(["Jason is old."]), Person, model=model, absent=["age"], columns="json"
+        letters(["Jason is old."]), Person, model=model, allow_missing=["age"], columns="json"
     ).to_list()
     assert json.loads(plain["evidence"])["name"]["span"] == [0, 5]
 

@@ -197,7 +197,7 @@ def test_one_listener_serves_several_batches_at_once() -> None:
     """In one thread, where two streams take turns, and in several."""
     recorder = Recorder()
     prepared = extractor(recorder)
-    first, second = prepared.stream_batch(DOCUMENTS, errors="skip"), prepared.stream_batch(DOCUMENTS, errors="skip")
+    first, second = prepared.results(DOCUMENTS), prepared.results(DOCUMENTS)
     next(first), next(second), first.close(), list(second)
     threads = [threading.Thread(target=prepared.batch, args=(DOCUMENTS,), kwargs={"errors": "skip"}) for _ in range(3)]
     for thread in threads:

@@ -174,8 +174,8 @@ def test_a_batch_has_its_results_in_order(model: str) -> None:
 
 def test_evidence_is_the_same_as_here(model: str) -> None:
     """The server tells the probability of each token among those that were allowed: these are nearly all."""
-    there = extract(Person, TEXTS[0], model=model, evidence=True)
-    here = extract(Person, TEXTS[0], model=PACKAGED_MODEL, evidence=True)
+    there = Extractor(Person, model=model).result(TEXTS[0])
+    here = Extractor(Person, model=PACKAGED_MODEL).result(TEXTS[0])
     for path, one in here.evidence.items():
         assert there.evidence[path].span == one.span
         assert there.evidence[path].confidence == pytest.approx(one.confidence, abs=0.01)
@@ -229,12 +229,12 @@ def test_an_answer_is_streamed(model: str) -> None:
     pieces = list(stream)
     assert len(pieces) > 1
     assert "".join(pieces) == stream.text
-    assert stream.result() == Person(name="Jason", age=25)
+    assert stream.result().value == Person(name="Jason", age=25)
 
 
 def test_what_validators_reject_is_asked_for_again(model: str) -> None:
     tried.clear()
-    found = extract(Doubted, TEXTS[0], model=model, evidence=True, seed=1)
+    found = Extractor(Doubted, model=model, seed=1).result(TEXTS[0])
     assert len(found.attempts) == 1
     assert len(tried) == 2
     tried.clear()

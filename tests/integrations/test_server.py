@@ -11,7 +11,7 @@ from typing import Any, Literal
 import httpx
 import numpy as np
 import pytest
-from doubles import random_logits
+from doubles import made_result, random_logits
 from pydantic import BaseModel
 from serving import (
     TOKENIZER,
@@ -34,7 +34,7 @@ from structured import Extractor, Regex
 from structured.integrations.server.app import create_app
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_errors import RequestError
-from structured.integrations.server.results import Result, response_of
+from structured.integrations.server.results import response_of, response_of_all
 from structured.models import FunctionModel
 from structured.models.load import PACKAGED_MODEL
 from structured.models.scripted import ScriptedModel
@@ -356,14 +356,20 @@ def test_a_value_of_many_brackets_costs_at_most_itself(depth: int, status: int) 
     value: list[Any] = []
     for _ in range(depth):
         value = [value]
-    several = json.loads(bytes(response_of([Result(value, None), Result([], None)]).body))["results"]
+    several = json.loads(bytes(response_of_all([made_result(value, value), made_result([], [])], evidence=False).body))[
+        "results"
+    ]
     assert several[1] == {"value": []}
     if status == 200:
-        assert several[0] == json.loads(bytes(Result(value, None).response().body)) == {"value": value}
+        assert (
+            several[0]
+            == json.loads(bytes(response_of(made_result(value, value), evidence=False).body))
+            == {"value": value}
+        )
         return
     assert "cannot be written as JSON" in several[0]["error"]["message"]
     with pytest.raises(RequestError) as raised:
-        Result(value, None).response()
+        response_of(made_result(value, value), evidence=False)
     assert raised.value.status == status
 
 

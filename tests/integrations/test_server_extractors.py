@@ -13,7 +13,7 @@ pytest.importorskip("fastapi", reason="The extra serve has the server.")
 from structured import Extractor
 from structured.decoding.running_batch import RunningBatch
 from structured.extraction.options import Options
-from structured.integrations.server.asking import MAX_EXTRACTORS, Attempts, Extractors
+from structured.integrations.server.asking import MAX_EXTRACTORS, Extractors, Prompts
 from structured.integrations.server.metrics import Metrics
 from structured.integrations.server.work import Admission
 from structured.models import FunctionModel
@@ -52,11 +52,12 @@ def test_whatever_the_options_a_type_is_prepared_once(running: RunningBatch, ask
     for options in asked:
         if "temperature" in options and "seed" not in options:
             options["seed"] = 0
-        with Attempts(Metrics(running, Admission(1, 1))) as attempts:
-            [found] = extractors.find("person", wanted, options).batch(["Ana is 3."], errors="return", progress=False)
+        prompts = Prompts(Metrics(running, Admission(1, 1)))
+        asked_for = extractors.find("person", wanted, options).with_options(observe=prompts)
+        [found] = asked_for.batch(["Ana is 3."], errors="return", progress=False)
         [expected] = Extractor(Person, model=running, **options).batch(["Ana is 3."], errors="return", progress=False)
         assert str(found) == str(expected)
-        assert attempts.written[0].prompt_tokens > 0
+        assert prompts.total() > 0
     assert len(made) == 1
 
 

@@ -8,16 +8,15 @@ from html.parser import HTMLParser
 from typing import Annotated
 
 import pytest
+from doubles import made_result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from structured import (
-    BatchResult,
     Document,
     Evaluation,
     Evidence,
-    Extraction,
     Extractor,
     Key,
     PromptError,
@@ -60,7 +59,7 @@ def value(evaluation, name):
 
 def ana(**evidence):
     found = {path: Evidence(*one) for path, one in evidence.items()}
-    return Extraction(Line(item="a", price=1), {"item": "a", "price": 1}, (), found, "a 1")
+    return made_result(Line(item="a", price=1), {"item": "a", "price": 1}, (), found, "a 1")
 
 
 @settings(deadline=None)
@@ -237,9 +236,9 @@ def test_results_of_a_batch_are_matched_by_their_documents():
     """By id or text, in any order; what the gold does not have is left out, and what has no result is missing."""
     gold = [(Document("Ana is here.", "a"), Order(name="Ana")), ("Bo.", Order(name="Bo")), ("Cy.", Order(name="Cy"))]
     results = [
-        BatchResult(0, "Bo.", Order(name="Bo")),
-        BatchResult(1, "Dee.", Order(name="Dee")),
-        BatchResult(2, ("a", "as it was"), Order(name="Ana")),
+        made_result(Order(name="Bo"), {"name": "Bo"}, document="Bo."),
+        made_result(Order(name="Dee"), {"name": "Dee"}, document="Dee."),
+        made_result(Order(name="Ana"), {"name": "Ana"}, document="as it was", name="a"),
     ]
     evaluation = evaluate(results, gold)
     assert [one.score for one in evaluation.documents] == [1, 1, 0]
@@ -315,7 +314,7 @@ def test_what_cannot_be_compared_is_refused():
     gold = [("Ana", Order(name="Ana")), ("Bo", Order(name="Bo"))]
     with pytest.raises(ValueError, match=r"^There are 1 answer for 2 documents of the gold\."):
         evaluate([Order(name="Ana")], gold)
-    with pytest.raises(ValueError, match=r"^answers\[0\] was made from another document"):
+    with pytest.raises(ValueError, match=r"^No result is of a document of the gold"):
         evaluate([ana()], [("b 2", Line(item="a"))])
     with pytest.raises(ValueError, match=r"^The gold has no documents\."):
         evaluate([], [])
@@ -346,8 +345,8 @@ class Tags(HTMLParser):
 
 def test_texts_of_others_are_no_markup(tmp_path):
     """Neither on the page, nor in a notebook, nor on a terminal; and the page links to the document under review."""
-    answer = Extraction(Line(item=HOSTILE), {"item": HOSTILE, "price": None}, (), {}, HOSTILE)
-    answer = dataclasses.replace(answer, evidence={path: Evidence(None, "none", 0.5) for path in ("item", "price")})
+    unsupported = {path: Evidence(None, "none", 0.5) for path in ("item", "price")}
+    answer = made_result(Line(item=HOSTILE), {"item": HOSTILE, "price": None}, (), unsupported, HOSTILE)
     evaluation = evaluate([answer], [((HOSTILE, HOSTILE), Line(item=HOSTILE + "x", price=1))])
     review = report([answer], tmp_path / "to review.html")
     page = evaluation.to_html(tmp_path / "evaluation.html", title=HOSTILE, review=review)

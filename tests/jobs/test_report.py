@@ -1,5 +1,6 @@
 """The data of the review page: nothing in it is markup, spans are those of JavaScript, and no digit is lost."""
 
+import copy
 import datetime as dt
 import enum
 import json
@@ -12,17 +13,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from doubles import made_result
 from hypothesis import given
 from hypothesis import strategies as st
 from purchases import purchases
 from pydantic import BaseModel
 
-from structured import BatchResult, Extraction, JsonSchema, PromptError, report
+from structured import JsonSchema, PromptError, Result, report
 from structured.jobs.report.report import Utf16Offsets, to_data, to_inert_json, to_page
-from structured.output_types.evidence import Evidence
-from structured.output_types.extraction import Provenance
 from structured.output_types.paths import leaves, steps_to_path
 from structured.output_types.resolve import resolve_type
+from structured.results.evidence import Evidence
+from structured.results.result import Provenance
 
 HOSTILE = "</script><script>alert(1)</script><!--<script>&amp;\u2028\ud800🙂"
 TEXTS = st.text(st.sampled_from("<>!-/&\"'\\script\u2028\u0301\ud800\r\n🙂") | st.characters(), max_size=30)
@@ -103,11 +105,11 @@ FORMS = {
 }
 
 
-def made(value: Any, data: Any, name: str = "") -> Extraction[Any]:
-    """Return an extraction with evidence for all that it has, by a type of that name, or an unknown one."""
+def made(value: Any, data: Any, name: str = "") -> Result[Any]:
+    """Return a result with evidence for all that it has, by a type of that name, or an unknown one."""
     evidence = {steps_to_path(steps): Evidence(None, "none", 0.5) for steps, _ in leaves(data)}
-    made_by = Provenance(name, "model", {}, "1", name, "") if name else None
-    return Extraction(value, data, (), evidence, "document", made_by=made_by)
+    provenance = Provenance(name, name, "model", None, "", {}, "1") if name else None
+    return made_result(value, data, (), evidence, "document", provenance=provenance)
 
 
 def types_by_path(page: Any, place: int = 0) -> dict[str, Any]:
@@ -124,8 +126,8 @@ def lists_in(node: Any) -> Iterator[dict[str, Any]]:
         yield from lists_in(inside)
 
 
-def extraction(document: str, data: Any, evidence: dict[str, Evidence], *missing: str) -> Extraction[None]:
-    return Extraction(None, data, missing, evidence=evidence, document=document)
+def extraction(document: str, data: Any, evidence: dict[str, Evidence], *missing: str) -> Result[None]:
+    return made_result(None, data, missing, evidence=evidence, document=document)
 
 
 @given(JSON_VALUES)
@@ -291,9 +293,9 @@ def test_numbers_and_dates_that_a_document_states_are_in_the_page_where_they_can
     """With all that they can mean, at their places in UTF-16."""
     document = "\U0001f642 1.149,70 on 03/04/2024"
     evidence = {"": Evidence(None, "none")}
-    given: list[Extraction[Any]] = [
-        Extraction(1.5, 1.5, (), evidence, document),
-        Extraction(dt.date(2024, 1, 1), "2024-01-01", (), evidence, document),
+    given: list[Result[Any]] = [
+        made_result(1.5, 1.5, (), evidence, document),
+        made_result(dt.date(2024, 1, 1), "2024-01-01", (), evidence, document),
     ]
     number, both = to_data(given[:1])["documents"], to_data(given)["documents"]
     assert number[0]["stated"].keys() == {"number"}
@@ -309,17 +311,17 @@ def test_numbers_and_dates_that_a_document_states_are_in_the_page_where_they_can
         (
             PromptError("No text."),
             TypeError,
-            "extractions[1] is PromptError('No text.'), not an Extraction",
+            "results[1] is PromptError('No text.'), not a Result",
         ),
         (
             extraction("Ana", {"name": "Ana"}, {}),
             ValueError,
-            "extractions[1] has no evidence for 'name'. Pass evidence",
+            "results[1] has no evidence for 'name'. Pass a result with",
         ),
         (
             extraction("Ana", "Ana", {"": Evidence((0, 4), "exact")}),
             ValueError,
-            "extractions[1].evidence[''].span is (0, 4), and the document has 3 characters.",
+            "results[1].evidence[''].span is (0, 4), and the document has 3 characters.",
         ),
     ],
 )
@@ -352,14 +354,21 @@ def test_a_report_is_one_file_that_fetches_nothing(tmp_path: Path) -> None:
 def test_results_of_a_batch_are_listed_by_id_and_those_that_failed_by_their_error(tmp_path: Path) -> None:
     made = purchases(2)
     results: list[Any] = [
-        BatchResult(0, ("a", "text"), made[0]),
-        BatchResult(1, ("b", ""), None, PromptError("empty")),
-        BatchResult(2, ("c", "text"), made[1]),
+        replaced(made[0], id="a"),
+        Result("b", 1, "", error=PromptError("empty")),
+        replaced(made[1], id="c"),
     ]
     listed, plain = to_data(results)["documents"], to_data(made)["documents"]
     assert [one["name"] for one in listed] == ["a", "b", "c"]
     assert [one["error"] for one in listed] == ["", "PromptError: empty", ""]
-    assert [{**one, "name": ""} for one in (listed[0], listed[2])] == plain
+    assert [{**one, "name": ""} for one in (listed[0], listed[2])] == [{**one, "name": ""} for one in plain]
     assert listed[1]["values"] == []
-    with pytest.raises(TypeError, match=r"extractions\[0\] is 5, not an Extraction"):
-        report([BatchResult(0, ("a", "text"), 5)], tmp_path / "none.html")
+    with pytest.raises(TypeError, match=r"results\[0\] is 5, not a Result"):
+        report([5], tmp_path / "none.html")  # type: ignore[list-item]
+
+
+def replaced(result: Result[Any], **changes: Any) -> Result[Any]:
+    """Return a result with other members."""
+    twin = copy.copy(result)
+    vars(twin).update(changes)
+    return twin

@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 from browser import Browser, open_browser, wait_until
+from doubles import made_result
 from purchases import purchases
 from pydantic import BaseModel
 
-from structured import Extraction, report
-from structured.output_types.evidence import Evidence, Match
+from structured import Result, report
 from structured.output_types.paths import leaves, steps_to_path
+from structured.results.evidence import Evidence, Match
 
 pytestmark = pytest.mark.thorough
 
@@ -119,10 +120,10 @@ WRITTEN = {
 """What is written in the boxes of some fields."""
 
 
-def invoice(**changes: Any) -> Extraction[Invoice]:
+def invoice(**changes: Any) -> Result[Invoice]:
     data = {**INVOICE, **changes}
     evidence = {steps_to_path(steps): Evidence(None, "none", 0.5) for steps, _ in leaves(data)}
-    return Extraction(Invoice.model_validate_json(json.dumps(data)), data, (), evidence, INVOICE_TEXT)
+    return made_result(Invoice.model_validate_json(json.dumps(data)), data, (), evidence, INVOICE_TEXT)
 
 
 def choose(browser: Browser, path: str) -> None:
@@ -167,11 +168,11 @@ def page(tmp_path: Path, browser: Browser) -> Browser:
     return browser
 
 
-def extraction(document: str, data: Any, **evidence: Evidence) -> Extraction[None]:
-    return Extraction(None, data, (), evidence=evidence, document=document)
+def extraction(document: str, data: Any, **evidence: Evidence) -> Result[None]:
+    return made_result(None, data, (), evidence=evidence, document=document)
 
 
-def random_spans(draw: random.Random) -> Extraction[None]:
+def random_spans(draw: random.Random) -> Result[None]:
     """Return a document of awkward characters with values anywhere: nested, overlapping, empty, at the ends."""
     alphabet = (
         "a",
@@ -217,7 +218,7 @@ def same_units(shown: str, text: str) -> bool:
 
 def test_nothing_that_is_handed_in_is_run(browser: Browser, tmp_path: Path) -> None:
     """Documents, values, paths and titles are text; and the page asks for nothing but itself."""
-    given = Extraction(
+    given = made_result(
         None, {HOSTILE: HOSTILE}, (), {json.dumps(HOSTILE): Evidence((0, len(HOSTILE)), "exact", 0.5)}, HOSTILE
     )
     browser.open(report([given], tmp_path / "review.html", title=HOSTILE))
@@ -347,7 +348,7 @@ def test_decisions_are_exported_as_gold(browser: Browser, tmp_path: Path, downlo
     data = {"id": TOO_WIDE, "name": "Ana", "price": 1.0, "tags": ["a", "b"], "lines": [{"x": 1}, {"x": 2}]}
     paths = ("id", "name", "price", "nick", "tags[0]", "tags[1]", "lines[0].x", "lines[1].x")
     evidence = {path: Evidence((0, 3), match, 0.5) for path in paths}
-    given = Extraction(None, data, ("nick",), evidence, "Ana \U0001f642")
+    given = made_result(None, data, ("nick",), evidence, "Ana \U0001f642")
     other = extraction("nothing to see", {"name": "x"}, name=Evidence(None, "none"))
     page = report([given, other, given], tmp_path / "review.html")
     browser.open(page)

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from structured import Document, OutputError, extract_batch, read_results, write_table
+from structured import Document, OutputError, read_results, write_results, write_table
 from structured.models.scripted import ScriptedModel
 
-RECORD = {"digest": "0" * 64, "made_by": {}}
+RECORD = {"digest": "0" * 64, "provenance": {}}
 
 VALUES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.lists(st.integers())
 
@@ -53,7 +53,7 @@ def test_what_a_batch_wrote_is_a_table(tmp_path: Path, rows: Any) -> None:
     """With metadata and errors, or with the evidence."""
     documents = [Document("I am Ana.", "a", {"year": 2024, "from": {"city": "Porto"}}), ("b", "")]
     model = ScriptedModel('{"name": "Ana", "age": null}')
-    extract_batch(Person, documents, output=tmp_path / "out.jsonl", evidence=True, model=model)
+    write_results(Person, documents, tmp_path / "out.jsonl", model=model)
     with write_table(tmp_path / "out.jsonl", tmp_path / "out.csv", rows=rows).open(newline="") as file:
         header, first, *others = csv.reader(file)
     if rows == "documents":
@@ -69,12 +69,10 @@ def test_what_a_batch_wrote_is_a_table(tmp_path: Path, rows: Any) -> None:
 
 
 def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
-    """Another format, results without evidence, too many columns, a folder that is not there; nothing is left."""
+    """Another format, too many columns, a folder that is not there; nothing is left."""
     path = results(tmp_path / "out.jsonl", [1, 2])
     with pytest.raises(ValueError, match=r"must end with \.csv or \.parquet"):
         write_table(path, tmp_path / "out.xls")
-    with pytest.raises(OutputError, match=r"Line 1 of .* has no evidence"):
-        write_table(path, tmp_path / "out.csv", rows="values")
     with pytest.raises(OutputError, match="cannot be read or written"):
         write_table(tmp_path / "none.jsonl", tmp_path / "out.csv")
     with pytest.raises(OutputError, match="cannot be read or written"):
@@ -100,7 +98,7 @@ def test_what_no_file_can_be_called_is_refused(tmp_path: Path, name: str) -> Non
     """As an output, as results to read, and as a table."""
     path = results(tmp_path / "out.jsonl", [1])
     calls: list[Any] = [
-        lambda: extract_batch(int, ["1"], output=tmp_path / name, model=ScriptedModel("1")),
+        lambda: write_results(int, ["1"], tmp_path / name, model=ScriptedModel("1")),
         lambda: list(read_results(tmp_path / name, int)),
         lambda: write_table(tmp_path / name, tmp_path / "out.csv"),
         lambda: write_table(path, tmp_path / f"{name}.csv"),

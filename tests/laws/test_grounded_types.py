@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, create_model
 
-from structured import Extraction, Grounded, Grounding, NotStatedError, SchemaError, extract
+from structured import Extractor, Grounded, Grounding, NotStatedError, Result, SchemaError
 from structured.models import FunctionModel
 from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
 from structured.output_types.grounded.numbers import stated_numbers
@@ -128,7 +128,7 @@ def is_stated(value: object, quoted: str) -> bool:
     return (Decimal(str(value)) if isinstance(value, (int, float)) else value) in whole
 
 
-def check(found: Extraction[Any], document: str) -> None:
+def check(found: Result[Any], document: str) -> None:
     """Check that each value of an extraction is stated where its evidence says."""
     for path, value in values(found.value):
         evidence = found.evidence.get(path)
@@ -148,16 +148,14 @@ LAW = settings(deadline=None, suppress_health_check=list(HealthCheck))
 def law(output_type: Any, document: str, seed: int, hates: bool) -> None:
     logits = json_hating_logits(TOKENS.tokens) if hates else random_logits(len(TOKENS.tokens), scale=3.0, seed=seed)
     try:
-        found = extract(
+        found = Extractor(
             output_type,
-            f"{document}.",
             model=FunctionModel(logits, TOKENS),
-            evidence=True,
             max_tokens=300,
             stop_repetition=False,
             temperature=1.5,
             seed=seed,
-        )
+        ).result(f"{document}.")
     except NotStatedError:
         event("not stated")
     except SchemaError as error:

@@ -11,11 +11,10 @@ from typing import Any, Literal
 
 import numpy as np
 import pytest
-from doubles import ByteTokenizer, in_memory, random_logits, tiny_llama
+from doubles import ByteTokenizer, in_memory, made_result, random_logits, said, tiny_llama
 from pydantic import BaseModel, Field
 
 from structured import (
-    Extraction,
     Extractor,
     Generation,
     JsonSchema,
@@ -55,7 +54,7 @@ OPTIONS: dict[str, Any] = {
     "greedy": {},
     "drawn": {"temperature": 0.7, "seed": np.int64(3), "samples": 3, "choose": "vote", "top_p": 0.9},
     "with examples": {"examples": [("Ana is 31.", Person(name="Ana", age=31))], "instructions": "Read."},
-    "with absent": {"absent": ["age"], "whitespace": "compact"},
+    "with allow_missing": {"allow_missing": ["age"], "whitespace": "compact"},
     "thinking": {"thinking": Thinking(max_tokens=20), "max_tokens": 80},
     "observed": {"observe": note, "cache": False},
 }
@@ -128,7 +127,6 @@ def test_values_are_what_they_were(way: Any) -> None:
     assert refused.refusals
     values: list[Any] = [
         JsonSchema({"$ref": "urn:x"}, documents={"urn:x": {"type": "integer"}}, key_order="any", name="n"),
-        Extraction(Person(name="Ana", age=31), {"name": "Ana"}, ("age",)),
         Thinking("</t>", 7),
         Generation("a", (1,), -0.5, shortened=False),
         inspect_type(Person),
@@ -137,6 +135,8 @@ def test_values_are_what_they_were(way: Any) -> None:
     for value in values:
         representative = way(value) if callable(way) else pickled(value, way)
         assert (type(representative), representative) == (type(value), value)
+    result = made_result(Person(name="Ana", age=31), {"name": "Ana"}, ("age",))
+    assert said(way(result) if callable(way) else pickled(result, way)) == said(result)
     representative = way(refused) if callable(way) else pickled(refused, way)
     assert [str(error) for error in representative.refusals] == [str(error) for error in refused.refusals]
 

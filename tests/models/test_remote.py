@@ -39,6 +39,7 @@ from structured import (
     extract,
     extract_batch,
     load_model,
+    write_results,
 )
 from structured.automata.protocol import accepts_text
 from structured.models.remote import connection
@@ -401,13 +402,13 @@ def test_a_refusal_is_told() -> None:
 def test_evidence_has_places_and_the_probabilities_that_the_server_tells() -> None:
     tokens = [('{"name": "', -0.1), ("Jason", -0.5), ('", "age": ', -0.1), ("25", -0.25), ("}", -0.01)]
     with double(with_logprobs(chat(JASON), tokens)) as made:
-        found = extract(Person, TEXT, model=made.address("vllm"), evidence=True)
+        found = Extractor(Person, model=made.address("vllm")).result(TEXT)
     assert made.bodies[0]["logprobs"] is True
     assert (found.evidence["name"].span, found.evidence["age"].span) == ((0, 5), (9, 11))
     assert found.evidence["age"].confidence == pytest.approx(0.7711, abs=1e-3)  # e^-(0.25 + 0.01)
     assert (found.usage.prompt_tokens, found.usage.sampled_tokens) == (40, 9)
     with double(ollama(JASON)) as made:
-        found = extract(Person, TEXT, model=made.address("ollama"), evidence=True)
+        found = Extractor(Person, model=made.address("ollama")).result(TEXT)
     assert found.evidence["age"].span == (9, 11)
     assert found.evidence["age"].confidence is None
 
@@ -415,14 +416,14 @@ def test_evidence_has_places_and_the_probabilities_that_the_server_tells() -> No
 def test_probabilities_inside_of_an_object_belong_to_the_answer() -> None:
     tokens = [('{"answer": ', -1.0), ("[", -1.0), ("25", -0.5), ("]", -0.25), ("}", -1.0)]
     with double(with_logprobs(chat('{"answer": [25]}'), tokens)) as made:
-        found = extract(list[int], TEXT, model=made.address("openai"), evidence=True)
+        found = Extractor(list[int], model=made.address("openai")).result(TEXT)
     assert found.text == "[25]"
     assert found.evidence["[0]"].confidence == pytest.approx(0.4723, abs=1e-3)  # e^-(0.5 + 0.25)
 
 
 def test_tokens_that_do_not_spell_the_answer_are_not_believed() -> None:
     with double(with_logprobs(chat(JASON), [("{", -0.1)])) as made:
-        found = extract(Person, TEXT, model=made.address("vllm"), evidence=True)
+        found = Extractor(Person, model=made.address("vllm")).result(TEXT)
     assert found.evidence["age"].confidence is None
 
 
@@ -482,7 +483,7 @@ def test_an_answer_is_streamed() -> None:
     with double(events(delta('{"name": "Ja'), delta('son", "age": 25}'), delta(reason="stop"), usage)) as made:
         stream = Extractor(Person, model=made.address("vllm")).stream(TEXT)
         assert list(stream) == ['{"name": "Ja', 'son", "age": 25}']
-        assert stream.result() == Person(name="Jason", age=25)
+        assert stream.result().value == Person(name="Jason", age=25)
         assert stream.generation.written_tokens == 5
     assert made.bodies[0]["stream"] is True
     part = {"model": "tiny", "message": {"role": "assistant", "content": '{"name": "Ja'}, "done": False}
@@ -490,7 +491,7 @@ def test_an_answer_is_streamed() -> None:
     with double(json_lines(part, end)) as made:
         stream = Extractor(Person, model=made.address("ollama")).stream(TEXT)
         assert [event.value for event in stream.events() if event.path] == ["Jason", 25]
-        assert stream.result() == Person(name="Jason", age=25)
+        assert stream.result().value == Person(name="Jason", age=25)
 
 
 @pytest.mark.parametrize(
@@ -524,7 +525,7 @@ def test_separators_of_lines_in_an_answer_are_text(separator: str) -> None:
     written = f"data: {json.dumps(chunk, ensure_ascii=False)}\n\ndata: [DONE]\n\n"
     with double(Reply(written, headers={"content-type": "text/event-stream"})) as made:
         stream = Extractor(Visit, model=made.address("vllm")).stream(TEXT)
-        assert stream.result() == Visit(who=f"a{separator}b")
+        assert stream.result().value == Visit(who=f"a{separator}b")
 
 
 # Faults
@@ -714,8 +715,8 @@ def test_results_in_a_file_are_gone_on_with(tmp_path: Any) -> None:
     output = tmp_path / "people.jsonl"
     with double(chat(JASON)) as made:
         model = made.address("vllm")
-        assert extract_batch(Person, [TEXT, "Ana is 31."], model=model, output=output).done == 2
-        assert extract_batch(Person, [TEXT, "Ana is 31.", "Bo is 3."], model=model, output=output).before == 2
+        assert write_results(Person, [TEXT, "Ana is 31."], output, model=model).done == 2
+        assert write_results(Person, [TEXT, "Ana is 31.", "Bo is 3."], output, model=model).before == 2
     assert len(made.bodies) == 3
 
 
@@ -759,13 +760,13 @@ def test_a_key_is_sent_and_shown_nowhere(monkeypatch: pytest.MonkeyPatch, capfd:
     echo = Reply({"error": {"message": f"bad key {KEY}"}}, 401)
     with double([chat(JASON), chat(JASON), echo]) as made:
         given_key = connect(made.address("vllm"), api_key=KEY)
-        found = extract(Person, TEXT, model=given_key, evidence=True)
+        found = Extractor(Person, model=given_key).result(TEXT)
         monkeypatch.setenv("VLLM_API_KEY", KEY)
         extract(Person, TEXT, model=made.address("vllm"))
         with pytest.raises(ServerError) as caught:
             extract(Person, TEXT, model=given_key)
     assert [one.get("authorization") for one in made.headers] == [f"Bearer {KEY}"] * 3
-    shown = [repr(given_key), repr(given_key._connection), repr(found), repr(found.made_by), str(caught.value)]
+    shown = [repr(given_key), repr(given_key._connection), repr(found), repr(found.provenance), str(caught.value)]
     shown += [repr(caught.value), repr(vars(caught.value)), repr(caught.value.__cause__), *capfd.readouterr()]
     assert not any(KEY in one for one in shown)
 

@@ -132,7 +132,7 @@ def test_the_time_between_the_pieces_of_a_stream_is_the_callers_own() -> None:
         stream = Extractor(int, model=connect(made.address("vllm"), timeout=0.6)).stream("a is 5")
         for _ in stream:
             time.sleep(0.3)
-    assert stream.result() == 12345
+    assert stream.result().value == 12345
 
 
 def test_each_request_on_a_connection_has_the_whole_time() -> None:

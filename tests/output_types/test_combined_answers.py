@@ -20,12 +20,12 @@ from structured import (
     classify,
     evaluate,
     extract,
-    extract_batch,
     inspect_type,
     read_results,
     report,
     structured,
     template,
+    write_results,
     write_table,
 )
 from structured.models import ScriptedModel
@@ -70,18 +70,16 @@ def test_an_answer_is_converted_once(depth: int) -> None:
 
 @pytest.mark.parametrize(("output_type", "text", "value"), CASES)
 def test_a_value_comes_back_from_a_file(output_type: OutputType[Any], text: str, value: Any, tmp_path: Path) -> None:
-    """As it was, with evidence and without, also from columns; and it goes into a table, a report, an evaluation."""
+    """As it was; and it goes into a table, a report, an evaluation."""
     model = ScriptedModel(text)
-    for name, evidence in (("a.jsonl", False), ("b.jsonl", True), ("c.parquet", False)):
-        path = tmp_path / name
-        for before in (0, 2):
-            summary = extract_batch(output_type, ["Ana is 3", "b"], model=model, output=path, evidence=evidence)
-            assert (summary.done, summary.before) == (2 - before, before)
-        found = [one.value.value if evidence else one.value for one in read_results(path, output_type)]
-        assert found == [value, value]
-        assert write_table(path, tmp_path / "table.csv").read_text().count("\n") >= 3
-    assert "0x" not in str([json.loads(line)["value"] for line in (tmp_path / "a.jsonl").read_text().splitlines()])
-    report(read_results(tmp_path / "b.jsonl", output_type), tmp_path / "page.html")
+    path = tmp_path / "a.jsonl"
+    for before in (0, 2):
+        written = write_results(output_type, ["Ana is 3", "b"], path, model=model)
+        assert (written.done, written.before) == (2 - before, before)
+    assert [one.value for one in read_results(path, output_type)] == [value, value]
+    assert write_table(path, tmp_path / "table.csv").read_text().count("\n") >= 3
+    assert "0x" not in str([json.loads(line)["value"] for line in path.read_text().splitlines()])
+    report(read_results(path, output_type), tmp_path / "page.html")
     assert evaluate(Extractor(output_type, model=model), [("Ana is 3", value)]).figures["f1"].value == 1.0
 
 
@@ -90,7 +88,7 @@ def test_an_answer_is_streamed_voted_on_and_inspected(output_type: OutputType[An
     stream = Extractor(output_type, model=ScriptedModel(text)).stream("Ana is 3")
     for _ in stream:
         pass
-    assert stream.result() == value
+    assert stream.result().value == value
     assert stream.generation.text == text
     options: Any = {"samples": 3, "temperature": 1.0, "choose": "vote"}
     assert extract(output_type, "Ana is 3", model=ScriptedModel(text), **options) == value
@@ -114,7 +112,7 @@ def test_each_value_has_evidence_of_its_own() -> None:
         people=Repeat(Json(Person) | Regex("[A-Z][a-z]+") + "!", separator=" & "),
     )
     text = 'guests: {"name": "Ana", "age": 31} & Bo!'
-    answer = extract(wanted, "Ana, 31, and Bo came.", model=ScriptedModel(text), evidence=True)
+    answer = Extractor(wanted, model=ScriptedModel(text)).result("Ana, 31, and Bo came.")
     places = {path: (one.match, one.span) for path, one in answer.evidence.items()}
     assert places == {
         "kind": ("concluded", None),
@@ -123,7 +121,7 @@ def test_each_value_has_evidence_of_its_own() -> None:
         "people[1]": ("exact", (13, 15)),
     }
     assert answer.data == {"kind": "guests", "people": [{"name": "Ana", "age": 31}, "Bo"]}
-    single = extract("It is " + Regex("[a-z]+"), "It was red.", model=ScriptedModel("It is red"), evidence=True)
+    single = Extractor("It is " + Regex("[a-z]+"), model=ScriptedModel("It is red")).result("It was red.")
     assert single.evidence[""].span == (7, 10)
 
 

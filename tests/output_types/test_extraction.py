@@ -3,19 +3,20 @@
 import copy
 import json
 import pickle
-from dataclasses import fields
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
-from doubles import ByteTokenizer, each_generation, random_logits
+from doubles import ByteTokenizer, each_generation, random_logits, read_back, said
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import AfterValidator, AliasChoices, BaseModel, Field
 
-from structured import Extraction, Grounded, JsonSchema, extract
+from structured import Extractor, Grounded, JsonSchema, Result
 from structured.models import FunctionModel, ScriptedModel
+from structured.output_types.resolve import resolve_type
+from structured.results.result import result_from_json
 
 TOKENS = ByteTokenizer()
 
@@ -40,28 +41,25 @@ class Bill(BaseModel):
     tags: set[Literal["x", "y"]]
 
 
-def assert_same(one: Extraction[object], other: Extraction[object]) -> None:
-    """Compare all attributes; errors by their messages."""
-    for field in fields(one):
-        left, right = getattr(one, field.name), getattr(other, field.name)
-        if field.name == "attempts":
-            left, right = ([(tried.text, str(tried.error)) for tried in tried_all] for tried_all in (left, right))
-        assert left == right, field.name
+def assert_same(one: Result[object], other: Result[object]) -> None:
+    """Compare all that is written."""
+    assert one.to_dict() == other.to_dict()
+    assert (one.id, one.position, one.provenance) == (other.id, other.position, other.provenance)
+    assert said(one) == said(other)
 
 
-def extraction(seed: int, **options: object) -> Extraction[Bill]:
+def extraction(seed: int, **options: object) -> Result[Bill]:
     model = FunctionModel(random_logits(len(TOKENS.tokens), scale=1.0, seed=seed), TOKENS)
     given = {"retries": 200, "seed": seed, "max_tokens": 300} | options
-    return extract(Bill, "Ana paid 3.50 for tea.\n", model=model, evidence=True, **given)  # type: ignore[call-overload,no-any-return]
+    return Extractor(Bill, model=model, **given).result("Ana paid 3.50 for tea.\n")  # type: ignore[call-overload,no-any-return]
 
 
 @given(st.integers(0, 300), st.booleans())
 def test_json_keeps_everything(seed: int, some_absent: bool) -> None:
-    found = extraction(seed, **({"absent": True} if some_absent else {}))
-    written = found.to_json()
-    assert "\n" not in written
-    assert_same(found, Extraction.from_json(written, Bill))
-    assert json.loads(written)["evidence"].keys() == found.evidence.keys()
+    missing = True if some_absent else None
+    found = extraction(seed, allow_missing=missing)
+    assert_same(found, read_back(found, Bill, missing))
+    assert found.to_dict()["evidence"].keys() == found.evidence.keys()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -71,27 +69,26 @@ def test_pickles_and_copies_keep_everything(seed: int) -> None:
     assert_same(found, copy.deepcopy(found))
 
 
-def test_what_is_no_extraction_is_refused() -> None:
-    for text in ("", "[]", "{}", '{"value": 1}', "null"):
-        with pytest.raises(ValueError, match="no extraction as to_json writes it"):
-            Extraction.from_json(text, Bill)
+def test_what_is_no_result_is_refused() -> None:
+    for record in ({}, {"value": 1}, {"id": "a"}, {"id": "a", "error": 5}):
+        with pytest.raises(ValueError, match=r"it is no result|its error is none"):
+            result_from_json(record, 0, resolve_type(Bill), None)
 
 
 def test_it_tells_what_made_it_and_what_it_cost() -> None:
-    found = extract(
-        int, "It is 12.", model=ScriptedModel("12"), evidence=True, seed=3, temperature=0.5, instructions="Read it."
+    found = Extractor(int, model=ScriptedModel("12"), seed=3, temperature=0.5, instructions="Read it.").result(
+        "It is 12."
     )
-    made_by = found.made_by
+    made_by = found.provenance
     assert made_by is not None
     assert (made_by.type, made_by.options["seed"], made_by.options["instructions"]) == ("int", 3, "Read it.")
     assert "model" not in made_by.options
-    again = extract(int, "It is 12.", model=ScriptedModel("12"), evidence=True).made_by
-    other = extract(str, "It is 13.", model=ScriptedModel('"a"'), evidence=True).made_by
+    again = Extractor(int, model=ScriptedModel("12")).result("It is 12.").provenance
+    other = Extractor(str, model=ScriptedModel('"a"')).result("It is 13.").provenance
     assert again is not None
     assert other is not None
-    assert (made_by.type_digest, made_by.document_digest) == (again.type_digest, again.document_digest)
+    assert made_by.type_digest == again.type_digest
     assert made_by.type_digest != other.type_digest
-    assert made_by.document_digest != other.document_digest
     assert found.usage.sampled_tokens + found.usage.forced_tokens >= 2
     assert found.usage.prompt_tokens > 5
     assert found.evidence[""].span == (6, 8)
@@ -100,26 +97,24 @@ def test_it_tells_what_made_it_and_what_it_cost() -> None:
 
 def test_plain_data_comes_back_as_plain_data() -> None:
     schema = JsonSchema({"type": "array", "items": {"type": "number"}})
-    found = extract(schema, "1.5", model=ScriptedModel("[1.5]"), evidence=True)
-    assert_same(found, Extraction.from_json(found.to_json(), schema))
+    found = Extractor(schema, model=ScriptedModel("[1.5]")).result("1.5")
+    assert_same(found, read_back(found, schema))
 
 
 @given(st.integers(0, 100))
 def test_samples_agree_where_they_say_the_same(seed: int) -> None:
     written: list[dict[str, object]] = []
     choices = {"a": {"enum": [1, 2]}, "b": {"enum": ["x", "y", "z"]}}
-    found = extract(
+    found = Extractor(
         JsonSchema({"type": "object", "properties": choices, "required": ["a", "b"], "additionalProperties": False}),
-        "Some text.",
         model=FunctionModel(random_logits(len(TOKENS.tokens), scale=1.0, seed=seed), TOKENS),
-        evidence=True,
         samples=5,
         choose="vote",
         temperature=1.0,
         seed=seed,
         max_tokens=60,
         observe=each_generation(lambda _, one: written.append(json.loads(one.text))),
-    )
+    ).result("Some text.")
     for name in ("a", "b"):
         votes = [one[name] for one in written]
         assert found.evidence[name].agreement == votes.count(found.data[name]) / 5
@@ -141,26 +136,28 @@ def test_hypotheses_of_beam_search_are_no_samples() -> None:
     ],
 )
 def test_evidence_that_cannot_be_is_refused(damage: dict[str, object]) -> None:
-    record = json.loads(extract(int, "It is 12.", model=ScriptedModel("12"), evidence=True).to_json())
+    record = record_of_twelve()
     record["evidence"][""] |= damage
-    with pytest.raises(ValueError, match="no extraction as to_json writes it"):
-        Extraction.from_json(json.dumps(record), int)
+    with pytest.raises(ValueError, match=r"it is no result|outside|is no match|is '|is nan|is 7|is -1|span is"):
+        result_from_json(record, 0, resolve_type(int), None)
 
 
-@pytest.mark.parametrize(
-    "damage", [{"made_by": []}, {"document": 5}, {"document": ["It is 12."]}, {"data": 13}, {"missing": ["a"]}]
-)
+@pytest.mark.parametrize("damage", [{"document": 5}, {"document": ["It is 12."]}, {"data": 13}, {"missing": ["a"]}])
 def test_records_that_cannot_be_are_refused(damage: dict[str, object]) -> None:
-    record = json.loads(extract(int, "It is 12.", model=ScriptedModel("12"), evidence=True).to_json())
-    with pytest.raises(ValueError, match="no extraction as to_json writes it"):
-        Extraction.from_json(json.dumps(record | damage), int)
-    with pytest.raises(ValueError, match="no extraction as to_json writes it"):
-        Extraction.from_json("[" * 100_000, int)
+    with pytest.raises(ValueError, match=r"it is no result|its data are not what its text says"):
+        result_from_json(record_of_twelve() | damage, 0, resolve_type(int), None)
+
+
+def record_of_twelve() -> dict[str, Any]:
+    """Return the record of a result, as it comes from a file."""
+    result = Extractor(int, model=ScriptedModel("12")).result("It is 12.")
+    record: dict[str, Any] = json.loads(json.dumps({"id": result.id, **result.to_dict()}))
+    return record
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_rows_are_the_values_with_what_supports_them(seed: int) -> None:
-    found = extraction(seed, absent=True)
+    found = extraction(seed, allow_missing=True)
     rows = found.rows()
     assert [row["path"] for row in rows] == [*found.evidence]
     for row in rows:
@@ -181,8 +178,8 @@ def test_an_extraction_is_as_sure_as_its_least_certain_value() -> None:
         kind: Literal["order"]
         amount: int
 
-    given = {"model": ScriptedModel('{"kind": "order", "amount": 12}'), "evidence": True}
-    free = extract(Order, "Order 12.", **given)  # type: ignore[call-overload]
+    given = {"model": ScriptedModel('{"kind": "order", "amount": 12}')}
+    free = Extractor(Order, **given).result("Order 12.")  # type: ignore[arg-type]
     assert (free.evidence["kind"].confidence, free.confidence) == (None, free.evidence["amount"].confidence)
-    forced = extract(Order, "Order 12.", grounded=["amount"], **given)  # type: ignore[call-overload]
+    forced = Extractor(Order, grounded=["amount"], **given).result("Order 12.")  # type: ignore[arg-type]
     assert (forced.evidence["amount"].confidence, forced.confidence) == (None, 0)

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 import jsonschema
 import pytest
-from doubles import ByteTokenizer, LawBreaker, random_logits
+from doubles import ByteTokenizer, LawBreaker, random_logits, read_back, said
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,7 +22,6 @@ from random_json import random_json
 
 from structured import (
     Call,
-    Extraction,
     Extractor,
     PartialReader,
     PromptError,
@@ -31,13 +30,14 @@ from structured import (
     aextract,
     classify,
     extract,
-    extract_batch,
     functions,
     inspect_type,
     load_model,
     read_results,
     structured,
     to_regex,
+    write_results,
+    write_table,
 )
 from structured.decoding.generate import generate
 from structured.decoding.requests import Request
@@ -415,8 +415,9 @@ def test_choices_that_are_none_are_refused(given: Any, message: str) -> None:
 def test_options_of_json_apply() -> None:
     call = called(functions(book), '{"name":"book","arguments":{"city":"Porto"}}', whitespace="compact")
     assert call == Call(book, {"city": "Porto"})
-    found = called(functions(book), '{"name": "book", "arguments": {"city": null}}', absent=["arguments.city"])
-    assert (found.value, found.missing) == (None, ("arguments.city",))
+    model = ScriptedModel('{"name": "book", "arguments": {"city": null}}')
+    result = Extractor(functions(book), model=model, allow_missing=["arguments.city"]).result("Some text.")
+    assert (said(result)[0], result.missing) == (None, ("arguments.city",))
     found = extract(
         weather, "Porto, please.", model=ScriptedModel(text_of("weather", city="Porto")), grounded=["arguments.city"]
     )
@@ -425,26 +426,24 @@ def test_options_of_json_apply() -> None:
 
 def test_evidence_is_told_for_each_argument() -> None:
     model = ScriptedModel(text_of("book", city="Porto", nights=2))
-    found = extract(functions(book, weather), "2 nights in Porto.", model=model, evidence=True)
+    found = Extractor(functions(book, weather), model=model).result("2 nights in Porto.")
     assert found.value == Call(book, {"city": "Porto", "nights": 2})
     assert found.evidence["arguments.city"].span == (12, 17)
-    assert json.loads(found.to_json())["value"] == {"name": "book", "arguments": {"city": "Porto", "nights": 2}}
-    assert Extraction.from_json(found.to_json(), functions(book, weather)) == found
+    assert found.to_dict()["value"] == {"name": "book", "arguments": {"city": "Porto", "nights": 2}}
+    assert said(read_back(found, functions(book, weather))) == said(found)
 
 
-@pytest.mark.parametrize("evidence", [False, True])
-def test_calls_are_written_to_files_and_read_back(tmp_path: Any, evidence: bool) -> None:
+def test_calls_are_written_to_files_and_read_back(tmp_path: Any) -> None:
     wanted, path = functions(book, weather), tmp_path / "calls.jsonl"
     script = {"book": text_of("book", city="Porto", room="double"), "weather": text_of("weather", city="Lyon")}
     model = ScriptedModel(lambda prompt: script["book" if prompt.rstrip().count("A room") else "weather"])
-    extract_batch(wanted, ["A room.", "The sky."], model=model, output=path, evidence=evidence)
+    write_results(wanted, ["A room.", "The sky."], path, model=model)
     lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     assert {line["value"]["name"]: line["value"] for line in lines} == {
         name: json.loads(text) for name, text in script.items()
     }
     read = [result.value for result in read_results(path, wanted)]
-    calls = [one.value if isinstance(one, Extraction) else one for one in read]
-    assert {call.name: call for call in calls} == {
+    assert {call.name: call for call in read} == {
         "book": Call(book, {"city": "Porto", "room": Room.DOUBLE}),
         "weather": Call(weather, {"city": "Lyon"}),
     }
@@ -453,12 +452,11 @@ def test_calls_are_written_to_files_and_read_back(tmp_path: Any, evidence: bool)
 def test_a_table_has_columns_for_the_arguments(tmp_path: Any) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     model = ScriptedModel(text_of("book", city="Porto"))
-    extract_batch(book, ["A room."], model=model, output=tmp_path / "calls.parquet")
-    (row,) = parquet.read_table(tmp_path / "calls.parquet").to_pylist()
-    assert row["value"] == {"name": "book", "arguments": {"city": "Porto", "nights": None, "room": None}}
-    assert [result.value for result in read_results(tmp_path / "calls.parquet", book)] == [
-        Call(book, {"city": "Porto"})
-    ]
+    write_results(book, ["A room."], tmp_path / "calls.jsonl", model=model)
+    (row,) = parquet.read_table(write_table(tmp_path / "calls.jsonl", tmp_path / "calls.parquet")).to_pylist()
+    assert row == {"id": "0", "value.name": "book", "value.arguments.city": "Porto"}
+    (result,) = read_results(tmp_path / "calls.jsonl", book)
+    assert result.value == Call(book, {"city": "Porto"})
 
 
 def test_functions_without_parameters_are_classes_of_a_text() -> None:
@@ -474,7 +472,7 @@ def test_a_stream_shows_arguments_while_they_are_written() -> None:
         ("arguments.city", "Porto"),
         ("arguments.nights", 2),
     ]
-    assert stream.result() == Call(book, {"city": "Porto", "nights": 2})
+    assert stream.result().value == Call(book, {"city": "Porto", "nights": 2})
     reader = PartialReader(functions(book))
     reader.feed('{"name": "book", "arguments": {"city": "Porto", "room": "dou')
     assert reader.value == {"name": "book", "arguments": {"city": "Porto"}}
@@ -765,7 +763,7 @@ def test_a_model_that_prefers_what_is_illegal_calls_a_function(
 def test_a_call_that_repeats_an_earlier_one_is_dropped_from_value_data_and_evidence(choices: Any) -> None:
     stops, goes = {"name": "stop", "arguments": {}}, {"name": "weather", "arguments": {"city": "Porto"}}
     model = ScriptedModel(json.dumps([goes, goes, stops, goes]))
-    found = extract(functions(*choices, parallel=True), "Porto, then stop.", model=model, evidence=True)
+    found = Extractor(functions(*choices, parallel=True), model=model).result("Porto, then stop.")
     assert [call.name for call in found.value] == ["weather", "stop"]
     assert found.data == [goes, stops] == json.loads(found.text)
     assert {path.split(".")[0] for path in found.evidence} <= {"[0]", "[1]"}

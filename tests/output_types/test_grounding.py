@@ -84,7 +84,7 @@ def test_every_grounded_value_stands_at_its_span(document: str, seed: int, hates
     logits = json_hating_logits(TOKENS.tokens) if hates else random_logits(len(TOKENS.tokens), scale=3.0, seed=seed)
     model = FunctionModel(logits, TOKENS)
     try:
-        found = extract(Invoice, document, model=model, evidence=True, max_tokens=400, stop_repetition=False)
+        found = Extractor(Invoice, model=model, max_tokens=400, stop_repetition=False).result(document)
     except NotStatedError:
         assert not re.search(r"\w{1,12}", document)
         return
@@ -180,13 +180,15 @@ def test_whatever_a_schema_grounds_is_called_grounded() -> None:
             "additionalProperties": False,
         }
     )
-    found = extract(schema, "Ana is 31.", model=anything(1), grounded=True, evidence=True)
+    found = Extractor(schema, model=anything(1), grounded=True).result("Ana is 31.")
     assert {"a", "b", "c1"} <= found.evidence.keys()
     assert {one.match for one in found.evidence.values()} == {"grounded"}
 
 
 def test_what_is_not_stated_may_be_missing() -> None:
-    found = extract(Person, "Ana is here.", model=anything(0), max_tokens=60, grounded=["age"], absent=["age"])
+    found = Extractor(Person, model=anything(0), max_tokens=60, grounded=["age"], allow_missing=["age"]).result(
+        "Ana is here."
+    )
     assert found.missing == ("age",)
 
 
@@ -218,7 +220,7 @@ def test_bounds_and_patterns_choose_among_what_is_stated() -> None:
 )
 def test_decimals_are_numbers_though_json_writes_them_as_strings(document: str, stated: str) -> None:
     """Of 1,250.00 a text could be 250.00, which the document does not state."""
-    found = extract(Grounded[Decimal], document, model=scripted('"250.00"'), evidence=True)
+    found = Extractor(Grounded[Decimal], model=scripted('"250.00"')).result(document)
     assert found.value == Decimal(stated)
     assert found.evidence[""].match == "grounded"
 
@@ -251,7 +253,7 @@ class Dog(BaseModel):
     ],
 )
 def test_what_another_branch_allows_is_not_called_grounded(wanted: object, answer: str, match: str) -> None:
-    found = extract(wanted, "The dog is Rex, 9.", model=scripted(answer), evidence=True)
+    found = Extractor(wanted, model=scripted(answer)).result("The dog is Rex, 9.")
     assert found.evidence["name" if answer[0] == "{" else ""].match == match
 
 
@@ -320,7 +322,7 @@ class Tagged(BaseModel):
 def test_items_and_entries_have_paths(path: str, seed: int) -> None:
     """Those are grounded, and no others."""
     text = "red 5"
-    found = extract(Tagged, text, model=anything(seed), grounded=[path], max_tokens=300, evidence=True)
+    found = Extractor(Tagged, model=anything(seed), grounded=[path], max_tokens=300).result(text)
     of_items = re.compile({"tags[]": r"tags\[\d+\]", "pair[0]": r"pair\[0\]", "notes.*": r"notes\..*"}[path])
     for place, one in found.evidence.items():
         assert (one.match == "grounded") == (of_items.fullmatch(place) is not None)
@@ -330,7 +332,7 @@ def test_items_and_entries_have_paths(path: str, seed: int) -> None:
 def test_items_cannot_be_absent() -> None:
     """A list says by its length what there is."""
     with pytest.raises(SchemaError, match=r"No field has the path 'tags\[\]'\. Is it 'tags'\?"):
-        Extractor(Tagged, model=scripted("1"), absent=["tags[]"])
+        Extractor(Tagged, model=scripted("1"), allow_missing=["tags[]"])
 
 
 @pytest.mark.parametrize("keyword", ["default", "examples", "const"])
@@ -360,13 +362,13 @@ def test_a_time_without_a_zone_is_found_as_one_in_utc(wanted: Any) -> None:
     """A type that demands a zone gets one; the evidence is what the document says of it."""
     is_free = wanted is AwareDatetime
     model = scripted('"2024-03-14T09:40:00Z"') if is_free else anything(0)
-    found = extract(wanted, "On 14 March 2024 at 9:40 am.", model=model, evidence=True).evidence[""]
+    found = Extractor(wanted, model=model).result("On 14 March 2024 at 9:40 am.").evidence[""]
     assert (found.span, found.match) == ((3, 27), "normalised" if is_free else "grounded")
 
 
 def test_a_quotation_stands_where_the_document_has_it() -> None:
     """Not where the same number stands in another form."""
-    found = extract(list[Grounded[str]], "twelve, 12", model=scripted('["12", "12"]'), evidence=True)
+    found = Extractor(list[Grounded[str]], model=scripted('["12", "12"]')).result("twelve, 12")
     assert [one.span for one in found.evidence.values()] == [(8, 10), (8, 10)]
 
 
@@ -378,6 +380,6 @@ def test_a_json_schema_is_grounded_by_an_option() -> None:
 def test_null_is_absent_where_a_grounded_value_may_be_null() -> None:
     """Nothing is stated then, so that the document did not leave one value to choose either."""
     schema = JsonSchema({"type": ["string", "null"]})
-    found = extract(schema, "Ana", model=scripted("null"), grounded=True, evidence=True)
+    found = Extractor(schema, model=scripted("null"), grounded=True).result("Ana")
     assert found.evidence[""].match == "absent"
     assert found.evidence[""].span is None

@@ -5,20 +5,20 @@ from html.parser import HTMLParser
 from typing import Annotated
 
 import pytest
-from doubles import ByteTokenizer, random_logits
+from doubles import ByteTokenizer, made_result, random_logits
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, create_model, field_validator
 from strategies import output_types
 
-from structured import Extraction, Extractor, Options, inspect_type
+from structured import Extractor, Options, inspect_type
 from structured.models import FunctionModel
-from structured.output_types.evidence import Evidence
-from structured.output_types.extraction import Provenance
-from structured.output_types.extraction_html import CONTEXT, MAX_CHARACTERS
 from structured.output_types.html import card, code, coloured, html, joined, listed, marked, paragraph, table, verbatim
 from structured.output_types.paths import steps_to_path
+from structured.results.evidence import Evidence
+from structured.results.result import Provenance
+from structured.results.result_html import CONTEXT, MAX_CHARACTERS
 
 TOKENIZER = ByteTokenizer()
 MODEL = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
@@ -151,7 +151,7 @@ def test_an_extraction_shows_its_document_with_the_values_highlighted(text: str,
     """Whole, as it is read, and marked wherever a span is; spans may lie over each other."""
     spans = [(min(*pair, len(text)), min(max(pair), len(text))) for pair in ends]
     evidence = {f"[{number}]": Evidence(span, "exact", 0.5) for number, span in enumerate(spans)}
-    view = Extraction(None, [text] * len(spans), (), evidence=evidence, document=text)._repr_html_()
+    view = made_result(None, [text] * len(spans), (), evidence=evidence, document=text)._repr_html_()
     Page(view)
     (document,) = re.findall("<pre[^>]*>(.*)</pre>", view, re.DOTALL)
     assert lines(Page(document).text) == lines(spelled(text))
@@ -167,9 +167,9 @@ def test_an_extraction_shows_its_values_with_what_supports_them() -> None:
         "age": Evidence(None, "none", 0.25),
         "paid": Evidence(None, "concluded"),
     }
-    made_by = Provenance("Person", HOSTILE, {}, "1", "", "")
+    provenance = Provenance("Person", "", HOSTILE, None, "", {}, "1")
     data = {HOSTILE: "Ana", "age": 31, "paid": True}
-    view = Extraction(None, data, ("nick",), evidence=evidence, document="Ana", made_by=made_by)._repr_html_()
+    view = made_result(None, data, ("nick",), evidence=evidence, document="Ana", provenance=provenance)._repr_html_()
     page = Page(view)
     assert page.text.startswith(f"Person {HOSTILE}Anafieldvalue")
     for row in ("age3125%no support in the text", "paidTrueconcluded, not spelled out", "nickmissing"):
@@ -181,7 +181,7 @@ def test_a_long_document_is_shown_around_its_values() -> None:
     """With how much was left out."""
     text = f"{'a' * MAX_CHARACTERS}Ana{'b' * MAX_CHARACTERS}"
     span = (MAX_CHARACTERS, MAX_CHARACTERS + 3)
-    page = Page(Extraction(None, "Ana", (), evidence={"": Evidence(span, "exact")}, document=text)._repr_html_())
+    page = Page(made_result(None, "Ana", (), evidence={"": Evidence(span, "exact")}, document=text)._repr_html_())
     left_out = f" … {MAX_CHARACTERS - 2 * CONTEXT:,} characters … "
     before, after = (letter * CONTEXT + left_out + letter * CONTEXT for letter in "ab")
     assert f"{before}Ana{after}" in page.text

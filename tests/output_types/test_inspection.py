@@ -28,7 +28,7 @@ from pydantic import (
 from pydantic_types import Chosen
 from strategies import WHITESPACES, output_types
 
-from structured import Extraction, JsonSchema, SchemaError, inspect_type, to_regex
+from structured import JsonSchema, SchemaError, inspect_type, to_regex
 from structured.output_types.inspection import Cost
 
 RANDOM_TYPES = settings(
@@ -329,14 +329,6 @@ def test_reports_say_what_they_hold():
     """In one line."""
     assert repr(inspect_type(Order)) == "Report(Order, fields=9, checked=2, hazards=3)"
     assert repr(inspect_type(list[Distinct])) == "Report(list[set[str]], fields=1, refused=1, hazards=0)"
-
-
-def test_an_extraction_has_the_fields_of_its_type():
-    """There is no field of the result."""
-    report = inspect_type(Extraction[Pair])
-    assert [(field.path, field.kind) for field in report.fields] == [
-        ("", "Pair"), ("left", "string"), ("right", "integer"),
-    ]  # fmt: skip
 
 
 class Pair(BaseModel):

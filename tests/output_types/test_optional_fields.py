@@ -7,7 +7,7 @@ import warnings
 from typing import Annotated, Any, Literal
 
 import pytest
-from doubles import ByteTokenizer, random_logits
+from doubles import ByteTokenizer, in_order, random_logits, said
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,18 +17,20 @@ from typing_extensions import TypedDict
 from walks import accepted
 
 from structured import (
-    Extraction,
     Extractor,
     GenerationError,
+    Result,
     SchemaError,
     StructuredWarning,
     Tool,
     extract,
     extract_batch,
+    extract_results,
     inspect_type,
     structured,
 )
 from structured.automata import RegularAutomaton
+from structured.errors import BatchError, MissingError
 from structured.json_schema.compile import compiled
 from structured.models import FunctionModel
 from structured.output_types.functions.call_types import call_type
@@ -57,7 +59,7 @@ def writing(text):
 
 
 def read(output_type, text, absent, **options):
-    return extract(output_type, "x", absent=absent, model=writing(text), retries=0, **options)
+    return Extractor(output_type, allow_missing=absent, model=writing(text), retries=0, **options).result("x")
 
 
 def accepts(output_type, absent, text):
@@ -112,7 +114,7 @@ class Node(BaseModel):
 def test_a_missing_field_that_is_required_leaves_no_instance():
     """What was stated is there all the same."""
     found = read(Person, '{"name": "Ana", "age": null, "city": "Rome", "email": "a@b"}', True)
-    assert found == Extraction(None, {"name": "Ana", "city": "Rome", "email": "a@b"}, ("age",))
+    assert said(found) == (None, {"name": "Ana", "city": "Rome", "email": "a@b"}, ("age",))
 
 
 def test_a_missing_field_with_a_default_has_it():
@@ -171,7 +173,7 @@ def test_paths_choose_fields(path, changes, missing):
     """Each at its own place, though types are used at several."""
     assert accepts(Order, [path], order())
     found = read(Order, order(**changes), [path])
-    assert (found.missing, found.value) == (missing, None)
+    assert (found.missing, said(found)[0]) == (missing, None)
     for other in ["address.street", "items[].price", "tags"]:
         assert accepts(Order, [other], order(**changes)) == (other == path)
 
@@ -190,7 +192,7 @@ def test_unions_keep_what_tells_them_apart():
     cat = '{"kind": "cat", "lives": null}'
     text = f'{{"pet": {cat}, "other": {cat}}}'
     found = read(Owner, text, True)
-    assert (found.value, found.missing) == (None, ("pet.lives", "other.lives"))
+    assert (said(found)[0], found.missing) == (None, ("pet.lives", "other.lives"))
     assert accepts(Owner, ["pet (cat).lives"], f'{{"pet": {cat}, "other": null}}')
     assert not accepts(Owner, True, '{"pet": {"kind": null, "lives": 9}, "other": null}')
     with pytest.raises(SchemaError, match=re.escape("'pet (cat).kind' tells which branch of a union an answer is")):
@@ -220,13 +222,13 @@ class Point:
 
 def test_types_of_every_kind_may_lack_fields():
     """TypedDicts, dataclasses, and what has no fields at all."""
-    assert read(Movie, '{"title": "Up", "year": null}', True) == Extraction(None, {"title": "Up"}, ("year",))
-    assert read(Point, '{"x": 1, "y": null}', True) == Extraction(Point(1, 7), {"x": 1}, ("y",))
+    assert said(read(Movie, '{"title": "Up", "year": null}', True)) == (None, {"title": "Up"}, ("year",))
+    assert said(read(Point, '{"x": 1, "y": null}', True)) == (Point(1, 7), {"x": 1}, ("y",))
     assert read(Point, '{"x": null, "y": 2}', True).missing == ("x",)
-    assert read(int, "null", True) == Extraction(None, None, ("",))
-    assert read(int | None, "null", True) == Extraction(None, None, ("",))
-    assert read(int, "3", True) == Extraction(3, 3, ())
-    assert read(list[int], "[]", True) == Extraction([], [], ())
+    assert said(read(int, "null", True)) == (None, None, ("",))
+    assert said(read(int | None, "null", True)) == (None, None, ("",))
+    assert said(read(int, "3", True)) == (3, 3, ())
+    assert said(read(list[int], "[]", True)) == ([], [], ())
 
 
 def test_stated_values_are_read_by_the_type_as_they_are_written():
@@ -278,7 +280,7 @@ def test_validators_still_have_the_last_word_on_what_is_stated():
 )
 def test_what_cannot_be_chosen_is_refused(output_type, absent, message):
     with pytest.raises(SchemaError, match=re.escape(message)):
-        extract(output_type, "x", absent=absent, model=UNIFORM)
+        Extractor(output_type, allow_missing=absent, model=UNIFORM).result("x")
 
 
 def test_the_model_is_told_what_may_be_null():
@@ -288,7 +290,7 @@ def test_the_model_is_told_what_may_be_null():
     class Aged(BaseModel):
         age: described
 
-    assert Extractor(Aged, absent=True, model=UNIFORM).description == "{\n  age: integer | null  // in years\n}"
+    assert Extractor(Aged, allow_missing=True, model=UNIFORM).description == "{\n  age: integer | null  // in years\n}"
 
 
 def test_fields_that_are_left_out_are_missing():
@@ -297,39 +299,48 @@ def test_fields_that_are_left_out_are_missing():
     assert (found.missing, found.value.city) == (("city",), "Paris")
 
 
-def test_batches_and_functions_return_extractions():
-    people = extract_batch(Point, ["x", "y"], absent=True, model=writing('{"x": null, "y": 1}'))
+def test_batches_and_functions_tell_what_is_missing():
+    people = in_order(extract_results(Point, ["x", "y"], allow_missing=True, model=writing('{"x": null, "y": 1}')))
     assert [person.missing for person in people] == [("x",), ("x",)]
 
-    @structured(absent=True, model=writing('{"x": null, "y": null}'))
-    def point(text: str) -> Extraction[Point]:
+    @structured(allow_missing=True, model=writing('{"x": null, "y": null}'))
+    def point(text: str) -> Result[Point]:
         """Where is {text}?"""
 
     assert point("it").missing == ("x", "y")
 
-    @structured(absent=["x"])
-    def unmarked(text: str) -> Point:
+    @structured(allow_missing=["x"], model=writing('{"x": null, "y": 1}'))
+    def value(text: str) -> Point:
         """Where is {text}?"""
 
-    with pytest.raises(SchemaError, match=r"unmarked has the option absent.* -> Extraction\[Point\]"):
-        unmarked("it")
+    with pytest.raises(MissingError, match="does not state x, which Point requires"):
+        value("it")
 
 
-def test_the_type_of_results_asks_for_evidence_alone():
-    """Nothing may be missing by it, and answers are those of the type inside."""
-    written = '{"x": 1, "y": 2}'
-    for found in (
-        extract(Extraction[Point], "1, 2", model=writing(written)),
-        extract_batch(Extraction[Point], ["1, 2"], model=writing(written))[0],
-        extract_batch([Extraction[Point], Point], ["1, 2", "1, 2"], model=writing(written))[0],
-        structured(model=writing(written))(_located)("1, 2"),
-    ):
-        assert found == extract(Point, "1, 2", evidence=True, model=writing(written))
-        assert found.evidence["y"].span == (3, 4)
-    assert extract_batch([Extraction[Point], Point], ["1", "2"], model=writing(written))[1] == Point(x=1, y=2)
+def test_a_value_that_lacks_required_fields_is_an_error_of_its_document():
+    """A default takes the place of a missing field; without one, `data` has what is stated."""
+    options = {"allow_missing": True, "model": writing('{"x": null, "y": 1}')}
+    with pytest.raises(
+        MissingError, match=r"Take `data` and `missing` of the result, or give the fields defaults"
+    ) as caught:
+        extract(Point, "it", **options)
+    assert caught.value.missing == ("x",)
+    with pytest.raises(BatchError):
+        extract_batch(Point, ["it"], **options)
+    (error,) = extract_batch(Point, ["it"], errors="return", **options)
+    assert isinstance(error, MissingError)
+    (result,) = extract_results(Point, ["it"], **options)
+    assert (result.error, result.data, result.missing) == (None, {"y": 1}, ("x",))
 
 
-def _located(text: str) -> Extraction[Point]:
+def test_a_function_may_return_its_result():
+    """Its value is that of the type inside, and nothing may be missing by it."""
+    result = structured(model=writing('{"x": 1, "y": 2}'))(_located)("1, 2")
+    assert (result.value, result.missing) == (Point(x=1, y=2), ())
+    assert result.evidence["y"].span == (3, 4)
+
+
+def _located(text: str) -> Result[Point]:
     """Where is it? {text}"""
 
 
@@ -339,12 +350,12 @@ def _located(text: str) -> Extraction[Point]:
 def test_every_answer_is_an_instance_or_lacks_something(output_type, seed):
     """Of random types and by a model without preferences; values that are there have passed Pydantic."""
     extractor: Extractor[Any] = Extractor(
-        output_type, absent=True, model=UNIFORM, temperature=1.0, seed=seed, max_tokens=300, retries=0
+        output_type, allow_missing=True, model=UNIFORM, temperature=1.0, seed=seed, max_tokens=300, retries=0
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StructuredWarning)
-        found = extractor.batch([f"document {i}" for i in range(8)])
+        found = list(extractor.results(f"document {i}" for i in range(8)))
     for one in found:
-        assert one.missing or one.value is not None or one.data is None
-        if one.value is not None:
+        assert one.missing or said(one)[0] is not None or one.data is None
+        if said(one)[0] is not None:
             TypeAdapter(output_type).validate_python(one.value)

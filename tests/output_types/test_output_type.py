@@ -10,7 +10,6 @@ from typing import Annotated, Any, Literal, NoReturn, Optional, Union
 import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
-from structured import Extraction
 from structured.errors import SchemaError
 from structured.json_schema.compile import schema_to_pattern
 from structured.output_types.output_type import OutputType
@@ -111,11 +110,6 @@ def test_no_error_of_pydantic_comes_through(output_type):
     with pytest.raises(SchemaError) as caught:
         resolve_type(output_type)
     assert caught.value.__cause__ is not None
-
-
-def test_an_extraction_is_printed_as_its_answer():
-    """It is the type inside, not the dataclass of the result."""
-    assert to_regex(Extraction[Person]) == to_regex(Person)
 
 
 def test_any_has_no_pattern():

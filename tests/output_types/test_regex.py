@@ -19,7 +19,6 @@ from python_patterns import PATTERNS
 
 from structured import (
     Choice,
-    Extraction,
     Extractor,
     GenerationError,
     Grammar,
@@ -30,12 +29,12 @@ from structured import (
     classify,
     evaluate,
     extract,
-    extract_batch,
     inspect_type,
     read_results,
     report,
     structured,
     to_regex,
+    write_results,
     write_table,
 )
 from structured.automata.protocol import accepts_text
@@ -281,25 +280,18 @@ TYPES: list[tuple[OutputType[Any], str, Any]] = [
 
 @pytest.mark.parametrize(("output_type", "text", "value"), TYPES, ids=named)
 def test_a_value_comes_back_from_a_file(output_type: OutputType[Any], text: str, value: Any, tmp_path: Path) -> None:
-    """As it was, with evidence and without; and it goes into a table, a report and an evaluation."""
+    """As it was; and it goes into a table, a report and an evaluation."""
     model = ScriptedModel(text)
-    for evidence in (False, True):
-        path = tmp_path / f"{evidence}.jsonl"
-        for before in (0, 2):
-            summary = extract_batch(
-                output_type, ["in 1987, no", "b"], model=model, output=path, evidence=evidence, max_tokens=20
-            )
-            assert (summary.done, summary.before) == (2 - before, before)
-        found = [
-            getattr(one.value, "value", None) if evidence else one.value for one in read_results(path, output_type)
-        ]
-        assert found == [value, value]
-        shown = [json.loads(line)["value"] for line in path.read_text().splitlines()]
-        assert "0x" not in str(shown)
-        if not evidence:
-            assert [one.value for one in read_results(path, Any)] == shown
-        assert write_table(path, tmp_path / "table.csv").read_text().count("\n") == 3
-    report(read_results(tmp_path / "True.jsonl", output_type), tmp_path / "page.html")
+    path = tmp_path / "results.jsonl"
+    for before in (0, 2):
+        written = write_results(output_type, ["in 1987, no", "b"], path, model=model, max_tokens=20)
+        assert (written.done, written.before) == (2 - before, before)
+    assert [one.value for one in read_results(path, output_type)] == [value, value]
+    shown = [json.loads(line)["value"] for line in path.read_text().splitlines()]
+    assert "0x" not in str(shown)
+    assert [one.value for one in read_results(path, Any)] == shown
+    assert write_table(path, tmp_path / "table.csv").read_text().count("\n") == 3
+    report(read_results(path, output_type), tmp_path / "page.html")
     extractor = Extractor(output_type, model=model, max_tokens=20)
     for gold in (value, text):
         evaluation = evaluate(extractor, [("in 1987", gold)])
@@ -317,7 +309,7 @@ def test_a_function_returns_what_its_annotation_is_read_as() -> None:
         raise NotImplementedError
 
     assert year("Born in 1987.") == 1987
-    found = extract(Extraction[Annotated[int, Regex(r"19\d\d", int)]], "In 1987.", model=ScriptedModel("1987"))
+    found = Extractor(Annotated[int, Regex(r"19\d\d", int)], model=ScriptedModel("1987")).result("In 1987.")
     assert (found.value, found.evidence[""].span) == (1987, (3, 7))
     with pytest.raises(SchemaError, match="stands inside of a type"):
 

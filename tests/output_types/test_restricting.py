@@ -17,15 +17,15 @@ from walks import states_on_walks, write
 
 from structured import (
     Choice,
-    Extraction,
+    Extractor,
     Grammar,
     Json,
     PatternError,
     Regex,
+    Result,
     SchemaError,
     Text,
     UnsatisfiableError,
-    extract,
     template,
 )
 from structured.automata import DEAD, Automaton, RegularAutomaton
@@ -211,8 +211,8 @@ class Person(BaseModel):
 def test_restricted_json_is_extracted_with_evidence() -> None:
     """Its leaves are those of the JSON."""
     wanted = Json(Person) - Regex(r".*secret.*")
-    answer = extract(wanted, "Ana is 31.", model=ScriptedModel('{"name": "Ana", "age": 31}'), evidence=True)
-    assert isinstance(answer, Extraction)
+    answer = Extractor(wanted, model=ScriptedModel('{"name": "Ana", "age": 31}')).result("Ana is 31.")
+    assert isinstance(answer, Result)
     assert answer.value == Person(name="Ana", age=31)
     assert answer.evidence["name"].span == (0, 3)
 

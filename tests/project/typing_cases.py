@@ -3,7 +3,7 @@ installed wheel, where every result would be Any if the package did not say that
 """
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict, Unpack, assert_type
@@ -12,14 +12,11 @@ from pydantic import BaseModel, Field
 
 from structured import (
     BatchError,
-    BatchResult,
-    BatchSummary,
     BudgetError,
     Call,
     Choice,
     Classification,
     Evidence,
-    Extraction,
     Extractor,
     Generation,
     GenerationError,
@@ -34,6 +31,7 @@ from structured import (
     OutputType,
     Regex,
     Repeat,
+    Result,
     SchemaError,
     Stream,
     StructuredError,
@@ -42,9 +40,11 @@ from structured import (
     Tool,
     aextract,
     aextract_batch,
+    aextract_results,
     classify,
     extract,
     extract_batch,
+    extract_results,
     functions,
     inspect_type,
     read_results,
@@ -52,6 +52,7 @@ from structured import (
     structured,
     template,
     to_regex,
+    write_results,
 )
 
 
@@ -80,15 +81,12 @@ assert_type(extract(list[Person], "text"), list[Person])
 assert_type(extract_batch(Person, ["text"]), list[Person])
 assert_type(extract_batch(Person, ["text"], errors="raise", progress=True), list[Person])
 assert_type(extract_batch(Person, ["text"], errors="return"), list[Person | StructuredError])
-assert_type(extract_batch(Extraction[Person], ["text"], errors="return"), list[Extraction[Person] | StructuredError])
 assert_type(extract_batch(Literal["a", "b"], ["text"], errors="return"), list[Any])
 assert_type(extract_batch(JsonSchema(True), ["text"], errors="return", max_tokens=9), list[Any])
 assert_type(Extractor(Person).batch(["text"], errors="return"), list[Person | StructuredError])
 assert_type(Extractor(Person).batch(["text"], errors="raise"), list[Person])
 extract_batch(Person, ["text"], errors="ignore")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
-assert_type(extract_batch(Person, ["text"], output="people.jsonl", evidence=True), BatchSummary)
-assert_type(Extractor(Person).batch(["text"], output=Path("people.jsonl"), resume="retry"), BatchSummary)
-assert_type(read_results("people.jsonl", Person), Iterator[BatchResult[Person]])
+assert_type(read_results("people.jsonl", Person), Iterator[Result[Person]])
 assert_type(Extractor(Person)("text"), Person)
 assert_type(Extractor(Person).batch(["text"]), list[Person])
 assert_type(GuidedLogitsProcessor(Person, "folder", max_tokens=9), GuidedLogitsProcessor[Person])
@@ -100,33 +98,22 @@ assert_type(extract_batch(JsonSchema('{"type": "integer"}'), ["text"]), list[Any
 assert_type(Extractor(JsonSchema(True)).batch(["text"]), list[Any])
 assert_type(extract(Person, "text", optional="omittable"), Person)
 extract(Person, "text", optional="never")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
-assert_type(extract(Extraction[Person], "text"), Extraction[Person])
-assert_type(extract(Person, "text", absent=True), Extraction[Person])
-assert_type(extract(Person, text="text", absent=["age"]), Extraction[Person])
-assert_type(extract(Person, "text", absent=None, seed=None, model=None, instructions=None), Person)
-assert_type(extract(JsonSchema(True), "text", absent=None), Any)
-assert_type(extract_batch(Person, ["text"], absent=True), list[Extraction[Person]])
-assert_type(extract_batch(Person, ["text"], absent=True, errors="return"), list[Extraction[Person] | StructuredError])
-assert_type(extract(Extraction[Person], "text").value, Person | None)
-assert_type(extract_batch(Extraction[Person], ["text"]), list[Extraction[Person]])
-assert_type(Extractor(Extraction[Person])("text"), Extraction[Person])
-assert_type(Extractor(Person, absent=["age"])("text"), Extraction[Person])
-assert_type(extract(Person, "text", evidence=True), Extraction[Person])
-assert_type(extract(Person, "text", evidence=True, absent=["age"], grounded=["name"]), Extraction[Person])
-assert_type(extract_batch(Person, ["text"], evidence=True), list[Extraction[Person]])
-assert_type(extract_batch(Person, ["text"], evidence=True, errors="return"), list[Extraction[Person] | StructuredError])
-assert_type(Extractor(Person, evidence=True)("text"), Extraction[Person])
-assert_type(Extractor(Person, evidence=True).batch(["text"]), list[Extraction[Person]])
-assert_type(Extractor(Person).batch(["text"], evidence=True), list[Extraction[Person]])
-assert_type(
-    Extractor(Person).batch(["text"], evidence=True, errors="return"), list[Extraction[Person] | StructuredError]
-)
-assert_type(extract(Literal["a", "b"], "text", evidence=True), Any)
+assert_type(extract(Person, "text", allow_missing=None, seed=None, model=None, instructions=None), Person)
+assert_type(extract(JsonSchema(True), "text", allow_missing=None), Any)
+assert_type(extract(Person, "text", allow_missing=True), Person)
+assert_type(extract(Person, text="text", allow_missing=["age"], grounded=["name"]), Person)
+assert_type(extract_results(Person, ["text"]), Iterator[Result[Person]])
+assert_type(extract_results(JsonSchema(True), ["text"], progress=False), Iterator[Result[Any]])
+assert_type(aextract_results(Person, ["text"]), AsyncIterator[Result[Person]])
+assert_type(Extractor(Person).result("text"), Result[Person])
+assert_type(Extractor(Person).results(["text"]), Iterator[Result[Person]])
+assert_type(Extractor(Person).result("text").value, Person)
+assert_type(write_results(Person, ["text"], "people.jsonl", resume="retry").failed, int)
 assert_type(classify(bool, "text"), Classification[bool])
 assert_type(classify(bool, "text", model=None).probabilities, dict[bool, float])
 assert_type(classify(Literal["a", "b"], "text"), Classification[Any])
 topic: Classification[Literal["a", "b"]] = classify(Literal["a", "b"], "text")
-assert_type(report([extract(Person, "text", evidence=True)], "review.html", title="People"), Path)
+assert_type(report([Extractor(Person).result("text")], "review.html", title="People"), Path)
 extract(Person, "text", grounded=False)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
 classify(bool, "text", evidence=True)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
 anything: Any = extract(Literal["a", "b"], "text")
@@ -140,7 +127,7 @@ assert_type(extract(Person, [{"role": "user", "content": "text"}]), Person)
 assert_type(extract_batch(Person, [chat, "text"]), list[Person])
 assert_type(Extractor(Person)(chat), Person)
 documents: list[TextOrChat] = [chat, "text"]
-assert_type(extract_batch(Person, documents, absent=True), list[Extraction[Person]])
+assert_type(extract_batch(Person, documents, allow_missing=True), list[Person])
 extract_batch(Person, chat)  # type: ignore[arg-type]  # pyright: ignore[reportCallIssue, reportArgumentType]
 extract(Person, chat[0])  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
 
@@ -186,15 +173,12 @@ def reading_along(text: str) -> Person:
         assert_type(partial, Person)
     assert_type(stream.generation, Generation)
     assert_type(stream.generation.diagnostics.legal_masses, tuple[float, ...])
-    return stream.result()
+    return stream.result().value
 
 
 async def beside_a_loop(text: str) -> None:
     """Wait for answers in an event loop."""
     assert_type(await aextract(Person, text), Person)
-    assert_type(await aextract(Person, text, absent=True), Extraction[Person])
-    assert_type(await aextract_batch(Person, [text], absent=True), list[Extraction[Person]])
-    assert_type(await aextract_batch(Extraction[Person], [text]), list[Extraction[Person]])
     async for piece in Extractor(Person).stream(text):
         assert_type(piece, str)
 
@@ -222,10 +206,9 @@ def what_is_known(text: str) -> None:
     """Look at a type, and at an answer from which something may be missing."""
     assert_type(to_regex(Person), str)
     assert_type([field.path for field in inspect_type(Person).fields], list[str])
-    found = extract(Extraction[Person], text)
-    assert_type(found.missing, tuple[str, ...])
-    if found.value is not None:
-        assert_type(found.value.age, int)
+    result = Extractor(Person, allow_missing=True).result(text)
+    assert_type(result.missing, tuple[str, ...])
+    assert_type(result.value.age, int)
 
 
 class Bill(BaseModel):
@@ -238,7 +221,7 @@ class Bill(BaseModel):
 
 
 @structured(grounded=True)
-def bill(text: str) -> Extraction[Bill]:
+def bill(text: str) -> Result[Bill]:
     """Read the bill: {text}"""
     raise NotImplementedError
 
@@ -246,28 +229,27 @@ def bill(text: str) -> Extraction[Bill]:
 def where_values_stand(text: str) -> None:
     """Look at the evidence, and keep it."""
     found = bill(text)
-    assert_type(found, Extraction[Bill])
-    assert_type(found.value, Bill | None)
-    if found.value is not None:
-        assert_type(found.value.vendor, str)
-        assert_type(found.value.total, Decimal | None)
-        assert_type(found.value.lines, list[str])
+    assert_type(found, Result[Bill])
+    assert_type(found.value, Bill)
+    assert_type(found.value.vendor, str)
+    assert_type(found.value.total, Decimal | None)
+    assert_type(found.value.lines, list[str])
     for path, evidence in found.evidence.items():
         assert_type(path, str)
         assert_type(evidence, Evidence)
         assert_type(evidence.span, tuple[int, int] | None)
         assert_type(evidence.confidence, float | None)
-    assert_type(Extraction.from_json(found.to_json(), Bill), Extraction[Bill])
+    assert_type(found.to_dict(), dict[str, Any])
     try:
-        Extractor(Bill, evidence=True).stream(text)
+        Extractor(Bill).stream(text)
     except NotStatedError as error:
         assert_type(error.schema_path, str)
 
 
 async def evidence_beside_a_loop(text: str) -> None:
     """Wait for evidence."""
-    assert_type(await aextract(Person, text, evidence=True), Extraction[Person])
-    assert_type(await aextract_batch(Person, [text], evidence=True), list[Extraction[Person]])
+    async for result in Extractor(Person).aresults([text]):
+        assert_type(result, Result[Person])
 
 
 class Day(NamedTuple):
@@ -293,7 +275,7 @@ def texts_that_are_no_json(text: str) -> None:
     assert_type(template("{a}", a=int), OutputType[dict[str, Any]])
     assert_type(template("{day}", result=Day, day=Regex("a")), OutputType[Day])
     assert_type(extract(Text(stop=".") - "no." & Regex("a.*"), text), str)
-    assert_type(extract(Choice({"a": 1}), text, evidence=True), Extraction[int])
+    assert_type(Extractor(Choice({"a": 1})).result(text), Result[int])
     assert_type(extract_batch(Regex("a"), [text]), list[str])
     assert_type(classify(Choice(["a", "b"]), text), Classification[str])
     assert_type(Extractor(Regex("a", int))(text), int)
@@ -320,28 +302,21 @@ class Desk:
 
 def calls_of_functions(text: str) -> None:
     """Ask for calls, which know what running them returns."""
-    assert_type(extract(book, text), Call[Decimal])
-    assert_type(extract(book, text).run(), Decimal)
-    assert_type(extract(Desk().price, text), Call[Decimal])
-    assert_type(extract(functools.partial(book, nights=2), text), Call[Decimal])
-    assert_type(extract(book, text, evidence=True), Extraction[Call[Decimal]])
-    assert_type(extract(book, text, absent=True), Extraction[Call[Decimal]])
-    assert_type(extract_batch(book, [text]), list[Call[Decimal]])
-    assert_type(extract_batch(book, [text], errors="return"), list[Call[Decimal] | StructuredError])
-    assert_type(extract_batch(book, [text], evidence=True), list[Extraction[Call[Decimal]]])
-    assert_type(Extractor(book)(text), Call[Decimal])
-    assert_type(Extractor(book, evidence=True)(text), Extraction[Call[Decimal]])
+    assert_type(extract(functions(book), text), Call[Decimal])
+    assert_type(extract(functions(book), text).run(), Decimal)
+    assert_type(extract(functions(functools.partial(book, nights=2)), text), Call[Decimal])
+    assert_type(Extractor(functions(book)).result(text), Result[Call[Decimal]])
+    assert_type(extract_batch(functions(book), [text]), list[Call[Decimal]])
     assert_type(extract(functions(book, Desk().price), text), Call[Decimal])
     assert_type(extract(functions(book, Desk().price, parallel=True), text), list[Call[Decimal]])
     assert_type(extract(functions(Desk), text).run(), Desk)
     assert_type(functions({"type": "function", "function": {"name": "book"}}), OutputType[Call[Any]])
     assert_type(functions(Tool("book"), parallel=True), OutputType[list[Call[Any]]])
     assert_type(classify(functions(book), text), Classification[Call[Decimal]])
-    assert_type(extract(book, text).to_openai(), dict[str, Any])
 
 
 async def calls_of_async_functions(text: str) -> None:
     """Await what running them returns."""
-    assert_type(await extract(cancel, text).run(), bool)
-    assert_type(await aextract(book, text), Call[Decimal])
-    assert_type(await aextract_batch(book, [text]), list[Call[Decimal]])
+    assert_type(await extract(functions(cancel), text).run(), bool)
+    assert_type(await aextract(functions(book), text), Call[Decimal])
+    assert_type(await aextract_batch(functions(book), [text]), list[Call[Decimal]])

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from structured.output_types.evidence import Evidence
 from structured.output_types.paths import leaves
 from structured.results.alignment import MAX_FUZZY_LENGTH, Value, align
+from structured.results.evidence import Evidence
 from structured.results.folding import Folded, fold, is_cut
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structured.output_types.evidence import Evidence
 from structured.output_types.paths import leaves, steps_to_path
 from structured.output_types.shapes import SET
+from structured.results.evidence import Evidence
 from structured.results.merging import Merged, PartAnswer, Prefer, merge
 
 ROWS = st.lists(st.tuples(st.sampled_from(["Ana", "Bob", "Chen"]), st.integers(0, 3)), max_size=12)

@@ -1,21 +1,26 @@
 """What stands in for the world in the tests: tokenizers, networks, functions as models, terminals."""
 
 import io
+import json
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from structured.decoding.requests import Generation
+from structured.errors import MissingError
 from structured.extraction import events
 from structured.index.index import Index
 from structured.index.masks import unpack
+from structured.output_types.resolve import resolve_type
+from structured.results.evidence import Evidence
+from structured.results.result import Provenance, Result, result_from_json
 from structured.vocabulary import Vocabulary
 from structured.vocabulary.pieces import byte_alphabet
 
@@ -45,6 +50,8 @@ MERGED_TOKENS: tuple[bytes, ...] = (
     *("€".encode()[:2], "€".encode()[1:], "🙂".encode()[:3], "🙂".encode()[2:], b"a\xe2", b'\xac"', b"\xac\xe2\x82"),
 )
 """Tokens of more than one byte, many of them across the borders of JSON or of UTF-8."""
+
+T = TypeVar("T")
 
 
 def _byte_tokens() -> tuple[bytes | None, ...]:
@@ -285,3 +292,43 @@ LOGITS_FUNCTIONS: dict[str, LogitsFunction] = {
     "rules out everything": lambda token_ids: np.full(_SIZE, -np.inf, dtype=np.float32),  # noqa: ARG005
     "same for all": lambda token_ids: np.zeros(_SIZE, dtype=np.float32),  # noqa: ARG005
 }
+
+
+def in_order(results: Iterable[Result[T]]) -> list[Result[T]]:
+    """Return results in the order of their documents."""
+    return sorted(results, key=lambda result: result.position)
+
+
+def made_result(
+    value: Any,
+    data: Any,
+    missing: Sequence[str] = (),
+    evidence: Mapping[str, Evidence] | None = None,
+    document: str = "",
+    *,
+    name: str = "0",
+    provenance: Provenance | None = None,
+) -> Result[Any]:
+    """Return a result with its data and evidence, which no model has written."""
+    unmade = ValueError("a required field is missing") if value is None and data is not None and missing else None
+    result: Result[Any] = Result(
+        name, 0, document, text="", missing=tuple(missing), provenance=provenance, _instance=value, _unmade=unmade
+    )
+    vars(result).update(data=data, evidence=dict(evidence or {}))
+    return result
+
+
+def said(result: Result[Any]) -> tuple[Any, Any, tuple[str, ...]]:
+    """Return the value of a result, None if none can be made, its data, and the missing fields."""
+    try:
+        value = result.value
+    except MissingError:
+        value = None
+    return value, result.data, result.missing
+
+
+def read_back(result: Result[Any], output_type: object, allow_missing: Any = None) -> Result[Any]:
+    """Return a result that was written as JSON, and read as a type."""
+    record = json.loads(json.dumps({"id": result.id, **result.to_dict()}))
+    wanted = None if output_type is Any else resolve_type(output_type, allow_missing)
+    return result_from_json(record, result.position, wanted, result.provenance)

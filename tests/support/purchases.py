@@ -8,9 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from structured import Extraction
-from structured.output_types.evidence import Evidence, Match
+from doubles import made_result
+
+from structured import Result
 from structured.output_types.paths import path_to_steps
+from structured.results.evidence import Evidence, Match
 
 Said = dict[str, tuple[Any, Match]]
 
@@ -247,7 +249,7 @@ _BUYERS = ("Maya Lindqvist", "Jonas Feld", "Ifeoma Eze", "Luca Moretti", "Grace 
 _ITEMS = ("brass field compass", "spare eyepiece, 10 mm", "beeswax candles", "heritage tomato seeds", "torque wrench")
 
 
-def purchases(count: int = 20) -> list[Extraction[None]]:
+def purchases(count: int = 20) -> list[Result[None]]:
     """Return the extractions of so many documents: ten by hand, and then letters that differ in all their values."""
     return [_extraction(marked, said, number) for number, (marked, said) in zip(range(count), _marked(), strict=False)]
 
@@ -275,7 +277,7 @@ def _marked() -> Iterator[tuple[str, Said]]:
         yield draw.choice(_TEMPLATES).format(**names, **shown), said
 
 
-def _extraction(marked: str, said: Said, number: int) -> Extraction[None]:
+def _extraction(marked: str, said: Said, number: int) -> Result[None]:
     draw = random.Random(number)
     document, end = "", 0
     found: dict[str, tuple[Any, Match, tuple[int, int] | None]] = {}
@@ -301,7 +303,7 @@ def _extraction(marked: str, said: Said, number: int) -> Extraction[None]:
                 data[name] = value
     evidence = {path: Evidence(span, how, _confidence(how, draw)) for path, (_, how, span) in found.items()}
     missing = tuple(path for path, (_, how, _) in found.items() if how == "absent")
-    return Extraction(None, data, missing, evidence=evidence, document=document)
+    return made_result(None, data, missing, evidence=evidence, document=document)
 
 
 def _confidence(how: Match, draw: random.Random) -> float | None:

@@ -1,11 +1,7 @@
 """Content: what stands in a file, as one text, and where its pages begin in it."""
 
-from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import NamedTuple, Self
-
-from structured.output_types.evidence import Evidence
 
 BETWEEN_PAGES = "\n\n"
 
@@ -31,22 +27,3 @@ class Content(NamedTuple):
             starts.append(start)
             start += len(text) + len(BETWEEN_PAGES)
         return cls(BETWEEN_PAGES.join(kept), tuple(starts))
-
-
-def page_of(pages: Sequence[int], offset: int) -> int | None:
-    """Return the number of the page, from 1, on which an offset stands; None if there are no pages.
-
-    >>> page_of((0, 5, 7), 4), page_of((0, 5, 7), 5), page_of((), 5)
-    (1, 2, None)
-    """
-    return bisect_right(pages, offset) if pages else None
-
-
-def on_pages(evidence: Mapping[str, Evidence], pages: Sequence[int]) -> Mapping[str, Evidence]:
-    """Return the evidence for each value with the page on which that stands."""
-    if not pages:
-        return evidence
-    return {
-        path: one if one.span is None else replace(one, page=page_of(pages, one.span[0]))
-        for path, one in evidence.items()
-    }

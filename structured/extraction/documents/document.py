@@ -11,7 +11,7 @@ from structured.errors import OptionWarning, PromptError
 from structured.errors.calling_line import warn
 from structured.errors.values import shown
 from structured.extraction.conversation import TextOrChat, is_message
-from structured.extraction.documents.content import page_of
+from structured.results.evidence import page_of
 
 _LOOKED_AT = 100
 """Texts of a list that are looked at, as to whether they are names of files."""

@@ -2,9 +2,6 @@
 
 A column takes what its type holds exactly, and refuses the rest: a number that would be rounded, a text that is no
 UTF-8, a member that has no place. What has no exact type is JSON as text. Null is null in any column.
-
-A column describes itself as JSON, which is kept in the file, so that cells are read back without the type that they
-were derived from, and whatever a later version would derive.
 """
 
 import json
@@ -13,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from importlib import import_module
-from types import MappingProxyType
 from typing import Any
 
 INT64 = range(-(2**63), 2**63)
@@ -29,7 +25,7 @@ class Column(ABC):
     @property
     @abstractmethod
     def description(self) -> Any:
-        """What it is, as JSON data; see `read_column`."""
+        """What it is, as JSON data."""
 
     @property
     @abstractmethod
@@ -230,25 +226,6 @@ class Struct(Column):
 
 TEXT, BOOLEAN, INTEGER, FLOAT = _Text("string"), _Boolean("bool_"), _Integer("int64"), _Float("float64")
 DATE, JSON = _Date("date32"), JsonText()
-
-_NAMED: Mapping[str, Column] = MappingProxyType(
-    {column.description: column for column in (TEXT, BOOLEAN, INTEGER, FLOAT, DATE, JSON)}
-)
-
-
-def read_column(description: Any) -> Column:
-    """Return the column that a description says. Raises ValueError if it says none."""
-    match description:
-        case str() if description in _NAMED:
-            return _NAMED[description]
-        case {"list": items}:
-            return List(read_column(items))
-        case {"map": values}:
-            return Map(read_column(values))
-        case {"struct": dict(members)}:
-            omittable = frozenset(description.get("omittable", ()))
-            return Struct({name: read_column(member) for name, member in members.items()}, omittable)
-    raise ValueError(f"{description!r} describes no column")
 
 
 def pyarrow(module: str = "pyarrow") -> Any:

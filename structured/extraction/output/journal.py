@@ -7,7 +7,7 @@ records are brought there every few seconds and in the end.
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from os import PathLike, fspath
 from pathlib import Path
@@ -18,11 +18,10 @@ from structured.errors import OutputError
 from structured.errors.values import counted, message
 from structured.extraction.output.lock import lock
 from structured.extraction.output.records import Record, differences, is_begun, read_line
-from structured.extraction.output.sink import note_kept
+from structured.results.result import Provenance
 
 Resume = Literal["continue", "retry", "fresh"]
-"""What becomes of the records that are there: they are gone on with; or those of errors are dropped, and their
-documents tried again; or all of them are dropped."""
+"""How to treat existing output: continue, retry failed documents, or overwrite."""
 
 SYNC_SECONDS = 5.0
 """Between two times that records are brought to the disk."""
@@ -59,27 +58,23 @@ class Journal:
     def __init__(
         self,
         path: Path,
-        made_by: Mapping[str, Any],
+        provenance: Provenance,
         resume: Resume = "continue",
-        *,
-        once_locked: Callable[[], Resume] | None = None,
     ) -> None:
-        """Open a file, or make one. What stands beside it may decide what becomes of it, once it is locked."""
+        """Open a file, or make one."""
         self.path = path
         self.done: dict[str, bytes] = {}
         self.failed = self.kept = 0
-        self._made_by = made_by
+        self._provenance = provenance
         self._descriptor = _open_locked(path)
         try:
-            if once_locked is not None:
-                resume = once_locked()
             if resume == "fresh":
                 self._empty()
             else:
                 self._size = self._read()
                 self._mend()
                 if resume == "retry" and self.failed:
-                    self.drop(lambda record: "error" in record)
+                    self._drop_errors()
         except BaseException:
             os.close(self._descriptor)
             raise
@@ -98,15 +93,13 @@ class Journal:
         if monotonic() - self._synced >= SYNC_SECONDS:
             self.sync()
 
-    @property
-    def size(self) -> int:
-        """The bytes of the records."""
-        return self._size
-
     def note_kept(self, error: BaseException) -> None:
-        """Tell an exception that ends the call what is kept, and how to go on."""
-        # Counted anew: an interrupt may have come before the last one was counted.
-        note_kept(error, self.path, sum(1 for _ in each_line(self.path)))
+        """Add to an exception that ends the call how many records are kept, and how to continue."""
+        kept = sum(1 for _ in each_line(self.path))  # an interrupt may have come before the last one was counted
+        if isinstance(error, OutputError) and Path(error.path) == self.path:
+            error.kept = kept
+        else:
+            error.add_note(f"{counted(kept, 'record')} kept in {self.path}; the same call goes on.")
 
     def sync(self) -> None:
         """Bring what was written to the disk. Raises OutputError if that fails."""
@@ -147,7 +140,7 @@ class Journal:
         end = 0
         for number, line in enumerate(each_line(self.path), 1):
             record = read_record(self.path, number, line)
-            check_unchanged(self.path, f"line {number}", record["made_by"], self._made_by)
+            check_unchanged(self.path, f"line {number}", record["provenance"], self._provenance)
             if record["id"] in self.done:
                 raise OutputError(
                     f"Line {number} of {self.path} is the second one of the document {record['id']!r}. Remove one of "
@@ -183,8 +176,8 @@ class Journal:
         os.ftruncate(self._descriptor, 0)
         self._size = 0
 
-    def drop(self, is_dropped: Callable[[Record], bool]) -> None:
-        """Drop records: the others are written to a file that takes the place of this one."""
+    def _drop_errors(self) -> None:
+        """Drop the records of errors: the others are written to a file that takes the place of this one."""
         path = self.path.resolve()  # a link stays one
         beside = path.with_name(f".{path.name}.retry")
         with suppress(FileNotFoundError):
@@ -194,10 +187,10 @@ class Journal:
         try:
             for number, line in enumerate(each_line(self.path), 1):
                 record = read_record(self.path, number, line)
-                if is_dropped(record):
+                if "error" in record:
                     self.kept -= 1
                     if self.done.pop(record["id"], None) is not None:
-                        self.failed -= "error" in record
+                        self.failed -= 1
                 else:
                     self._write(descriptor, line)
             os.fsync(descriptor)
@@ -240,7 +233,7 @@ class Lines:
         self._stream.flush()
 
     def note_kept(self, error: BaseException) -> None:
-        """Say nothing: nobody can go on with a stream."""
+        """Do nothing: nobody can continue a stream."""
 
 
 def to_path(given: str | PathLike[str]) -> Path:
@@ -286,7 +279,7 @@ def read_record(path: Path, number: int, line: bytes) -> Record:
         ) from error
 
 
-def check_unchanged(path: Path, place: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+def check_unchanged(path: Path, place: str, before: Mapping[str, Any], now: Provenance) -> None:
     """Raise OutputError if records are made otherwise now than one that is there."""
     changed = differences(before, now)
     if changed:
@@ -364,6 +357,6 @@ def sync_folder(folder: Path) -> None:
 def _no_output(path: Path) -> OutputError:
     return OutputError(
         f"{path} ends with something that is no record of a document, and is left as it is. Pass the path of a new "
-        "file, or of one that was written by `output`.",
+        "file, or of one that `write_results` wrote.",
         path=str(path),
     )

@@ -1,4 +1,4 @@
-"""Results read back from what a batch wrote, one by one."""
+"""Results read back from the file that a call wrote, one by one."""
 
 from collections.abc import Iterator
 from os import PathLike
@@ -7,66 +7,62 @@ from typing import Any, TypeVar, overload
 
 from structured.errors import OutputError
 from structured.errors.values import message
-from structured.extraction.outcomes import BatchResult
-from structured.extraction.output import journal, parts
-from structured.extraction.output.journal import to_path
-from structured.extraction.output.records import Record, result_of
+from structured.extraction.output.journal import each_record, to_path
+from structured.extraction.output.records import Record
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
+from structured.results.result import Provenance, Result, result_from_json
 
 T = TypeVar("T")
 
 
 @overload
-def read_results(path: str | PathLike[str], output_type: type[T] | OutputType[T]) -> Iterator[BatchResult[T]]: ...
+def read_results(path: str | PathLike[str], output_type: type[T] | OutputType[T]) -> Iterator[Result[T]]: ...
 @overload
-def read_results(path: str | PathLike[str], output_type: object) -> Iterator[BatchResult[Any]]: ...
-def read_results(path: str | PathLike[str], output_type: object) -> Iterator[BatchResult[Any]]:
-    """Read the results that a call with `output` wrote, one by one, in the order in which they were done.
+def read_results(path: str | PathLike[str], output_type: object) -> Iterator[Result[Any]]: ...
+def read_results(path: str | PathLike[str], output_type: object) -> Iterator[Result[Any]]:
+    """Read the results that `write_results` wrote, one by one, in the order in which they were done.
 
     It may be read while it is written: a line that is not whole yet is left out.
 
     Parameters:
-        path: The file, or the folder of parts.
-        output_type: The type that the call was given; with `Any`, the values are plain data. With `evidence` or
-            `absent`, they are `Extraction` anyway.
+        path: The file.
+        output_type: The type that the call was given; with `Any`, the values are plain data.
 
     Returns:
-        For each record a `BatchResult`. Its `position` is that of the record, from 0. Its `document` has the id and the
-        metadata, as JSON gives them back, and the text only where the value is an `Extraction`.
+        For each record a `Result`. Its `position` is that of the record, from 0. It has no `generations`.
 
     Raises:
         OutputError: The file cannot be read, or a line of it is no record, or not one of this type.
-        ImportError: `pyarrow` is not installed, for parts: `pip install 'structured-extraction[parquet]'`.
         SchemaError: As for `extract`.
     """
+    if output_type is not Any:
+        resolve_type(output_type)  # raises before the file is read
     return _results(to_path(path), output_type)
 
 
-def each_record(path: Path) -> Iterator[tuple[str, Record]]:
-    """Yield the records of a file or a folder of parts, and where each stands, in words.
-
-    Raises OutputError for what is no record, and OSError if it cannot be read.
-    """
-    return parts.each_record(path) if path.is_dir() else journal.each_record(path)
-
-
-def _results(path: Path, output_type: object) -> Iterator[BatchResult[Any]]:
-    wanted = resolve_type(output_type)
+def _results(path: Path, output_type: object) -> Iterator[Result[Any]]:
+    name = "plain data" if output_type is Any else resolve_type(output_type).name
     try:
         for position, (place, record) in enumerate(each_record(path)):
             try:
-                result = result_of(record, position, output_type, wanted)
+                yield _result_of(record, position, output_type)
             except (ValueError, KeyError, TypeError) as error:
                 raise OutputError(
-                    f"{place}, of the document {record['id']!r}, cannot be read as {wanted.name}: {message(error)}. "
-                    "Pass the type that it was written with.",
+                    f"{place}, of the document {record['id']!r}, cannot be read as {name}: {message(error)}. Pass the "
+                    "type that it was written with.",
                     path=str(path),
                 ) from error
-            yield result
     except OSError as error:
         raise OutputError(
-            f"{path} cannot be read: {error.strerror or message(error)}. Pass the path of what a call with `output` "
-            "wrote.",
+            f"{path} cannot be read: {error.strerror or message(error)}. Pass the path that `write_results` wrote to.",
             path=str(path),
         ) from error
+
+
+def _result_of(record: Record, position: int, output_type: object) -> Result[Any]:
+    provenance = Provenance(**record["provenance"])
+    wanted = None
+    if output_type is not Any:
+        wanted = resolve_type(output_type, provenance.options.get("allow_missing"))
+    return result_from_json(record, position, wanted, provenance)

@@ -1,74 +1,57 @@
 """Asking the library: what a request wants, by its output type and options, from the running batch."""
 
-import copy
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextvars import ContextVar, Token
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Any, Self
+from typing import Any
 
-from structured.decoding.requests import Generation
 from structured.decoding.running_batch import RunningBatch
 from structured.errors import StructuredError
 from structured.errors.calling_line import without_warnings
-from structured.extraction.conversation import Conversation, TextOrChat
+from structured.extraction.conversation import TextOrChat
 from structured.extraction.events import AttemptWritten
 from structured.extraction.extractor import Extractor
-from structured.extraction.guided_task import GuidedTask
-from structured.extraction.options import Options, checked_options
-from structured.extraction.run import Run
+from structured.extraction.options import Options
 from structured.integrations.server.answers import Written, openai_call
 from structured.integrations.server.metrics import Metrics
 from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.requests import Asked, ExtractRequest, Sampling
 from structured.output_types.functions.call import Call
 from structured.output_types.functions.call_types import FunctionType, ToolType
+from structured.results.result import Result
 
 
 @dataclass(slots=True)
-class Attempts:
-    """What was written of each text of a call, the last attempt of each."""
+class Prompts:
+    """The tokens of the prompts of a request, and the figures of all that is written for it."""
 
     metrics: Metrics
-    written: dict[int, AttemptWritten] = field(default_factory=dict)
-    _token: "Token[Attempts] | None" = None
+    tokens: dict[int, int] = field(default_factory=dict)
+    """Those of the prompt of each text, in its last attempt."""
 
-    def note(self, event: AttemptWritten) -> None:
-        """Note an attempt that has been written."""
-        self.written[event.position] = event
-        figures = [one.diagnostics for one in event.generations]
-        self.metrics.count_tokens(
-            prompt=event.prompt_tokens,
-            sampled=sum(one.sampled for one in figures),
-            forced=sum(one.forced for one in figures),
-        )
+    def __call__(self, event: object) -> None:
+        """Count an attempt that has been written."""
+        if isinstance(event, AttemptWritten):
+            self.tokens[event.position] = event.prompt_tokens
+            figures = [one.diagnostics for one in event.generations]
+            self.metrics.count_tokens(
+                prompt=event.prompt_tokens,
+                sampled=sum(one.sampled for one in figures),
+                forced=sum(one.forced for one in figures),
+            )
 
-    def __enter__(self) -> Self:
-        """Note what is written in this thread from now on."""
-        self._token = _attempts.set(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        assert self._token is not None, "it was entered"
-        _attempts.reset(self._token)
-
-    def prompt_tokens(self, answers: int = 1) -> int:
-        """Return how many tokens the prompts have; that of so many answers, one behind another, is counted once."""
-        return sum(one.prompt_tokens for position, one in self.written.items() if position % answers == 0)
-
-
-_attempts: ContextVar[Attempts] = ContextVar("attempts")
-
-
-def _note(event: object) -> None:
-    """Note an event with the call that it belongs to: listeners are called in the thread that asks."""
-    if isinstance(event, AttemptWritten):
-        _attempts.get().note(event)
+    def total(self, answers: int = 1) -> int:
+        """Return the tokens of all prompts; that of so many answers, one behind another, is counted once."""
+        return sum(tokens for position, tokens in self.tokens.items() if position % answers == 0)
 
 
 MAX_EXTRACTORS = 256
 """Extractors that are kept: most requests ask for what others have asked for, of other texts."""
+
+
+_SHAPING = frozenset({"instructions", "system", "grounded", "optional"})
+"""Options that a type and its prompt depend on."""
 
 
 class Extractors:
@@ -82,17 +65,13 @@ class Extractors:
         self._kept: OrderedDict[Hashable, Extractor[Any]] = OrderedDict()
         self._lock = Lock()
 
-    def find(
-        self, key: Hashable, output_type: Callable[[], Any], options: Options, *, evidence: bool = False
-    ) -> Extractor[Any]:
+    def find(self, key: Hashable, output_type: Callable[[], Any], options: Options) -> Extractor[Any]:
         """Return an extractor with some options, of the type of a key.
 
         The key says all that the type and the prompt depend on. What is new is made.
         """
-        asked = checked_options({**options, "model": self.running, "observe": _note})
-        found = copy.copy(self._kept_for(key) or self._made(key, output_type, asked, evidence=evidence))
-        found.run, found.task = Run.of(asked), found.task.with_options(asked)
-        return found
+        extractor = self._kept_for(key) or self._made(key, output_type, options)
+        return extractor.with_options(**options)
 
     def _kept_for(self, key: Hashable) -> Extractor[Any] | None:
         with self._lock:
@@ -100,8 +79,9 @@ class Extractors:
                 self._kept.move_to_end(key)
             return self._kept.get(key)
 
-    def _made(self, key: Hashable, output_type: Callable[[], Any], asked: Options, *, evidence: bool) -> Extractor[Any]:
-        made = Extractor[Any](output_type(), evidence=evidence, **asked)
+    def _made(self, key: Hashable, output_type: Callable[[], Any], options: Options) -> Extractor[Any]:
+        shaping: dict[str, Any] = {name: value for name, value in options.items() if name in _SHAPING}
+        made = Extractor[Any](output_type(), model=self.running, **shaping)
         with self._lock:
             self._kept[key] = made
             while len(self._kept) > MAX_EXTRACTORS:
@@ -127,31 +107,35 @@ class Question:
     otherwise: "Question | None" = None
     """What is asked where the answer is a list of calls, and empty."""
 
-    def answered(self) -> tuple[list[Any], Attempts]:
-        """Return the value for each document, or the error of one that has none, and what was written for them.
+    @property
+    def is_call(self) -> bool:
+        """Whether the answer is calls of tools, which are not shown before they are whole."""
+        return isinstance(self.extractor.output_type, FunctionType | ToolType)
 
-        Raises RequestError if the question is wrong.
+    def results(self) -> tuple[list[Result[Any]], Prompts]:
+        """Return the result for each document, and the tokens of the prompts.
+
+        Raises RequestError if the question is wrong, or the model fails.
         """
-        with Attempts(self.metrics) as attempts, without_warnings():
+        prompts = Prompts(self.metrics)
+        with without_warnings():
             try:
-                asked, count = self._asked(), len(self.documents)
-                work = ((asked.task, document) for document in self.documents)
-                found = asked.run.outcome(work, total=count, named="the text" if count == 1 else None).all("return")
+                named = "the text" if len(self.documents) == 1 else None
+                results = self._observed(prompts).results(self.documents, progress=False, named=named)
+                return sorted(results, key=lambda result: result.position), prompts
             except StructuredError as error:
                 raise RequestError.of(error) from error
-        return found, attempts
 
     def texts(self) -> tuple[list[Written], int]:
         """Return what was written for each document, and the tokens of the prompt. Raises RequestError."""
-        values, attempts = self.answered()
-        for value in values:
-            if isinstance(value, StructuredError):
-                raise RequestError.of(value) from value
-        events = [event for _, event in sorted(attempts.written.items())]
-        written = [self._written(one.generations[0], value) for one, value in zip(events, values, strict=True)]
+        results, prompts = self.results()
+        for result in results:
+            if result.error is not None:
+                raise RequestError.of(result.error) from result.error
+        written = [self._written(result) for result in results]
         uncalled = [position for position, one in enumerate(written) if not one.calls]
         if self.otherwise is None or not uncalled:
-            return written, attempts.prompt_tokens(self.answers)
+            return written, prompts.total(self.answers)
         documents = [self.documents[position] for position in uncalled]
         others, prompt_tokens = replace(self.otherwise, documents=documents).texts()
         for position, other in zip(uncalled, others, strict=True):
@@ -163,48 +147,35 @@ class Question:
 
         Raises RequestError, also in the middle.
         """
-        is_call = isinstance(self.extractor.task.output_type, FunctionType | ToolType)
         shown = ""
-        with Attempts(self.metrics) as attempts, without_warnings():
+        prompts = Prompts(self.metrics)
+        with without_warnings():
             try:
-                stream = self._asked().stream(self.documents[0])
+                stream = self._observed(prompts).stream(self.documents[0])
                 for _ in stream:
-                    known = "" if is_call else stream.text[: max(len(stream.text) - self.held_back, 0)]
+                    known = "" if self.is_call else stream.text[: max(len(stream.text) - self.held_back, 0)]
                     yield known[len(shown) :]
                     shown = known or shown
-                written = self._written(stream.generation, stream.result())
+                written = self._written(stream.result())
             except StructuredError as error:
                 raise RequestError.of(error) from error
         if self.otherwise is not None and not written.calls:
             yield from self.otherwise.streamed()
             return
-        yield "" if is_call else written.text[len(shown) :]
-        yield written, attempts.prompt_tokens()
+        yield "" if self.is_call else written.text[len(shown) :]
+        yield written, prompts.total()
 
-    def _written(self, generation: Generation, value: Any) -> Written:
+    def _written(self, result: Result[Any]) -> Written:
         """Return an answer; of free text, what stands before the stop phrase."""
+        generation = result.generations[0]
+        value = result.value
         calls = calls_of(value) if self.tool is None else [openai_call(self.tool, generation.text)]
         return Written(value if self.is_free else generation.text, generation, calls, is_free=self.is_free)
 
-    def _asked(self) -> Extractor[Any]:
-        """Return the extractor, with what was sent as its prompt if the answer is free text."""
-        if not self.is_free:
-            return self.extractor
-        extractor = copy.copy(self.extractor)
-        extractor.task = _Verbatim(**{one.name: getattr(extractor.task, one.name) for one in fields(GuidedTask)})
-        return extractor
-
-
-class _Verbatim(GuidedTask):
-    """A task whose prompt is what was sent."""
-
-    def prompt(self, conversation: Conversation) -> str | list[dict[str, str]]:
-        """Return the messages, or the text for a model without a chat template. Raises PromptError for turns to it."""
-        super().prompt(conversation)  # which raises
-        if not self.model.has_chat_template:
-            return "\n\n".join(filter(None, (conversation.system, conversation.text)))
-        above = [] if conversation.system is None else [{"role": "system", "content": conversation.system}]
-        return [*above, *map(dict, conversation.earlier), {"role": "user", "content": conversation.text}]
+    def _observed(self, prompts: Prompts) -> Extractor[Any]:
+        """Return the extractor that reports its prompts; what was sent is the prompt if the answer is free text."""
+        extractor = self.extractor.with_options(observe=prompts)
+        return extractor.verbatim() if self.is_free else extractor
 
 
 def calls_of(value: object) -> list[dict[str, Any]] | None:

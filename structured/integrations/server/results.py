@@ -1,56 +1,50 @@
-"""Results of the library's own endpoints: a value with its evidence, or why there is none, as JSON text."""
+"""Responses of the library's own endpoints: a value with its evidence, or why there is none, as JSON text."""
 
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from fastapi.responses import Response
 from pydantic_core import to_jsonable_python
 
 from structured.errors import StructuredError
-from structured.extraction.events import AttemptWritten
 from structured.integrations.server.answers import marks_of
 from structured.integrations.server.request_errors import RequestError
-from structured.output_types.extraction import Extraction
+from structured.results.result import Result
 
 
-class Result(NamedTuple):
-    """What becomes of a document."""
-
-    value: Any
-    """The value, or the error of a document that has none."""
-    attempt: AttemptWritten | None
-    """What was written for it at last."""
-
-    def response(self) -> Response:
-        """Return it as the whole answer. Raises RequestError if there is no value, or none that can be written."""
-        return _response(_encoded(self._members()))
-
-    def json(self) -> str:
-        """Return it as one of several: what went wrong stands in its place."""
-        try:
-            return _encoded(self._members())
-        except RequestError as error:
-            return json.dumps(error.body())
-
-    def _members(self) -> dict[str, Any]:
-        if isinstance(self.value, StructuredError):
-            raise RequestError.of(self.value)
-        marks = {} if self.attempt is None else marks_of(self.attempt.generations)
-        if not isinstance(self.value, Extraction):
-            return {"value": _plain(self.value), **marks}
-        return {
-            **marks,
-            "value": _plain(self.value.value),
-            **({"missing": list(self.value.missing)} if self.value.missing else {}),
-            "confidence": self.value.confidence,
-            "evidence": self.value.rows(),
-        }
+def response_of(result: Result[Any], *, evidence: bool) -> Response:
+    """Return the answer for one document. Raises RequestError if there is no value, or none that can be written."""
+    return _response(_encoded(_members(result, evidence=evidence)))
 
 
-def response_of(results: Sequence[Result]) -> Response:
-    """Return the answer to a request for several documents."""
-    return _response(f'{{"results": [{", ".join(one.json() for one in results)}]}}')
+def response_of_all(results: Sequence[Result[Any]], *, evidence: bool) -> Response:
+    """Return the answer for several documents: errors stand in the place of values."""
+    return _response(f'{{"results": [{", ".join(_member(one, evidence=evidence) for one in results)}]}}')
+
+
+def _member(result: Result[Any], *, evidence: bool) -> str:
+    try:
+        return _encoded(_members(result, evidence=evidence))
+    except RequestError as error:
+        return json.dumps(error.body())
+
+
+def _members(result: Result[Any], *, evidence: bool) -> dict[str, Any]:
+    try:
+        value = result.value
+    except StructuredError as error:
+        raise RequestError.of(error) from error
+    marks = marks_of(result.generations)
+    if not evidence:
+        return {"value": _plain(value), **marks}
+    return {
+        **marks,
+        "value": _plain(value),
+        **({"missing": list(result.missing)} if result.missing else {}),
+        "confidence": result.confidence,
+        "evidence": result.rows(),
+    }
 
 
 def _response(text: str) -> Response:

@@ -23,7 +23,7 @@ from structured.integrations.server.requests import (
     RegexRequest,
     Sampling,
 )
-from structured.integrations.server.results import Result, response_of
+from structured.integrations.server.results import response_of, response_of_all
 from structured.integrations.server.serving import DEFAULT, Serving
 from structured.integrations.server.turns import turns_of
 from structured.integrations.server.wanted import (
@@ -34,6 +34,7 @@ from structured.integrations.server.wanted import (
     schema_type,
     wanted_of,
 )
+from structured.results.result import Result
 
 router = APIRouter()
 Served = Annotated[Serving, Depends(Serving.of)]
@@ -201,7 +202,8 @@ async def extract(asked: ExtractRequest, request: Request, serving: Served) -> R
 
     if asked.text is not None:
         return await _result(request, serving, asked, wanted, asked.text)
-    return response_of(await _results(request, serving, asked, wanted, documents))
+    results = await _results(request, serving, asked, wanted, documents)
+    return response_of_all(results, evidence=asked.evidence)
 
 
 @router.post("/v1/choose")
@@ -231,22 +233,22 @@ async def derive(asked: GrammarRequest, request: Request, serving: Served) -> Re
 
 
 async def _result(request: Request, serving: Serving, asked: Asked, wanted: Callable[[], Any], text: str) -> Response:
-    """Return what becomes of one text. Raises RequestError if nothing does."""
+    """Return the answer for one text. Raises RequestError."""
     [result] = await _results(request, serving, asked, wanted, [text])
-    return result.response()
+    return response_of(result, evidence=asked.evidence)
 
 
 async def _results(
     request: Request, serving: Serving, asked: Asked, wanted: Callable[[], Any], texts: Sequence[str]
-) -> list[Result]:
-    """Return what becomes of each text. Raises RequestError for what is wrong with all."""
+) -> list[Result[Any]]:
+    """Return the result for each text. Raises RequestError for what is wrong with all."""
     serving.check_model(asked.model)
     serving.check_size(asked)
     options = library_options(asked, serving.max_tokens(asked.max_tokens))
 
-    def answer() -> list[Result]:
-        extractor = serving.extractors.find(asked.constraint_key, wanted, options, evidence=asked.evidence)
-        values, attempts = Question(extractor, texts, serving.metrics).answered()
-        return [Result(value, attempts.written.get(position)) for position, value in enumerate(values)]
+    def answer() -> list[Result[Any]]:
+        extractor = serving.extractors.find(asked.constraint_key, wanted, options)
+        results, _ = Question(extractor, texts, serving.metrics).results()
+        return results
 
     return await serving.work.done(request, answer)

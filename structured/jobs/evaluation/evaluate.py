@@ -8,20 +8,17 @@ from typing import Any
 from structured.errors import StructuredError
 from structured.errors.values import counted, message, shown
 from structured.extraction.conversation import Conversation, is_messages
-from structured.extraction.documents.document import read_document
 from structured.extraction.extractor import Extractor
-from structured.extraction.outcomes import BatchResult
 from structured.jobs.evaluation.evaluation import Evaluation
 from structured.jobs.evaluation.gold import Gold, GoldLike, answer_data, read_gold
 from structured.jobs.evaluation.scores import DocumentScore, beginning_of, compared_values
 from structured.jobs.report.place_types import annotation_of
 from structured.jobs.report.report import document_id
-from structured.output_types.extraction import Extraction
 from structured.output_types.keys import key_fields
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
-from structured.output_types.stated import Stated
 from structured.results.comparison import Compare, Comparison, can_be_key
+from structured.results.result import Result, instance_of
 
 
 def evaluate(  # noqa: PLR0913  what is compared, and how
@@ -50,10 +47,10 @@ def evaluate(  # noqa: PLR0913  what is compared, and how
     are not. Those of tuples are compared in order.
 
     Parameters:
-        answers: An extractor, which is asked for evidence; or what it returned: instances, `Extraction`s, plain data
-            and errors, in the order of the gold, or results of a batch (`BatchResult`), in any order.
-        gold: Documents with their right answers: pairs, whose second part is an instance, plain data or an
-            `Extraction`; or the path of a file of JSON lines, as the review page exports it:
+        answers: An extractor; or what it returned: results in any order, or instances, plain data and errors in the
+            order of the gold.
+        gold: Documents with their right answers: pairs, whose second part is an instance, plain data or a `Result`; or
+            the path of a file of JSON lines, as the review page exports it:
             `{"document": …, "value": …}`, with an `"id"`, and with `"spans"` as `{"name": [0, 5]}` if they are known.
             Of a line with `"reviewed"` only the fields count of which a person saw every value.
         compare: The rule for texts: `"exact"`, after Unicode normalisation (NFC) and without the white space around
@@ -103,7 +100,7 @@ def evaluate(  # noqa: PLR0913  what is compared, and how
             scores[place] = _score(right[place], anchors[place], error, comparison, known)
     return Evaluation(
         "" if known is None else known.name,
-        "" if extractor is None else extractor.task.model.name,
+        "" if extractor is None else extractor.model.name,
         tuple(scores[place] for place in range(len(right))),
         compare if isinstance(compare, str) else dict(compare),
         tuple(keys),
@@ -127,7 +124,7 @@ def _known_type(
     if output_type is not None:
         return resolve_type(output_type)
     if extractor is not None:
-        return extractor.task.output_type
+        return extractor.output_type
     values = [_value(answer) for answer in given]
     values += [_value(pair[1]) for pair in gold if isinstance(pair, tuple)] if isinstance(gold, list | tuple) else []
     telling = [value for value in values if not isinstance(value, BaseException) and _has_class(value)]
@@ -144,35 +141,24 @@ def _has_class(value: object) -> bool:
 
 
 def _value(answer: object) -> Any:
-    inside = answer.value if isinstance(answer, BatchResult) else answer
-    return inside.value if isinstance(inside, Stated) else inside
+    return instance_of(answer) if isinstance(answer, Result) else answer
 
 
 def _asked(extractor: Extractor[Any], gold: Sequence[Gold], progress: bool | None) -> Iterator[tuple[int, Any]]:
     """Yield the answers of an extractor with the places of their documents."""
     documents = [one.given for one in gold]
-    for result in extractor.stream_batch(documents, evidence=True, errors="return", progress=progress):
-        yield result.position, result.value if result.error is None else result.error
+    for result in extractor.results(documents, progress=progress):
+        yield result.position, result
 
 
 def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) -> list[tuple[int | None, Any]]:
     """Return answers with the places of their documents in the gold; None for a document that is not there."""
-    if not given or not all(isinstance(one, BatchResult) for one in given):
+    if not given or not all(isinstance(one, Result) for one in given):
         if len(given) != len(gold):
             raise ValueError(
                 f"There are {counted(len(given), 'answer')} for {counted(len(gold), 'document')} of the gold. Pass one "
-                "for each, in their order, or results of a batch."
+                "for each, in their order, or results."
             )
-        for place, answer in enumerate(given):
-            if (
-                isinstance(answer, Extraction)
-                and answer.document
-                and _digest(answer.document) != _plain(anchors[place])
-            ):
-                raise ValueError(
-                    f"answers[{place}] was made from another document than {gold[place].name} has. Pass the answers in "
-                    "the order of the gold."
-                )
         return list(enumerate(given))
     by_name: dict[str, deque[int]] = defaultdict(deque)
     for place, one in enumerate(gold):
@@ -183,18 +169,15 @@ def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) 
     for result in given:
         free = [place for name in _names(result) for place in by_name.get(name, ()) if place not in taken]
         taken.update(free[:1])
-        placed.append((free[0] if free else None, result.value if result.error is None else result.error))
+        placed.append((free[0] if free else None, result))
     if not taken:
         raise ValueError("No result is of a document of the gold, by its id or its text.")
     return placed
 
 
-def _names(result: BatchResult[Any]) -> list[str]:
+def _names(result: Result[Any]) -> list[str]:
     """Return what may name the document of a result in the gold: its id, or the digest of its text."""
-    document = read_document(result.document)
-    value = result.value
-    text = value.document if isinstance(value, Extraction) and value.document else _text_of(document.text)
-    return [name for name in (document.id, _digest(text) if text else "") if name]
+    return [name for name in (result.id, _digest(result.document) if result.document else "") if name]
 
 
 def _digest(text: str) -> str:
@@ -220,18 +203,18 @@ def _score(
     gold: Gold, anchor: str, answer: Any, comparison: Comparison, output_type: OutputType[Any] | None
 ) -> DocumentScore:
     """Return what became of a document; an answer that the type does not write is an error, too."""
-    error = answer if isinstance(answer, BaseException) else None
+    result = answer if isinstance(answer, Result) else None
+    error = answer if isinstance(answer, BaseException) else None if result is None else result.error
     data = None
     if error is None:
         try:
             data = answer_data(answer, output_type)
         except Exception as wrong:  # noqa: BLE001  what a validator of the type's author raises
             error = wrong
-    extraction = answer if isinstance(answer, Extraction) else None
     values = compared_values(
         comparison.pairs(gold.data, data),
         gold.spans,
-        {} if extraction is None else extraction.evidence,
+        {} if result is None else result.evidence,
     )
     text = _text_of(gold.document.text)
     return DocumentScore(
@@ -240,6 +223,6 @@ def _score(
         beginning_of(text),
         tuple(one for one in values if gold.counts(one.field) and not (error is not None and one.outcome == "absent")),
         None if error is None else f"{type(error).__name__}: {message(error)}",
-        None if extraction is None else extraction.seconds,
-        None if extraction is None else extraction.usage,
+        None if result is None or error is not None else result.seconds,
+        None if result is None or error is not None else result.usage,
     )

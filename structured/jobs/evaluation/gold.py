@@ -17,15 +17,14 @@ from pydantic_core import to_jsonable_python
 from structured.errors import PromptError
 from structured.errors.values import message, shown
 from structured.extraction.documents.document import Document, DocumentLike, read_document
-from structured.output_types.evidence import Evidence
-from structured.output_types.extraction import Extraction
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, path_to_steps, steps_to_field, steps_to_path
 from structured.output_types.places import parts_at
-from structured.output_types.stated import Stated
+from structured.results.evidence import Evidence
+from structured.results.result import Result, instance_of
 
 GoldLike: TypeAlias = str | PathLike[str] | Iterable[tuple[DocumentLike, Any]]
-"""A file of JSON lines, or pairs of a document and its right answer: an instance, plain data or an `Extraction`."""
+"""A file of JSON lines, or pairs of a document and its right answer: an instance, plain data or a `Result`."""
 
 DECISIONS = frozenset({"accepted", "corrected", "rejected", "added"})
 """What a review says of a value."""
@@ -74,7 +73,7 @@ def read_gold(gold: GoldLike, output_type: OutputType[Any] | None) -> Iterator[G
             raise TypeError(f"{name} is {shown(pair)}. Pass pairs of a document and its right answer.")
         document, value = pair
         spans = {}
-        if isinstance(value, Extraction):
+        if isinstance(value, Result):
             spans = {path: one.span for path, one in value.evidence.items() if one.span is not None}
         yield Gold(name, document, _read_document(document), to_data(value, output_type, name), spans)
 
@@ -93,7 +92,7 @@ def to_data(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
         return answer_data(value, None)
     try:
         has_schema = output_type.root is not None
-        if isinstance(value, Stated) or not (_is_plain(value) if has_schema else isinstance(value, str)):
+        if isinstance(value, Result) or not (_is_plain(value) if has_schema else isinstance(value, str)):
             return answer_data(value, output_type)
         return answer_data(
             output_type.parse(output_type.from_data(value)) if has_schema else _read(output_type, value), output_type
@@ -118,11 +117,12 @@ def _read(output_type: OutputType[Any], given: str) -> Any:
 
 
 def answer_data(value: Any, output_type: OutputType[Any] | None) -> Any:
-    """Return what an instance or an extraction says, as plain JSON data; missing fields are left out."""
-    if isinstance(value, Stated):
-        if value.value is None:
+    """Return what an instance or a result says, as plain JSON data; missing fields are left out."""
+    if isinstance(value, Result):
+        instance = instance_of(value)
+        if instance is None:
             return value.data
-        data = answer_data(value.value, output_type)
+        data = answer_data(instance, output_type)
         for path in value.missing:
             _remove(data, path_to_steps(path))
         return data

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple, Self
 
-from structured.output_types.evidence import Evidence
-from structured.output_types.extraction import Usage
 from structured.results.comparison import Outcome, Pair
+from structured.results.evidence import Evidence
+from structured.results.result import Usage
 
 Span = tuple[int, int]
 
@@ -46,7 +46,7 @@ class ValueScore:
         given: What was given, likewise.
         expected_path: Where it was expected: `lines[2].price`. None if that is nowhere.
         given_path: Where it was given, likewise.
-        confidence: How sure the model was of it; None without evidence, and where it was not asked.
+        confidence: How sure the model was of it; None where it was not asked.
         expected_span: Where the document states it, by the gold; None if that is not known.
         given_span: Where it does so by the evidence.
         items: The items of lists that it is in, the outermost first: the path of the list, and a number that tells the

@@ -1,4 +1,4 @@
-"""The report: extractions as one page that a person reviews in a browser.
+"""The report: results as one page that a person reviews in a browser.
 
 The page is one file and fetches nothing. Documents, values and paths are data: JSON in an element that no browser runs,
 with every `<` escaped. The page puts them on the screen as text, and its content security policy allows no script but
@@ -19,15 +19,14 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from os import PathLike
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any
 
 from structured.errors.values import shown
-from structured.extraction.outcomes import BatchResult
 from structured.jobs.report.place_types import PlaceTypes, TypeTable
-from structured.output_types.evidence import BANDS, MATCH_WORDS, Evidence
-from structured.output_types.extraction import Extraction
 from structured.output_types.html import html
 from structured.output_types.paths import Steps, path_to_steps, steps_to_field, steps_to_path
+from structured.results.evidence import BANDS, MATCH_WORDS, Evidence
+from structured.results.result import Result, instance_of
 
 if TYPE_CHECKING:
     from structured.output_types.grounded.statements import Statement
@@ -40,12 +39,12 @@ SCRIPTS = ("state", "gold", "list", "document", "values", "editing", "keys")
 
 
 def report(
-    extractions: Iterable[Extraction[Any] | BatchResult[Any]] | Extraction[Any],
+    results: Iterable[Result[Any]] | Result[Any],
     path: str | PathLike[str],
     *,
     title: str = "Review",
 ) -> Path:
-    """Write a page on which a person reviews extractions, and return its path.
+    """Write a page on which a person reviews results, and return its path.
 
     The page shows each document with its values highlighted, and each value with its confidence and what supports it.
     A person accepts, corrects or rejects values there, and exports the decisions as JSON lines, one for each reviewed
@@ -57,9 +56,8 @@ def report(
     `id` is a digest of the document.
 
     Parameters:
-        extractions: The results of calls with `evidence=True`, or one of them. As `BatchResult`, such as those of
-            `read_results`, they are listed by the ids of their documents; of those that failed, the page shows the
-            error.
+        results: The results, such as those of `extract_results` or `read_results`, or one of them. Of documents that
+            failed, the page shows the error.
         path: The file to write. One that exists is replaced.
         title: The heading of the page.
 
@@ -67,16 +65,16 @@ def report(
         The path of the page.
 
     Raises:
-        TypeError: One of the extractions is something else.
-        ValueError: An extraction has no evidence, or a span that is outside of its document.
+        TypeError: One of the results is something else.
+        ValueError: A span is outside of its document.
     """
     page = Path(path)
-    listed = [extractions] if isinstance(extractions, Extraction) else extractions
+    listed = [results] if isinstance(results, Result) else results
     page.write_text(to_page(listed, title), encoding="utf-8", newline="\n")
     return page
 
 
-def to_page(extractions: Iterable[Extraction[Any] | BatchResult[Any]], title: str) -> str:
+def to_page(results: Iterable[Result[Any]], title: str) -> str:
     """Return the page as HTML."""
     template, style = _part("review.html"), _part("review.css")
     script = "\n".join(_part(f"{name}.js") for name in SCRIPTS)
@@ -88,7 +86,7 @@ def to_page(extractions: Iterable[Extraction[Any] | BatchResult[Any]], title: st
         style_digest=_digest_of_source(style),
         script=script,
         script_digest=_digest_of_source(script),
-        data=to_inert_json(to_data(extractions)),
+        data=to_inert_json(to_data(results)),
     )
 
 
@@ -97,85 +95,75 @@ def to_inert_json(data: object) -> str:
     return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
-class _Listed(NamedTuple):
-    """A document of the page: its id, if it has one, and its extraction, or the error of one that failed."""
-
-    name: str
-    extraction: Extraction[Any] | None
-    error: str = ""
-
-    @classmethod
-    def of(cls, position: int, given: object) -> Self:
-        """Return what is listed of a result. Raises TypeError for what is none, and for one without a document."""
-        name, extraction = (given.id, given.value) if isinstance(given, BatchResult) else ("", given)
-        if isinstance(given, BatchResult) and given.error is not None:
-            return cls(name, None, f"{type(given.error).__name__}: {given.error}")
-        if not isinstance(extraction, Extraction):
-            raise TypeError(f"extractions[{position}] is {shown(extraction)}, not an Extraction. Leave it out.")
-        if not isinstance(extraction.document, str):
-            raise TypeError(f"extractions[{position}].document is {shown(extraction.document)}. Pass its text.")
-        return cls(name, extraction)
-
-
-def to_data(extractions: Iterable[Extraction[Any] | BatchResult[Any]]) -> dict[str, Any]:
+def to_data(results: Iterable[Result[Any]]) -> dict[str, Any]:
     """Return what the page shows: the documents, their fields and types, and a digest to keep decisions under."""
-    listed = [_Listed.of(position, one) for position, one in enumerate(extractions)]
-    given = [one.extraction for one in listed if one.extraction is not None]
+    listed = [_checked(position, result) for position, result in enumerate(results)]
+    answered = [result for result in listed if result.error is None]
     fields: dict[str, int] = {}
     ids: dict[str, int] = {}
     table = TypeTable()
-    types = iter(_types(given, table))
+    types = iter(_types(answered, table))
     documents = [
-        _failed(one)
-        if one.extraction is None
-        else _document(one.extraction, next(types), f"extractions[{position}]", fields, ids)
-        for position, one in enumerate(listed)
+        _document(result, next(types), f"results[{position}]", fields, ids) if result.error is None else _failed(result)
+        for position, result in enumerate(listed)
     ]
     kinds = {"number" if kind in {"integer", "decimal"} else kind for one in table.listed for kind in one["kinds"]}
-    for one, document in zip(listed, documents, strict=True):
-        if one.extraction is not None:
-            document["stated"] = _stated(one.extraction.document, kinds)
+    for result, document in zip(listed, documents, strict=True):
+        if result.error is None:
+            document["stated"] = _stated(result.document, kinds)
     digest = _digest(json.dumps([documents, table.listed]))
-    for one, document in zip(listed, documents, strict=True):
-        document |= {"name": one.name, "error": one.error}
+    for result, document in zip(listed, documents, strict=True):
+        error = "" if result.error is None else f"{type(result.error).__name__}: {result.error}"
+        document |= {"name": result.id, "error": error}
     return {"digest": digest, "fields": list(fields), "types": table.listed, "documents": documents}
 
 
-def _failed(listed: _Listed) -> dict[str, Any]:
+def _checked(position: int, result: object) -> Result[Any]:
+    """Return a result. Raises TypeError for what is none, and for one whose document is no text."""
+    if not isinstance(result, Result):
+        raise TypeError(f"results[{position}] is {shown(result)}, not a Result. Leave it out.")
+    if not isinstance(result.document, str):
+        raise TypeError(f"results[{position}].document is {shown(result.document)}. Pass its text.")
+    return result
+
+
+def _failed(result: Result[Any]) -> dict[str, Any]:
     """Return a document that failed: there is nothing to review."""
-    return {"id": _digest(listed.name), "text": "", "values": [], "data": {"members": []}, "stated": {}}
+    return {"id": _digest(result.id), "text": "", "values": [], "data": {"members": []}, "stated": {}}
 
 
-def _types(extractions: Sequence[Extraction[Any]], table: TypeTable) -> list[PlaceTypes]:
-    """Return the types at the places of each extraction; all that one type made tell of it together."""
-    made_by = [type(one.value) if one.made_by is None else one.made_by.type_digest for one in extractions]
+def _types(results: Sequence[Result[Any]], table: TypeTable) -> list[PlaceTypes]:
+    """Return the types at the places of each result; all that one type made tell of it together."""
+    digests = [
+        type(instance_of(result)) if result.provenance is None else result.provenance.type_digest for result in results
+    ]
     alike = defaultdict(list)
-    for digest, one in zip(made_by, extractions, strict=True):
-        alike[digest].append(one)
+    for digest, result in zip(digests, results, strict=True):
+        alike[digest].append(result)
     types = {}
     for digest, group in alike.items():
-        values = [one.value for one in group if one.value is not None] or [one.data for one in group]
-        types[digest] = PlaceTypes(values, table)
-    return [types[digest] for digest in made_by]
+        values = [value for value in map(instance_of, group) if value is not None]
+        types[digest] = PlaceTypes(values or [result.data for result in group], table)
+    return [types[digest] for digest in digests]
 
 
 def _document(
-    extraction: Extraction[Any], types: PlaceTypes, name: str, fields: dict[str, int], ids: dict[str, int]
+    result: Result[Any], types: PlaceTypes, name: str, fields: dict[str, int], ids: dict[str, int]
 ) -> dict[str, Any]:
     """Return one document with its values; new names of fields are numbered, and ids that were given counted."""
-    evidence = {**dict.fromkeys(extraction.missing, ABSENT), **extraction.evidence}
-    known = {path: path_to_steps(path) for path in {**extraction.evidence, **evidence}}
+    evidence = {**dict.fromkeys(result.missing, ABSENT), **result.evidence}
+    known = {path: path_to_steps(path) for path in {**result.evidence, **evidence}}
     inner = {steps[:length] for steps in known.values() for length in range(len(steps))}
-    data = {steps_to_path(steps): (steps, value) for steps, value in _ends(extraction.data) if steps not in inner}
-    to_utf16 = Utf16Offsets(extraction.document)
+    data = {steps_to_path(steps): (steps, value) for steps, value in _ends(result.data) if steps not in inner}
+    to_utf16 = Utf16Offsets(result.document)
     listed: list[dict[str, Any]] = []
     places: list[tuple[Steps, int]] = []
     for path in _in_order(known, data):
         steps, value = data[path] if path in data else (known[path], None)
         if path not in evidence and value not in ([], {}):
-            raise ValueError(f"{name} has no evidence for {path!r}. Pass evidence=True to the call that makes it.")
+            raise ValueError(f"{name} has no evidence for {path!r}. Pass a result with the evidence that it came with.")
         found = evidence.get(path, ABSENT)
-        _check_span(found.span, extraction.document, f"{name}.evidence[{path!r}]")
+        _check_span(found.span, result.document, f"{name}.evidence[{path!r}]")
         places.append((steps, len(listed)))
         listed.append(
             {
@@ -190,14 +178,14 @@ def _document(
                 "band": found.band,
             }
         )
-    identity = document_id(extraction.document, ids)
+    identity = document_id(result.document, ids)
     empty_lists = {
         number
         for number, one in enumerate(listed)
         if one["json"] == "[]" or (one["json"] in {None, "null"} and types.items(places[number][0]) is not None)
     }
     tree = _tree((), places, types, empty_lists)
-    return {"id": identity, "text": extraction.document, "values": listed, "data": tree}
+    return {"id": identity, "text": result.document, "values": listed, "data": tree}
 
 
 def document_id(document: str, ids: dict[str, int]) -> str:
@@ -278,7 +266,7 @@ def _stated(document: str, kinds: Container[str]) -> dict[str, list[tuple[int, i
 def _check_span(span: tuple[int, int] | None, document: str, name: str) -> None:
     if span is not None and not 0 <= span[0] <= span[1] <= len(document):
         raise ValueError(
-            f"{name}.span is {span}, and the document has {len(document):,} characters. Pass the extraction with the "
+            f"{name}.span is {span}, and the document has {len(document):,} characters. Pass the result with the "
             "document that it was made from."
         )
 

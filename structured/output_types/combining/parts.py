@@ -21,7 +21,7 @@ from structured.output_types.interface import automaton_of
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.output_type import Description, OutputType
 from structured.output_types.python_type import type_name
-from structured.output_types.resolve import asks_for_evidence, resolve_type
+from structured.output_types.resolve import resolve_type
 from structured.regex import literal
 
 T = TypeVar("T")
@@ -76,7 +76,6 @@ def Json(  # noqa: N802  an output type, as Regex and Choice are
 
 def part_of(given: object, named: str) -> OutputType[Any]:
     """Return a part of a combination, which messages call by a name. Raises SchemaError if it is none."""
-    annotated = get_args(given)[0] if get_origin(given) is Annotated else given
     if _is_free_text(given):
         written = "Annotated[str, …]" if get_origin(given) is Annotated else type_name(given)
         raise SchemaError(
@@ -86,10 +85,6 @@ def part_of(given: object, named: str) -> OutputType[Any]:
         )
     if isinstance(given, str):
         raise SchemaError(f"{named} is the text {shown(given)}, not a type", remedy=f"Pass Choice([{shown(given)}]).")
-    if asks_for_evidence(annotated):
-        raise SchemaError(
-            f"{named} is an Extraction, which is a result", remedy="Ask for evidence on the whole: evidence=True."
-        )
     return resolve_type(given)
 
 

@@ -5,9 +5,9 @@ from itertools import pairwise
 from math import floor
 from typing import Any
 
-from structured.output_types.evidence import MATCH_WORDS, Evidence
 from structured.output_types.html import Html, code, coloured, joined, marked, table, verbatim
 from structured.output_types.paths import leaves, steps_to_path
+from structured.results.evidence import MATCH_WORDS, Evidence
 
 CONTEXT = 400
 """Characters around a highlight that a long document shows."""

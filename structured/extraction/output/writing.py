@@ -1,0 +1,244 @@
+"""Results that are written to a file as they come; documents that have a record there are passed over.
+
+The documents that an earlier call has done are known by id and digest, so that memory holds no results: some 200 bytes
+for each document.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from os import PathLike
+from typing import Any, NamedTuple, TypeAlias, Unpack, get_args
+
+from structured.errors import OutputError, PromptError
+from structured.errors.arguments import one_of
+from structured.errors.calling_line import in_thread
+from structured.errors.values import shown
+from structured.extraction.batch_state import BatchState
+from structured.extraction.documents.document import (
+    AsyncDocuments,
+    Document,
+    DocumentLike,
+    Documents,
+    count_of,
+    each_document,
+    id_of,
+    read_document,
+)
+from structured.extraction.extractor import Extractor
+from structured.extraction.idle_options import warn_of_types
+from structured.extraction.options import Options, check_progress
+from structured.extraction.output.journal import Journal, Lines, Resume, SupportsWrite, to_path
+from structured.extraction.output.records import digest_of, line_of, metadata_to_json
+from structured.extraction.task import Task
+from structured.results.result import Provenance
+
+Output: TypeAlias = str | PathLike[str] | SupportsWrite
+"""The path of a file of results, or a stream of bytes."""
+
+
+class Written(NamedTuple):
+    """The counts of a call that wrote results.
+
+    Attributes:
+        done: The documents that the call answered; each has a record now.
+        failed: Those of them that have an error.
+        before: The documents that earlier calls had done, and that were passed over.
+        failed_before: The records with an error that earlier calls left.
+    """
+
+    done: int
+    failed: int
+    before: int
+    failed_before: int
+
+
+def write_results(
+    output_type: object,
+    documents: Documents,
+    output: Output,
+    *,
+    resume: Resume = "continue",
+    progress: bool | None = None,
+    **options: Unpack[Options],
+) -> Written:
+    """Extract one instance from each document, and write each result to a file as soon as it is there.
+
+    Another call with the same output continues where this one stopped, whatever stopped it. `read_results` reads the
+    results back, and `write_table` makes a table of them.
+
+        write_results(Person, Path("letters"), "people.jsonl")
+
+    Parameters:
+        output_type: As for `extract`.
+        documents: As for `extract_batch`. They are known by their ids, or else by their paths or positions; one that
+            has a record in the output is passed over.
+        output: The path of a file, for a line of JSON for each document; an error is written like a value. Or a stream
+            of bytes, such as `sys.stdout.buffer`, which takes the same lines and is not resumed.
+        resume: How to treat an output that exists: `"continue"` it, `"retry"` the documents that failed as well, or
+            begin `"fresh"` in place of it.
+        progress: As for `extract_batch`.
+        options: See `Options`.
+
+    Returns:
+        How many documents were done, and how many of them failed.
+
+    Raises:
+        OutputError: The output cannot be written, another call is writing to it, the type, the model, the prompt or an
+            option is not what it was, two documents have one id, or one has another text than before.
+        ModelError: The model failed; what was finished before is in the output. Whatever else `extract_results` raises.
+    """
+    if isinstance(output_type, list):
+        raise ValueError("There are several types in output_type. Write the results of one type at a time.")  # noqa: TRY004
+    return write_results_of(Extractor[Any](output_type, **options), documents, output, resume=resume, progress=progress)
+
+
+async def awrite_results(
+    output_type: object,
+    documents: AsyncDocuments,
+    output: Output,
+    *,
+    resume: Resume = "continue",
+    progress: bool | None = None,
+    **options: Unpack[Options],
+) -> Written:
+    """Do what `write_results` does in a thread, so that the event loop is not blocked; parameters as `extract_batch`.
+
+    The documents may also be an asynchronous iterable.
+    """
+    from structured.extraction.documents.async_documents import readable  # with asyncio
+
+    async with readable(documents) as given:
+        return await in_thread(
+            lambda: write_results(output_type, given, output, resume=resume, progress=progress, **options)
+        )
+
+
+def write_results_of(
+    extractor: Extractor[Any],
+    documents: Documents,
+    output: Output,
+    *,
+    resume: Resume = "continue",
+    progress: bool | None = None,
+) -> Written:
+    """Write the results of an extractor; see `write_results`."""
+    one_of(get_args(Resume))("resume", resume)
+    check_progress(progress)
+    task = extractor.task.weighed()
+    warn_of_types([task])
+    state = BatchState(count_of(documents))
+    with opened(output, task.provenance, resume) as sink:
+        unwritten = Unwritten(sink, state)
+        pending: dict[int, Identified] = {}
+
+        def work() -> Iterator[tuple[Task, DocumentLike] | None]:
+            for position, document in enumerate(unwritten.each(each_document(documents))):
+                if document is None:
+                    yield None
+                else:
+                    pending[position] = document
+                    yield task, document.work
+
+        try:
+            with closing(extractor.run.results(work(), state, progress=progress)) as results:
+                for result in results:
+                    document, digest, _ = pending.pop(result.position)
+                    identified = replace(result, id=document.id, metadata=document.metadata)
+                    sink.append(line_of(identified, digest, task.provenance))
+            state.check_stopped()
+        except BaseException as error:
+            sink.note_kept(error)
+            raise
+    state.warn()
+    return Written(state.done, state.failed, unwritten.before, sink.failed)
+
+
+class Identified(NamedTuple):
+    """A document that has an id, as a record has it, the digest of its text, and what is to be answered."""
+
+    document: Document
+    digest: str
+    work: DocumentLike
+
+
+class Unwritten:
+    """The documents that have no record in a sink.
+
+    Attributes:
+        before: The documents that have one, and were passed over.
+    """
+
+    def __init__(self, sink: Journal | Lines, state: BatchState) -> None:
+        self.before = 0
+        self._sink = sink
+        self._state = state
+        self._seen: set[str] = set()
+
+    def each(self, documents: Iterable[DocumentLike]) -> Iterator[Identified | None]:
+        """Yield the documents that have no record, and None in place of the others.
+
+        Raises OutputError for two documents of one id, and for one that has another text than the record of its id.
+        """
+        for position, given in enumerate(documents):
+            document, work = _identified(position, given)
+            digest = digest_of(document)
+            if self._is_written(document, digest, position):
+                self.before += 1
+                if self._state.total is not None:
+                    self._state.total -= 1
+                yield None
+                continue
+            try:
+                metadata_to_json(document.id, document.metadata)
+            except PromptError as error:  # this document fails, and is written without them
+                document, work = replace(document, metadata={}), error
+            yield Identified(document, digest, work)
+
+    def _is_written(self, document: Document, digest: str, position: int) -> bool:
+        """Tell whether a document has a record. Raises OutputError."""
+        identity = document.id
+        if identity in self._seen:
+            raise self._error(
+                f"Two documents have the id {shown(identity)}, the second at position {position}. Give each an id of "
+                "its own."
+            )
+        self._seen.add(identity)
+        known = self._sink.done.pop(identity, None)
+        if known is not None and known.hex() != digest:
+            raise self._error(
+                f"The document {shown(identity)} has another text than when its record in {self._sink.path} was "
+                "written. Give it another id or remove its line, and call again; resume='retry' drops it if it is that "
+                "of an error."
+            )
+        return known is not None
+
+    def _error(self, problem: str) -> OutputError:
+        return OutputError(problem, path=str(self._sink.path))
+
+
+def opened(output: Output, provenance: Provenance, resume: Resume) -> Journal | Lines:
+    """Return the sink of the records. Raises ValueError for a path that is named like a table."""
+    if not isinstance(output, str | PathLike):
+        return Lines(output)
+    path = to_path(output)
+    if path.suffix.lower() in {".csv", ".parquet"}:  # whoever reads it would take it for a table
+        raise ValueError(
+            f"output is {str(path)!r}, and results are written as lines of JSON. Pass "
+            f"output={path.with_suffix('.jsonl').name!r}, and make a table of it in the end: write_table."
+        )
+    return Journal(path, provenance, resume)
+
+
+def _identified(position: int, given: DocumentLike) -> tuple[Document, DocumentLike]:
+    """Return a document with its id, or else its position as one, and what is to be answered.
+
+    A file that cannot be read, or a row that is none, is passed on, and fails as a document does.
+    """
+    try:
+        document = read_document(given)
+    except PromptError:
+        return Document("", id_of(given, position)), given
+    if not document.id:
+        document = replace(document, id=id_of(given, position))
+    return document, document

@@ -1,0 +1,123 @@
+"""Attribution: where in a document each leaf of an answer is stated, and how sure the model was of it."""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from structured.decoding.requests import Generation
+from structured.json_schema.logic.equality import identity
+from structured.output_types.output_type import OutputType
+from structured.output_types.paths import Steps
+from structured.results.confidence import confidences
+from structured.results.evidence import Evidence
+from structured.results.leaves import Leaf, leaves
+
+
+class Sureness(NamedTuple):
+    """How sure a model was of a value: `confidence` and `agreement` of its evidence."""
+
+    confidence: float | None
+    agreement: float | None = None
+
+
+Before = Mapping[str, Sureness]
+"""How sure the model was of each leaf of an earlier answer, by their paths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What an answer was to keep of an earlier one: all that it says, but for some places."""
+
+    before: Before
+    places: frozenset[Steps]
+
+    def is_open(self, steps: Steps) -> bool:
+        """Tell whether a value was to be written again."""
+        return any(steps[: len(place)] == place for place in self.places)
+
+    def sureness(self, leaf: Leaf) -> Sureness | None:
+        """Return how sure the model was of a leaf when it was written; None if it was to be written again."""
+        return None if self.is_open(leaf.steps) else self.before.get(leaf.path)
+
+
+def sureness(output_type: OutputType[Any], generation: Generation, kept: Kept | None = None) -> Before:
+    """Return how sure the model was of each leaf of what it wrote.
+
+    How sure it was of a value that was kept is known from before, since nothing was left to be sampled.
+    """
+    found = answer_leaves(output_type, generation.text)
+    sampled = map(Sureness, confidences(generation.text, found, generation.diagnostics.tokens))
+    return {leaf.path: (kept and kept.sureness(leaf)) or new for leaf, new in zip(found, sampled, strict=True)}
+
+
+def attribute(
+    output_type: OutputType[Any],
+    document: str,
+    text: str,
+    generations: Sequence[Generation],
+    kept: Kept | None = None,
+) -> dict[str, Evidence]:
+    """Return the evidence for each leaf of an answer, by its path.
+
+    The answer is one of the generations, or was voted on by them. The confidence in a leaf is that of the likeliest of
+    them that has the same value there.
+    """
+    from structured.results.alignment import Value, align  # with a library that only evidence needs
+
+    heard = [_voices(output_type, one) for one in sorted(generations, key=lambda one: -one.log_probability)]
+    typed = list(_typed_leaves(output_type, text))
+    found = [leaf for leaf, _, _ in typed]
+    bases = [part.basis(steps, leaf.value) for leaf, part, steps in typed]
+    values = [
+        Value(leaf.steps, _exact(leaf, text), basis == "concluded", basis == "quoted")
+        for leaf, basis in zip(found, bases, strict=True)
+    ]
+    located: dict[str, Evidence] = {}
+    for leaf, basis, place in zip(found, bases, align(document, values), strict=True):
+        is_stated = basis in {"quoted", "grounded"} and leaf.value is not None  # null says that nothing is
+        match = "grounded" if is_stated else place.match
+        sure = (kept and kept.sureness(leaf)) or _agreed(leaf, heard)
+        located[leaf.path] = Evidence(place.span, match, *sure)
+    return located
+
+
+def _exact(leaf: Leaf, text: str) -> Any:
+    """Return the value of a leaf, a number with all the digits that it is written with."""
+    is_number = isinstance(leaf.value, int | float) and not isinstance(leaf.value, bool)
+    return Decimal(text[leaf.start : leaf.end]) if is_number else leaf.value
+
+
+_Voices = Mapping[str, tuple[Hashable, float | None]]
+"""What a generation says at each of its leaves, by their paths: the identity of the value, and the confidence in it."""
+
+
+def _voices(output_type: OutputType[Any], generation: Generation) -> _Voices:
+    found = answer_leaves(output_type, generation.text)
+    sure = confidences(generation.text, found, generation.diagnostics.tokens)
+    return {leaf.path: (identity(leaf.value), confidence) for leaf, confidence in zip(found, sure, strict=True)}
+
+
+def _agreed(leaf: Leaf, heard: Sequence[_Voices]) -> Sureness:
+    """Return how sure some generations, the likeliest first, are of a leaf."""
+    voices = [one[leaf.path] for one in heard if leaf.path in one]
+    alike = [confidence for value, confidence in voices if value == identity(leaf.value)]
+    return Sureness(alike[0] if alike else None, len(alike) / len(heard) if len(heard) > 1 else None)
+
+
+def answer_leaves(output_type: OutputType[Any], text: str) -> list[Leaf]:
+    """Return the leaves of an answer; one that is not JSON, and has no pieces, is a leaf itself."""
+    return [leaf for leaf, _, _ in _typed_leaves(output_type, text)]
+
+
+def _typed_leaves(output_type: OutputType[Any], text: str) -> Iterator[tuple[Leaf, OutputType[Any], Steps]]:
+    """Yield the leaves of an answer, each with the type of the piece that it is of, and its place in that."""
+    pieces = output_type.pieces(text)
+    if pieces is None:
+        found = [Leaf((), text, 0, len(text))] if output_type.parts is None else leaves(text)
+        yield from ((leaf, output_type, leaf.steps) for leaf in found)
+        return
+    for steps, part, start, end in pieces:
+        for leaf, inner, own in _typed_leaves(part, text[start:end]):
+            placed = Leaf((*steps, *leaf.steps), leaf.value, leaf.start + start, leaf.end + start)
+            yield placed, inner, own

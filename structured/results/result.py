@@ -1,0 +1,401 @@
+"""The result for one document: its value or its error, and what tells where the value comes from.
+
+Every road through the library ends in results, and everything else is a loop over them: lists of values, files that
+are written and resumed, tables, review pages, evaluation, the answers of a server.
+
+The JSON form of a result is one object, a line of a file of results:
+
+    {"id": …, "digest": …, "provenance": {…}, "value": …, "data": …, "missing": […], "evidence": {…}, "text": …, …}
+    {"id": …, "digest": …, "provenance": {…}, "error": {"kind": …, "message": …, "fields": {…}}}
+
+`value` is written for readers. It is read back from `text`, which the type reads as it did at first.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from typing import Any, Generic, TypeVar, cast
+
+from pydantic_core import to_json
+
+from structured import errors
+from structured.decoding.requests import Generation
+from structured.errors import Attempt, GenerationError, MissingError, StructuredError
+from structured.errors.pickling import StandInError, picklable
+from structured.errors.values import message, shown
+from structured.output_types.html import card, joined
+from structured.output_types.output_type import OutputType
+from structured.output_types.partly_stated import Stated
+from structured.output_types.paths import leaves, steps_to_path
+from structured.results.attribution import Kept, attribute
+from structured.results.evidence import Evidence, on_pages
+from structured.results.merging import Conflicts
+from structured.results.result_html import document_to_html, values_to_html
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The cost of an answer, its rejected attempts and other samples included.
+
+    Attributes:
+        prompt_tokens: The tokens of the prompt.
+        sampled_tokens: The tokens that the model was asked for.
+        forced_tokens: The tokens that were known without asking it.
+        passes: The forward passes in which its text took part.
+    """
+
+    prompt_tokens: int = 0
+    sampled_tokens: int = 0
+    forced_tokens: int = 0
+    passes: int = 0
+
+    def plus(self, other: "Usage") -> "Usage":
+        """Return the cost of two answers together."""
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.sampled_tokens + other.sampled_tokens,
+            self.forced_tokens + other.forced_tokens,
+            self.passes + other.passes,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What decides an answer: the type, the model, the prompt and the options.
+
+    Validators and other code of the type are not part of it, nor are weights that are replaced under the same name.
+
+    Attributes:
+        type: The name of the type.
+        type_digest: SHA-256 of its description and schema.
+        model: The name of the model.
+        vocabulary: The first 16 digits of the fingerprint of the model's vocabulary; None for a server.
+        prompt: The first 16 digits of the SHA-256 of the prompt for an empty text.
+        options: The options that may change an answer, as JSON values; of a long one a digest.
+        version: The version of this library.
+    """
+
+    type: str
+    type_digest: str
+    model: str
+    vocabulary: str | None
+    prompt: str
+    options: Mapping[str, Any]
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the text of an answer is read: what the lazy members of a result are computed from.
+
+    Attributes:
+        output_type: The type that reads it.
+        candidates: All generations that tell how sure the model was.
+        kept: What the last attempt kept of an earlier answer.
+        pages: Where each page of the document starts.
+        calibrate: The probability that a value of some confidence is right; None if there is no calibration.
+        located: The evidence, where it is known already.
+        stated: What the answer states, of a type whose fields may be missing.
+    """
+
+    output_type: OutputType[Any]
+    candidates: Sequence[Generation] = ()
+    kept: Kept | None = None
+    pages: Sequence[int] = ()
+    calibrate: Callable[[float], float] | None = None
+    located: Mapping[str, Evidence] | None = None
+    stated: Stated[Any] | None = None
+
+    def data(self, text: str) -> Any:
+        """Return what an answer states, as plain JSON."""
+        return self.output_type.to_data(text) if self.stated is None else self.stated.data
+
+    def evidence(self, document: str, text: str) -> Mapping[str, Evidence]:
+        """Return the evidence for each leaf of an answer, by its path."""
+        found = self.located
+        if found is None:
+            found = attribute(self.output_type, document, text, self.candidates, self.kept)
+        if self.calibrate is not None:
+            found = {path: evidence.calibrated(self.calibrate) for path, evidence in found.items()}
+        return on_pages(found, self.pages)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result(Generic[T]):
+    """The result for one document: a value with its evidence, or an error.
+
+        for result in extract_results(Person, documents):
+            print(result.id, result.error or result.value)
+
+    What costs time is computed when it is first asked for: `data`, `evidence` and what follows from them. Pickling
+    computes it.
+
+    Attributes:
+        id: The id of the document, or its path, or else its position.
+        position: Its place among the documents.
+        document: Its text; of a chat, all that the user says. Empty if it could not be read.
+        metadata: What came along with the document.
+        text: The answer as it was written; None if there is an error.
+        error: Why there is no answer; None if there is one.
+        missing: The fields that the document does not state, by their paths, such as `"lines[2].price"`. Only with the
+            option `allow_missing`.
+        attempts: The answers that the type's validators rejected before.
+        generations: What the model wrote for the answer: one text, or those that agreed on it.
+        usage: What it cost.
+        seconds: How long it took; documents of a batch are written together.
+        provenance: What decides the answer.
+        conflicts: Of a document that was read in chunks, other values that it states for a field, by the path of the
+            one that was preferred.
+    """
+
+    id: str
+    position: int
+    document: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    text: str | None = None
+    error: StructuredError | None = None
+    missing: tuple[str, ...] = ()
+    attempts: tuple[Attempt, ...] = field(default=())
+    generations: tuple[Generation, ...] = field(default=())
+    usage: Usage = field(default=Usage())
+    seconds: float = field(default=0.0)
+    provenance: Provenance | None = field(default=None)
+    conflicts: Conflicts = field(default_factory=dict)
+    _instance: T | None = field(default=None)
+    """The value; None also where there is none."""
+    _unmade: Exception | None = field(default=None)
+    """Why no value can be made of what is stated: fields that the type requires are missing."""
+    _reading: Reading | None = field(default=None)
+    """What the lazy members are computed from."""
+
+    def __repr__(self) -> str:
+        """Return the id with the value, or with the error; the stated data where no value can be made."""
+        shown: dict[str, Any] = {"value": self._instance} if self.error is None else {"error": self.error}
+        if self._unmade is not None:
+            shown = {"data": self.data}
+        if self.missing:
+            shown["missing"] = self.missing
+        return f"Result({', '.join(f'{name}={member!r}' for name, member in {'id': self.id, **shown}.items())})"
+
+    @property
+    def value(self) -> T:
+        """The validated instance. Missing fields have their defaults.
+
+        Raises the error of the document, if there is one, and MissingError if a missing field has no default: `data`
+        has what is stated.
+        """
+        if self.error is not None:
+            raise self.error
+        if self._unmade is not None:
+            name = "" if self.provenance is None else self.provenance.type
+            raise MissingError(self.missing, type_name=name, document=self.id) from self._unmade
+        return cast("T", self._instance)
+
+    @cached_property
+    def data(self) -> Any:
+        """What the answer states, as plain JSON, without the missing fields; None if there is an error."""
+        return None if self._reading is None or self.text is None else self._reading.data(self.text)
+
+    @cached_property
+    def evidence(self) -> Mapping[str, Evidence]:
+        """The evidence for each value that holds no others, by its path; `""` is an answer of one value."""
+        if self._reading is None or self.text is None:
+            return {}
+        return self._reading.evidence(self.document, self.text)
+
+    @property
+    def confidence(self) -> float:
+        """The least confidence in one of the values.
+
+        It is 0 where the document left no choice: it states one number, say, whatever that number is about. So it is
+        where the model was asked for nothing at all.
+        """
+        known = (0.0 if one.is_unweighed else one.confidence for one in self.evidence.values())
+        return min((confidence for confidence in known if confidence is not None), default=0.0)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return each value with its evidence, as a row of a table: `pandas.DataFrame(result.rows())`.
+
+        A row has the `path`, the `value` as plain JSON, the `quote` that supports it (None if nothing does), where that
+        starts and ends, its `page`, the `match`, the `confidence` and the `agreement`.
+        """
+        values = {steps_to_path(steps): value for steps, value in leaves(self.data)}
+        return [
+            {
+                "path": path,
+                "value": values.get(path),
+                "quote": None if one.span is None else self.document[slice(*one.span)],
+                "start": None if one.span is None else one.span[0],
+                "end": None if one.span is None else one.span[1],
+                "page": one.page,
+                "match": one.match,
+                "confidence": one.confidence,
+                "agreement": one.agreement,
+            }
+            for path, one in self.evidence.items()
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain JSON data: a record of a file of results, but for what identifies the document."""
+        if self.error is not None:
+            return {"error": error_to_json(self.error)}
+        return {
+            "value": self._value_to_json(),
+            "data": self.data,
+            "missing": list(self.missing),
+            "evidence": {path: _evidence_to_json(one) for path, one in self.evidence.items()},
+            "document": self.document,
+            "text": self.text,
+            "usage": asdict(self.usage),
+            "attempts": _attempts_to_json(self.attempts),
+            "seconds": self.seconds,
+            "conflicts": {
+                path: [{"value": value, "evidence": _evidence_to_json(one)} for value, one in others]
+                for path, others in self.conflicts.items()
+            },
+        }
+
+    def _value_to_json(self) -> Any:
+        try:
+            return json.loads(to_json(self._instance, by_alias=True))
+        except Exception:  # noqa: BLE001  a serializer of the user's own, or what is no JSON
+            return self.data
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Compute what is lazy, and leave out what it is computed from."""
+        computed = {"data": self.data, "evidence": dict(self.evidence)}
+        attempts = tuple(Attempt(one.text, picklable(one.error)) for one in self.attempts)
+        replaced = {"_reading": None, "attempts": attempts, "metadata": dict(self.metadata)}
+        unmade = None if self._unmade is None else picklable(self._unmade)
+        return {**vars(self), **computed, **replaced, "conflicts": dict(self.conflicts), "_unmade": unmade}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+
+    def _repr_html_(self) -> str:
+        """Return the document with its values highlighted, and the values with their evidence."""
+        title, model = ("Result", "") if self.provenance is None else (self.provenance.type, self.provenance.model)
+        if self.error is not None:
+            return card(title, model, joined(message(self.error)))
+        parts = [document_to_html(self.document, self.evidence)] if self.document else []
+        return card(title, model, *parts, values_to_html(self.data, self.missing, self.evidence))
+
+
+def instance_of(result: Result[Any]) -> Any:
+    """Return the value of a result; None if there is none."""
+    try:
+        return result.value
+    except StructuredError:
+        return None
+
+
+def result_from_json(
+    record: Mapping[str, Any], position: int, output_type: OutputType[Any] | None, provenance: Provenance | None
+) -> Result[Any]:
+    """Return the result that a JSON form says, its value read as the type; without a type, the plain data.
+
+    Raises ValueError if it is none, or if the type does not read its answer.
+    """
+    try:
+        metadata = dict(record.get("metadata", {}))
+        if "error" in record:
+            error = error_from_json(record["error"])
+            return Result(record["id"], position, "", metadata, error=error, provenance=provenance)
+        result = _answered_from_json(record, position, metadata, provenance)
+        members = {"data": record["data"], "evidence": _evidence_from_json(record)}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"it is no result: {message(error)}") from error
+    instance, unmade = record["data"] if record["missing"] else record["value"], None
+    if output_type is not None:
+        value = output_type.parse(cast("str", result.text))
+        stated = (
+            value if isinstance(value, Stated) else Stated(value, output_type.to_data(cast("str", result.text)), ())
+        )
+        if (stated.data, stated.missing) != (record["data"], result.missing):
+            raise ValueError("its data are not what its text says")
+        instance, unmade = stated.value, stated.error
+    result = replace(result, _instance=instance, _unmade=unmade)
+    vars(result).update(members)
+    return result
+
+
+def _answered_from_json(
+    record: Mapping[str, Any], position: int, metadata: Mapping[str, Any], provenance: Provenance | None
+) -> Result[Any]:
+    for name in ("document", "text"):
+        if not isinstance(record[name], str):
+            raise TypeError(f"the {name} is {shown(record[name])}")
+    conflicts = {
+        path: [(one["value"], _read_evidence(one["evidence"], record["document"])) for one in others]
+        for path, others in record["conflicts"].items()
+    }
+    return Result(
+        record["id"],
+        position,
+        record["document"],
+        metadata,
+        record["text"],
+        missing=tuple(record["missing"]),
+        attempts=_attempts_from_json(record["attempts"]),
+        usage=Usage(**record["usage"]),
+        seconds=record["seconds"],
+        provenance=provenance,
+        conflicts=conflicts,
+    )
+
+
+def _evidence_to_json(evidence: Evidence) -> dict[str, Any]:
+    return {**asdict(evidence), "span": None if evidence.span is None else list(evidence.span)}
+
+
+def _evidence_from_json(record: Mapping[str, Any]) -> dict[str, Evidence]:
+    return {path: _read_evidence(one, record["document"]) for path, one in record["evidence"].items()}
+
+
+def _read_evidence(record: Mapping[str, Any], document: str) -> Evidence:
+    """Return the evidence that a record says. Raises ValueError for a span outside of the document."""
+    evidence = Evidence(**{**record, "span": None if record["span"] is None else tuple(record["span"])})
+    if evidence.span is not None and evidence.span[1] > len(document):
+        raise ValueError(f"the span {evidence.span} is outside of the document")
+    return evidence
+
+
+def error_to_json(error: StructuredError) -> dict[str, Any]:
+    """Return an error with its fields as a JSON object."""
+    fields = dict(vars(error))
+    fields.pop("__notes__", None)
+    if isinstance(error, GenerationError):
+        fields["attempts"] = _attempts_to_json(error.attempts)
+    plain = json.loads(json.dumps(fields, default=lambda one: json.loads(to_json(one, fallback=repr))))
+    return {"kind": type(error).__name__, "message": message(error), **({"fields": plain} if plain else {})}
+
+
+def error_from_json(record: Any) -> StructuredError:
+    """Return the error that a JSON object says. Raises ValueError if it says none."""
+    try:
+        kind = getattr(errors, record["kind"], None)
+        if not isinstance(kind, type) or not issubclass(kind, StructuredError):
+            kind = StructuredError
+        error = kind.__new__(kind, record["message"])
+        fields = dict(record.get("fields", {}))
+        if "attempts" in fields:
+            fields["attempts"] = _attempts_from_json(fields["attempts"])
+        vars(error).update(fields)
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
+        raise ValueError(f"its error is none that the library writes: {message(problem)}") from problem
+    return error
+
+
+def _attempts_to_json(attempts: Sequence[Attempt]) -> list[dict[str, str]]:
+    return [{"text": one.text, "error": message(one.error), "kind": _kind_of(one.error)} for one in attempts]
+
+
+def _kind_of(error: Exception) -> str:
+    return error.kind if isinstance(error, StandInError) else type(error).__name__
+
+
+def _attempts_from_json(records: Sequence[Mapping[str, str]]) -> tuple[Attempt, ...]:
+    return tuple(Attempt(one["text"], StandInError(one["error"], one["kind"])) for one in records)
