@@ -23,8 +23,9 @@ from pydantic import BaseModel, ValidationError
 
 from benchmarks.gold import Record, Score, records, score
 from benchmarks.gold.types import TYPES
-from structured import Extractor, StructuredWarning, load_model
+from structured import Extractor, load_model
 from structured.automata.loops.jit import compile_loops
+from structured.errors import StructuredWarning
 from structured.index.index import Index
 from structured.models import LanguageModel
 

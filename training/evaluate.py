@@ -17,11 +17,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from structured import Extractor, NotStatedError
+from structured import Extractor
 from structured.automata import RegularAutomaton
 from structured.decoding.generate import generate
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
+from structured.errors import NotStatedError
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.json_schema.compile import schema_to_pattern

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.batches.orders import Order, model_for_one, read_one, short_documents
-from structured import OutputError, read_results, write_results
+from structured import read_results, write_results
+from structured.errors import OutputError
 
 REFUSED = 3
 """The exit code of a process that may not write to the file."""

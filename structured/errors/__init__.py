@@ -47,6 +47,7 @@ __all__ = [
     "IncompleteError",
     "MissingError",
     "ModelError",
+    "NotStatedError",
     "OptionWarning",
     "OutOfMemoryError",
     "OutputError",
@@ -310,7 +311,7 @@ class MissingError(StructuredError):
         self.document = document
         paths = ", ".join(path or "any value" for path in self.missing)
         super().__init__(
-            f"The document {document!r} does not state {paths}, which {type_name or 'the type'} requires. Take `data` "
+            f"The document does not state {paths}, which {type_name or 'the type'} requires. Take `data` "
             "and `missing` of the result, or give the fields defaults: `age: int | None = None`."
         )
 

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from walks import random_text
 
-from structured import Grammar, GrammarError, extract
+from structured import Grammar, extract
 from structured.automata import RegularAutomaton
 from structured.automata.grammar.gbnf import read_gbnf
 from structured.automata.protocol import accepts_text
+from structured.errors import GrammarError
 from structured.models import ScriptedModel
 
 MOST = 5

@@ -12,7 +12,7 @@ pytest.importorskip("lark")
 from doubles import ByteTokenizer
 from pydantic import BaseModel
 
-from structured import Grammar, Json, PatternError, Regex, Repeat, Text, template
+from structured import Grammar, Json, Regex, Repeat, Text, template
 from structured.automata import AUTOMATON_ERRORS, Limits, RegularAutomaton, lazy
 from structured.automata.combination import CombinedAutomaton
 from structured.automata.grammar.automaton import GrammarAutomaton
@@ -20,6 +20,7 @@ from structured.automata.loops.machine import FIRST_ROWS
 from structured.automata.product import Product
 from structured.automata.protocol import accepts_text, unworn
 from structured.automata.recogniser import Recogniser
+from structured.errors import PatternError
 from structured.index.compile import compiled_type
 from structured.output_types.constraints.validation import AnswerCheck
 from structured.output_types.output_type import OutputType

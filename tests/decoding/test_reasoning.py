@@ -8,17 +8,18 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structured import Extractor, PromptError, Thinking
+from structured import Extractor, Thinking
 from structured.automata import DEAD, RegularAutomaton
 from structured.decoding.generate import generate
 from structured.decoding.reasoning import ending_with, thinking_index
 from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
+from structured.errors import PromptError
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import FunctionModel
 
-pytestmark = pytest.mark.filterwarnings("ignore::structured.StructuredWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::structured.errors.StructuredWarning")
 
 TOKENIZER = ByteTokenizer()
 MODELS = {

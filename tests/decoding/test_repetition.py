@@ -17,13 +17,14 @@ from hypothesis import strategies as st
 from languages import TYPES
 from pydantic import BaseModel, Field
 
-from structured import BudgetWarning, RepetitionWarning, Text, Thinking, extract, extract_batch
+from structured import Text, Thinking, extract, extract_batch
 from structured.automata import RegularAutomaton
 from structured.decoding.beam_search import beam_search
 from structured.decoding.generate import generate
 from structured.decoding.repetition import BREAK, COPIES, MAX_PERIOD, MIN_REPEATED, Repetition, repeated_end
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
+from structured.errors import BudgetWarning, RepetitionWarning
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import ByteTokenizer, FunctionModel, ScriptedModel

@@ -18,7 +18,7 @@ from languages import TYPES
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from structured import Extractor, GenerationError, ModelError, Regex
+from structured import Extractor, Regex
 from structured.automata import RegularAutomaton
 from structured.decoding.generate import as_completed, generate, stream
 from structured.decoding.requests import Generation, Request
@@ -26,7 +26,7 @@ from structured.decoding.running_batch import Caller, RunningBatch
 from structured.decoding.sampling import Sampler
 from structured.decoding.scheduler import Scheduler
 from structured.decoding.sequence import Sequence as Text
-from structured.errors import OutOfMemoryError, PatternError, StructuredError
+from structured.errors import GenerationError, ModelError, OutOfMemoryError, PatternError, StructuredError
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import FunctionModel, LanguageModel

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, field_validator
 from random_patterns import patterns
 from strategies import output_types
 
-from structured import BudgetWarning, Extractor, GenerationError, StructuredWarning, extract, extract_batch
+from structured import Extractor, extract, extract_batch
 from structured.automata import RegularAutomaton
 from structured.decoding.beam_search import beam_search
 from structured.decoding.generate import generate
@@ -25,7 +25,7 @@ from structured.decoding.reasoning import Thinking
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.decoding.strategy import RETRY_TEMPERATURE, Search, repeated
-from structured.errors import OutOfMemoryError
+from structured.errors import BudgetWarning, GenerationError, OutOfMemoryError, StructuredWarning
 from structured.extraction.options import Options
 from structured.index.guide import Guide
 from structured.index.index import Index

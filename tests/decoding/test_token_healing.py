@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 from random_patterns import patterns, randoms
 
-from structured import BudgetWarning, Extractor
+from structured import Extractor
 from structured.automata import DEAD, RegularAutomaton
 from structured.decoding.generate import generate
 from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
 from structured.decoding.token_healing import begun_index, heal
+from structured.errors import BudgetWarning
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import FunctionModel, load_model

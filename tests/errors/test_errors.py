@@ -17,7 +17,10 @@ from pydantic import BaseModel, TypeAdapter, ValidationError, field_validator
 from pydantic_core import PydanticCustomError
 
 import structured
-from structured import (
+from structured import StructuredError
+from structured.automata.product import EmptyProductError
+from structured.errors import (
+    Attempt,
     BatchError,
     BudgetError,
     GenerationError,
@@ -28,11 +31,10 @@ from structured import (
     PatternError,
     SchemaError,
     ServerError,
-    StructuredError,
+    StandIn,
+    StandInError,
     StructuredWarning,
 )
-from structured.automata.product import EmptyProductError
-from structured.errors import Attempt, StandIn, StandInError
 
 if multiprocessing.parent_process() is None:  # the workers below need no more than what they are sent
     for module in pkgutil.walk_packages(structured.__path__, "structured."):

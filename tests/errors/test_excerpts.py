@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structured import GenerationError
-from structured.errors import SHOWN_OF_ATTEMPT, Attempt
+from structured.errors import SHOWN_OF_ATTEMPT, Attempt, GenerationError
 
 
 @given(

@@ -7,8 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structured import BudgetError, GenerationError, GrammarError, PatternError, SchemaError, StructuredError
-from structured.errors import PromptError, UnsatisfiableError, VocabularyError
+from structured import StructuredError
+from structured.errors import (
+    BudgetError,
+    GenerationError,
+    GrammarError,
+    PatternError,
+    PromptError,
+    SchemaError,
+    UnsatisfiableError,
+    VocabularyError,
+)
 from structured.errors.plain_data import data_to_error, error_to_fields
 
 ASKED_WRONGLY: tuple[StructuredError, ...] = (

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structured import Document, Extractor, PromptError, aextract_batch, extract_batch
+from structured import Document, Extractor, aextract_batch, extract_batch
+from structured.errors import PromptError
 from structured.extraction import windows
 from structured.extraction.documents.async_documents import AHEAD
 from structured.models import ScriptedModel

@@ -16,16 +16,9 @@ from pydantic import BaseModel, Field, field_validator
 from random_patterns import randoms
 
 from structured import (
-    BatchError,
-    BudgetError,
-    BudgetWarning,
     Extractor,
     Generation,
-    GenerationError,
-    ModelError,
     Options,
-    OutOfMemoryError,
-    PromptError,
     StructuredError,
     aextract,
     aextract_batch,
@@ -33,6 +26,15 @@ from structured import (
     extract,
     extract_batch,
     structured,
+)
+from structured.errors import (
+    BatchError,
+    BudgetError,
+    BudgetWarning,
+    GenerationError,
+    ModelError,
+    OutOfMemoryError,
+    PromptError,
 )
 from structured.models import FunctionModel
 from structured.models.function import FunctionBatch

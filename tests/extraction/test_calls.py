@@ -16,17 +16,10 @@ from pydantic import AfterValidator, BaseModel, Field, ImportString, TypeAdapter
 from strategies import WHITESPACES, output_types
 
 from structured import (
-    BatchError,
-    BudgetError,
-    BudgetWarning,
     Extractor,
     Generation,
-    GenerationError,
     Options,
-    PromptError,
-    SchemaError,
     StructuredError,
-    StructuredWarning,
     extract,
     extract_batch,
     extract_results,
@@ -34,6 +27,15 @@ from structured import (
     to_regex,
 )
 from structured.automata import RegularAutomaton
+from structured.errors import (
+    BatchError,
+    BudgetError,
+    BudgetWarning,
+    GenerationError,
+    PromptError,
+    SchemaError,
+    StructuredWarning,
+)
 from structured.index.compile import KEPT_INDEXES
 from structured.models import FunctionModel
 

@@ -11,15 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
-from structured import (
-    Extractor,
-    GenerationError,
-    ModelError,
-    PromptError,
-    SchemaError,
-    classify,
-    load_model,
-)
+from structured import Extractor, classify, load_model
+from structured.errors import GenerationError, ModelError, PromptError, SchemaError
 from structured.models import PACKAGED_MODEL, FunctionModel, LanguageModel, ScriptedModel
 
 TOKENS = ByteTokenizer()

@@ -10,17 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from structured import (
-    BatchError,
-    Extractor,
-    PromptError,
-    aextract,
-    extract,
-    extract_batch,
-    load_model,
-    structured,
-)
+from structured import Extractor, aextract, extract, extract_batch, load_model, structured
 from structured.automata import Automaton, RegularAutomaton
+from structured.errors import BatchError, PromptError
 from structured.extraction.conversation import Conversation
 from structured.extraction.prompts import framed
 from structured.models import FunctionModel, ScriptedModel

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Document, Extractor, ModelError, PromptError, Result
-from structured.errors import BatchError
+from structured import Document, Extractor, Result
+from structured.errors import BatchError, ModelError, PromptError
 from structured.extraction import progress, windows
 from structured.extraction.batch_state import BatchState
 from structured.extraction.documents.document import id_of

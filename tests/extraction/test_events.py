@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from package_map import HOUSE
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Document, Extractor, GenerationError, ModelError, StructuredError, events, extract_batch
+from structured import Document, Extractor, StructuredError, events, extract_batch
+from structured.errors import GenerationError, ModelError
 from structured.extraction import batch_state, windows
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel

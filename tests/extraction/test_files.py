@@ -19,7 +19,8 @@ from pptx import Presentation
 from pptx.util import Inches
 from pydantic import BaseModel
 
-from structured import Document, Extractor, OptionWarning, PromptError
+from structured import Document, Extractor
+from structured.errors import OptionWarning, PromptError
 from structured.extraction.documents.content import Content
 from structured.extraction.documents.document import each_document, read_document
 from structured.extraction.documents.files import read_file

@@ -15,7 +15,6 @@ from pydantic import BaseModel, Field, field_validator
 from structured import (
     Calibration,
     Extractor,
-    OptionWarning,
     OutputType,
     Result,
     Thinking,
@@ -25,6 +24,7 @@ from structured import (
     structured,
 )
 from structured.automata import Automaton, RegularAutomaton
+from structured.errors import OptionWarning
 from structured.extraction.options import Options
 from structured.index.cache import entries
 from structured.models import FunctionModel

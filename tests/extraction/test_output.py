@@ -17,19 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, field_validator
 
-from structured import (
-    Document,
-    Extractor,
-    GenerationError,
-    ModelError,
-    OutputError,
-    PromptError,
-    Result,
-    awrite_results,
-    extract_results,
-    read_results,
-    write_results,
-)
+from structured import Document, Extractor, Result, awrite_results, extract_results, read_results, write_results
+from structured.errors import GenerationError, ModelError, OutputError, PromptError
 from structured.extraction.output import journal
 from structured.extraction.output.records import is_begun, line_of
 from structured.extraction.output.writing import Written, write_results_of

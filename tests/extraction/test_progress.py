@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from structured import Extractor, PromptError, Result, extract, extract_batch
+from structured import Extractor, Result, extract, extract_batch
+from structured.errors import PromptError
 from structured.extraction import progress as progress_bar
 from structured.extraction.batch_state import BatchState
 from structured.extraction.progress import showing

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from structured import Extractor, Generation, GenerationError, JsonSchema, OptionWarning, Result, extract
+from structured import Extractor, Generation, JsonSchema, Result, extract
 from structured.automata.protocol import accepts_text
+from structured.errors import GenerationError, OptionWarning
 from structured.models import FunctionModel
 from structured.results import Calibration
 from structured.results.leaves import leaves

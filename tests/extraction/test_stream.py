@@ -11,7 +11,6 @@ from pydantic import BaseModel, field_validator
 
 from structured import (
     Extractor,
-    GenerationError,
     Options,
     Result,
     aextract,
@@ -21,9 +20,10 @@ from structured import (
     extract_batch,
     structured,
 )
+from structured.errors import GenerationError
 from structured.models import FunctionModel
 
-pytestmark = pytest.mark.filterwarnings("ignore::structured.StructuredWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::structured.errors.StructuredWarning")
 
 TOKENIZER = ByteTokenizer()
 MODEL = FunctionModel(random_logits(len(TOKENIZER.tokens), scale=4.0), TOKENIZER)

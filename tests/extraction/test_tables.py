@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structured import Document, Extractor, PromptError, read_rows
+from structured import Document, Extractor, read_rows
+from structured.errors import PromptError
 from structured.models import ScriptedModel
 
 FIELDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12) | st.text(

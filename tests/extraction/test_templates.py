@@ -11,7 +11,8 @@ from doubles import ByteTokenizer, random_logits
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structured import PromptError, extract, structured
+from structured import extract, structured
+from structured.errors import PromptError
 from structured.extraction.templates import MAX_INLINE, Question, Template
 from structured.models import FunctionModel
 

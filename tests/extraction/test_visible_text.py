@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structured import PromptError
+from structured.errors import PromptError
 from structured.extraction.documents.visible_text import read_html, visible_text
 
 WORDS = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=9)

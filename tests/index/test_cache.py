@@ -33,11 +33,12 @@ from random_patterns import patterns, randoms
 from typer.testing import CliRunner
 from walks import states_on_walks
 
-from structured import CacheWarning, Extractor, GuidedLogitsProcessor, ModelError, load_model
+from structured import Extractor, GuidedLogitsProcessor, load_model
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.loops import table
 from structured.cli.app import app
 from structured.decoding.token_healing import begun_index
+from structured.errors import CacheWarning, ModelError
 from structured.index.cache import (
     Clearing,
     DiskCache,
@@ -208,7 +209,7 @@ def forge(arrays: dict[str, NDArray[Any]], rng: random.Random) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore::structured.CacheWarning")
+@pytest.mark.filterwarnings("ignore::structured.errors.CacheWarning")
 @given(patterns(), randoms())
 def test_wrong_numbers_do_no_harm(
     tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabulary, pattern: Pattern, rng: random.Random
@@ -244,7 +245,7 @@ def plain_walk(layout: TokenLayout, index: Index) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore::structured.CacheWarning")
+@pytest.mark.filterwarnings("ignore::structured.errors.CacheWarning")
 @given(randoms())
 def test_forged_tries_are_made_anew(
     tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabulary, rng: random.Random
@@ -416,7 +417,7 @@ def copying(token_ids: Sequence[int]) -> list[float]:
     return [float(token_ids.count(token_id)) for token_id in range(320)]
 
 
-@pytest.mark.filterwarnings("ignore::structured.StructuredWarning")
+@pytest.mark.filterwarnings("ignore::structured.errors.StructuredWarning")
 def test_extraction_fills_the_cache_unless_told_not_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file appears after a call that has learned something, none without need, none where it is off."""
     monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
@@ -444,7 +445,7 @@ HEALING = ByteTokenizer(tokens=(*ByteTokenizer().tokens, b'\n"20'))
 """With a token that reaches from the end of a prompt into a date."""
 
 
-@pytest.mark.filterwarnings("ignore::structured.StructuredWarning")
+@pytest.mark.filterwarnings("ignore::structured.errors.StructuredWarning")
 @pytest.mark.parametrize("how", ["call", "stream", "batch"])
 def test_what_healed_prompts_have_taught_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     """The index of what their end was taken back for is saved and loaded as that of the type is, if the type's is."""
@@ -736,7 +737,7 @@ def forge_masks(file: Path, content: bytes, rng: random.Random) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore::structured.CacheWarning", "ignore::structured.StructuredWarning")
+@pytest.mark.filterwarnings("ignore::structured.errors.CacheWarning", "ignore::structured.errors.StructuredWarning")
 @settings(max_examples=examples(60))
 @given(st.sampled_from(["batch", "stream", "beams", "samples"]), randoms())
 def test_forged_masks_end_in_valid_answers(
@@ -753,7 +754,7 @@ def test_forged_masks_end_in_valid_answers(
             case "batch":
                 answers = Extractor(Stay, model=COPYING, max_tokens=budget).batch([TEXT, TEXT, "Glad on 2023-01-31."])
             case "stream":
-                answers = [Extractor(Stay, model=COPYING, max_tokens=budget).stream(TEXT).result()]
+                answers = [Extractor(Stay, model=COPYING, max_tokens=budget).stream(TEXT).result().value]
             case "beams":
                 answers = [Extractor(Stay, model=COPYING, max_tokens=budget, beams=3)(TEXT)]
             case "samples":

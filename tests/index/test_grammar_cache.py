@@ -12,8 +12,9 @@ pytest.importorskip("lark")
 from doubles import ByteTokenizer, random_logits
 from lark.indenter import PythonIndenter
 
-from structured import CacheWarning, Grammar, extract
+from structured import Grammar, extract
 from structured.automata.grammar import lark_grammar
+from structured.errors import CacheWarning
 from structured.index.cache.arrays import decode, encode
 from structured.index.compile import forget, load_grammars
 from structured.index.index import Index
@@ -133,7 +134,7 @@ def test_keys_tell_readings_apart(folder: Path) -> None:
     assert len(list(folder.iterdir())) == 4
 
 
-@pytest.mark.filterwarnings("ignore::structured.StructuredWarning")
+@pytest.mark.filterwarnings("ignore::structured.errors.StructuredWarning")
 def test_what_is_learned_of_a_grammar_is_kept_unless_told_not_to(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of combinations are kept as well; without the cache nothing is written."""
     model = random_logits(len(ByteTokenizer().tokens), seed=1), ByteTokenizer()

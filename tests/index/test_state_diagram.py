@@ -13,8 +13,9 @@ from pydantic import BaseModel, Field
 from random_patterns import patterns_with_texts, randoms, sample
 
 import structured
-from structured import Choice, Grammar, Grounded, ModelError, PatternError, Regex, SchemaError, inspect_automaton
+from structured import Choice, Grammar, Grounded, Regex, inspect_automaton
 from structured.automata import Automaton, RegularAutomaton
+from structured.errors import ModelError, PatternError, SchemaError
 from structured.index.allowed_tokens import TokenWalk
 from structured.index.guide import Guide
 from structured.index.index import Index

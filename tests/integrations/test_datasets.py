@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from package_map import HOUSE
 from pydantic import BaseModel
 
-from structured import SchemaError, StructuredError, extract_batch
+from structured import StructuredError, extract_batch
+from structured.errors import SchemaError
 from structured.integrations.datasets import extract_dataset
 from structured.models import PACKAGED_MODEL
 from structured.models.scripted import ScriptedModel

@@ -10,7 +10,8 @@ import pytest
 from doubles import ByteTokenizer, random_logits
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Document, Extractor, ModelError, events, extract
+from structured import Document, Extractor, events, extract
+from structured.errors import ModelError
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
 

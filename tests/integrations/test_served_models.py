@@ -16,25 +16,27 @@ from strategies import output_types
 from test_server import Person, served
 
 from structured import (
-    BudgetError,
-    BudgetWarning,
     Choice,
     Extractor,
-    GenerationError,
     Grammar,
     JsonSchema,
-    PatternError,
-    PromptError,
     Regex,
-    RepetitionWarning,
-    SchemaError,
-    ServerError,
     StructuredError,
     Tool,
     connect,
     extract,
     extract_batch,
     functions,
+)
+from structured.errors import (
+    BudgetError,
+    BudgetWarning,
+    GenerationError,
+    PatternError,
+    PromptError,
+    RepetitionWarning,
+    SchemaError,
+    ServerError,
 )
 from structured.json_schema.document.drafts import Draft
 from structured.models.load import PACKAGED_MODEL
@@ -216,7 +218,7 @@ def test_what_repeats_itself_is_warned_of_unless_it_is_allowed() -> None:
     assert len(ended) < len(whole) == 80
 
 
-@pytest.mark.filterwarnings("ignore::structured.BudgetWarning")
+@pytest.mark.filterwarnings("ignore::structured.errors.BudgetWarning")
 def test_free_text_that_was_cut_off_is_no_answer(model: str) -> None:
     """Without a constraint, the server brings nothing to its end."""
     asked: Any = connect(model, enforced=False)

@@ -38,7 +38,7 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@pytest.mark.filterwarnings("ignore::structured.StructuredWarning")
+@pytest.mark.filterwarnings("ignore::structured.errors.StructuredWarning")
 @given(st.lists(OPTIONS, min_size=2, max_size=4))
 @settings(max_examples=15, deadline=None)
 def test_whatever_the_options_a_type_is_prepared_once(running: RunningBatch, asked: list[Options]) -> None:

@@ -15,20 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
 
-from structured import (
-    BatchError,
-    BudgetError,
-    GenerationError,
-    GuidedLogitsProcessor,
-    IncompleteError,
-    JsonSchema,
-    ModelError,
-    RepetitionWarning,
-)
+from structured import GuidedLogitsProcessor, JsonSchema
 from structured.decoding.generate import generate
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
+from structured.errors import BatchError, BudgetError, GenerationError, IncompleteError, ModelError, RepetitionWarning
 from structured.index.guide import Guide
 from structured.index.masks import unpack
 from structured.models.transformers import HuggingFaceModel
@@ -431,7 +423,7 @@ def test_what_a_prompt_repeats_may_be_copied() -> None:
     assert len(copied) > len(closed)
 
 
-@pytest.mark.filterwarnings("ignore::structured.RepetitionWarning")
+@pytest.mark.filterwarnings("ignore::structured.errors.RepetitionWarning")
 def test_texts_without_repetition_are_untouched() -> None:
     """Where no row warns, the loop has written the same as without the control: stuck less and less, it does not."""
     kinds = set()

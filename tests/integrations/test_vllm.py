@@ -23,10 +23,11 @@ from hypothesis import strategies as st
 from interpreter import run
 from pydantic import BaseModel
 
-from structured import Choice, Grammar, JsonSchema, ModelError, Regex
+from structured import Choice, Grammar, JsonSchema, Regex
 from structured.decoding.generate import generate
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
+from structured.errors import ModelError
 from structured.index.compile import compile_type
 from structured.index.guide import Guide
 from structured.integrations.vllm import GuideProcessor, constraint, read

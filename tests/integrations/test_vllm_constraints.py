@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel
 from strategies import output_types
 
-from structured import Choice, GenerationError, Grammar, Grounded, JsonSchema, ModelError, Regex, SchemaError, Text
+from structured import Choice, Grammar, Grounded, JsonSchema, Regex, Text
+from structured.errors import GenerationError, ModelError, SchemaError
 from structured.index.compile import compile_type
 from structured.index.masks import unpack
 from structured.integrations.vllm.cursor import started

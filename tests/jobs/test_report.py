@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from purchases import purchases
 from pydantic import BaseModel
 
-from structured import JsonSchema, PromptError, Result, report
+from structured import JsonSchema, Result, report
+from structured.errors import PromptError
 from structured.jobs.report.report import Utf16Offsets, to_data, to_inert_json, to_page
 from structured.output_types.paths import leaves, steps_to_path
 from structured.output_types.resolve import resolve_type

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from structured import Document, OutputError, read_results, write_results, write_table
+from structured import Document, read_results, write_results, write_table
+from structured.errors import OutputError
 from structured.models.scripted import ScriptedModel
 
 RECORD = {"digest": "0" * 64, "provenance": {}}

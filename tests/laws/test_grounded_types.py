@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, create_model
 
-from structured import Extractor, Grounded, Grounding, NotStatedError, Result, SchemaError
+from structured import Extractor, Grounded, Grounding, Result
+from structured.errors import NotStatedError, SchemaError
 from structured.models import FunctionModel
 from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
 from structured.output_types.grounded.numbers import stated_numbers

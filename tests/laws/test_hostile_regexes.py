@@ -5,7 +5,8 @@ from contextlib import suppress
 
 import pytest
 
-from structured import Choice, PatternError, Regex
+from structured import Choice, Regex
+from structured.errors import PatternError
 
 SECONDS = 20
 """Of the processor; far more than any of them takes."""

@@ -67,7 +67,7 @@ def pickled(value: Any, protocol: int | None = None) -> Any:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", OPTIONS)
-@pytest.mark.filterwarnings("ignore::structured.StructuredWarning")
+@pytest.mark.filterwarnings("ignore::structured.errors.StructuredWarning")
 def test_an_extractor_is_pickled_as_its_type_and_options(name: str) -> None:
     """Where it is read it is prepared, and says the same; so does that of that."""
     extractor: Any = Extractor(Person, model=MODEL, **{"max_tokens": 100, **OPTIONS[name]})

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 from safetensors.torch import save_file
 
-from structured import ModelError, extract, load_model
+from structured import extract, load_model
+from structured.errors import ModelError
 from structured.models import ByteTokenizer, LanguageModel
 from structured.models.adapters import Heads, LowRank, add_adapter, read_adapter, write_gguf_adapter
 from structured.models.fetched import FETCHABLE

@@ -9,7 +9,8 @@ import pytest
 from doubles import byte_level_tokenizer, real_tokenizer, tiny
 from pydantic import BaseModel, Field
 
-from structured import Extractor, GuidedLogitsProcessor, ModelError, extract, extract_batch
+from structured import Extractor, GuidedLogitsProcessor, extract, extract_batch
+from structured.errors import ModelError
 from structured.models.continuation import examined
 
 if TYPE_CHECKING:

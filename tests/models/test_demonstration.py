@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from structured import Extractor, PackagedModelWarning, extract, load_model
+from structured import Extractor, extract, load_model
 from structured.cli.app import app
 from structured.cli.showcases import (
     SHOWCASES,
@@ -29,6 +29,7 @@ from structured.cli.showcases import (
     Ticket,
     Weather,
 )
+from structured.errors import PackagedModelWarning
 from structured.models import PACKAGED_MODEL, LanguageModel
 from training.evaluate import RESULTS, evaluate
 from training.generate import samples

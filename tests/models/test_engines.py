@@ -9,7 +9,8 @@ import torch
 from doubles import ByteTokenizer, random_logits
 from pydantic import Field
 
-from structured import ModelError, extract, extract_batch
+from structured import extract, extract_batch
+from structured.errors import ModelError
 from structured.extraction.extractor import Options
 from structured.models import DecodingBatch, FunctionModel, LanguageModel
 from structured.vocabulary import Vocabulary

@@ -11,8 +11,8 @@ from zipfile import ZipFile
 import pytest
 from typer.testing import CliRunner
 
-from structured import ModelError
 from structured.cli.app import app
+from structured.errors import ModelError
 from structured.models import fetched
 from structured.models.checkpoints import find_checkpoint
 from structured.models.fetched import Distribution, fetch, fetched_path

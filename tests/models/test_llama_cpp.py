@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
-from structured import ModelError, OutOfMemoryError, PromptError, extract, extract_batch, load_model
+from structured import extract, extract_batch, load_model
+from structured.errors import ModelError, OutOfMemoryError, PromptError
 from structured.models.chat_template import chat_template
 from structured.models.llama_cpp import MIN_SHARED, LlamaCppModel, is_installed
 from structured.models.llama_tokenizer import LlamaTokenizer

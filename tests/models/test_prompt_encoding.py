@@ -17,7 +17,8 @@ from doubles import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from structured import Extractor, JsonSchema, ModelError, PromptError, extract_batch
+from structured import Extractor, JsonSchema, extract_batch
+from structured.errors import ModelError, PromptError
 from structured.extraction.prompts import chat_messages, completion_prompt, framed
 from structured.models.prompt_encoding import PromptEncoder
 from structured.models.protocol import Messages

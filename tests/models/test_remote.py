@@ -20,19 +20,13 @@ from pydantic import AfterValidator, BaseModel, Field
 from servers import Reply, chat, double, events, json_lines, ollama, with_logprobs
 
 from structured import (
-    BatchError,
     Choice,
     Draft,
     Extractor,
-    GenerationError,
     Grammar,
     Grounded,
     JsonSchema,
-    ModelError,
-    PatternError,
     Regex,
-    SchemaError,
-    ServerError,
     Text,
     classify,
     connect,
@@ -42,6 +36,7 @@ from structured import (
     write_results,
 )
 from structured.automata.protocol import accepts_text
+from structured.errors import BatchError, GenerationError, ModelError, PatternError, SchemaError, ServerError
 from structured.models.remote import connection
 from structured.models.remote.address import Address
 from structured.models.remote.chat_forms import VllmForm

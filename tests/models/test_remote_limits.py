@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from servers import Reply, chat, double, events
 
-from structured import Extractor, ServerError, connect
+from structured import Extractor, connect
+from structured.errors import ServerError
 from structured.models.remote.allowance import LONGEST_ANSWER
 
 pytest.importorskip("httpx", reason="The extra remote asks servers.")

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Extractor, ModelError, extract, extract_batch
+from structured import Extractor, extract, extract_batch
+from structured.errors import ModelError
 from structured.extraction.extractor import Options
 from structured.models import ByteTokenizer, ScriptedModel
 from structured.models.scripted import BYTE_TOKENS

@@ -13,7 +13,6 @@ from structured import (
     Extractor,
     Grammar,
     Json,
-    PromptError,
     Regex,
     Repeat,
     Text,
@@ -28,6 +27,7 @@ from structured import (
     write_results,
     write_table,
 )
+from structured.errors import PromptError
 from structured.models import ScriptedModel
 from structured.output_types.output_type import OutputType
 

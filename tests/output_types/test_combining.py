@@ -22,10 +22,8 @@ from structured import (
     Grammar,
     Json,
     JsonSchema,
-    PatternError,
     Regex,
     Repeat,
-    SchemaError,
     Text,
     extract,
     extract_batch,
@@ -35,6 +33,7 @@ from structured import (
 from structured.automata import DEAD
 from structured.automata.combination import CombinedAutomaton
 from structured.automata.protocol import accepts_text
+from structured.errors import PatternError, SchemaError
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack

@@ -24,8 +24,6 @@ from structured import (
     Call,
     Extractor,
     PartialReader,
-    PromptError,
-    SchemaError,
     Tool,
     aextract,
     classify,
@@ -42,6 +40,7 @@ from structured import (
 from structured.decoding.generate import generate
 from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
+from structured.errors import PromptError, SchemaError
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import FunctionModel, ScriptedModel

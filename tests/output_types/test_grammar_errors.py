@@ -4,7 +4,8 @@ import pytest
 
 pytest.importorskip("lark")
 
-from structured import Grammar, GrammarError, SchemaError
+from structured import Grammar
+from structured.errors import GrammarError, SchemaError
 
 ERRORS = {
     "an open string": (

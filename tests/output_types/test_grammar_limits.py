@@ -9,13 +9,14 @@ pytest.importorskip("lark")
 
 from doubles import ByteTokenizer, random_logits
 
-from structured import Grammar, GrammarError, extract, extract_batch
+from structured import Grammar, extract, extract_batch
 from structured.automata import DEAD, Limits
 from structured.automata.grammar import lexer as lexer_module
 from structured.automata.grammar.automaton import GrammarAutomaton
 from structured.automata.grammar.lark_grammar import read_grammar
 from structured.automata.grammar.limits import SearchedTooFarError
 from structured.automata.loops import jit
+from structured.errors import GrammarError
 from structured.index.compile import compile_type
 from structured.index.masks import empty_mask, unpack
 from structured.models import ScriptedModel

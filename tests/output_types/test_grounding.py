@@ -15,17 +15,8 @@ from hypothesis import strategies as st
 from pydantic import AnyUrl, AwareDatetime, BaseModel, Field, NaiveDatetime
 from typing_extensions import TypeAliasType
 
-from structured import (
-    Extractor,
-    Grounded,
-    Grounding,
-    JsonSchema,
-    ModelError,
-    NotStatedError,
-    SchemaError,
-    extract,
-    extract_batch,
-)
+from structured import Extractor, Grounded, Grounding, JsonSchema, extract, extract_batch
+from structured.errors import ModelError, NotStatedError, SchemaError
 from structured.json_schema.document.location import GROUNDED
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types.grounded.dates import stated_dates

@@ -126,7 +126,7 @@ def test_an_extractor_shows_its_model_and_its_type(options: Options, told: str) 
     assert repr(extractor) == "Extractor(Named, model='logits')"
 
 
-@pytest.mark.filterwarnings("ignore::structured.StructuredWarning")
+@pytest.mark.filterwarnings("ignore::structured.errors.StructuredWarning")
 def test_a_stream_shows_what_is_written_and_writes_nothing_for_it() -> None:
     """As far as it has come, and whether that is all; a repr has one short line."""
     stream = Extractor(Texts, model=MODEL, max_tokens=200, temperature=1, seed=1).stream("x")

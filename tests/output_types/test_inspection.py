@@ -28,7 +28,8 @@ from pydantic import (
 from pydantic_types import Chosen
 from strategies import WHITESPACES, output_types
 
-from structured import JsonSchema, SchemaError, inspect_type, to_regex
+from structured import JsonSchema, inspect_type, to_regex
+from structured.errors import SchemaError
 from structured.output_types.inspection import Cost
 
 RANDOM_TYPES = settings(

@@ -16,19 +16,9 @@ from jsonschema.validators import Draft202012Validator
 from pydantic import BaseModel
 from walks import accepted
 
-from structured import (
-    Extractor,
-    JsonSchema,
-    PromptError,
-    SchemaError,
-    StructuredWarning,
-    extract,
-    extract_batch,
-    inspect_type,
-    structured,
-    to_regex,
-)
+from structured import Extractor, JsonSchema, extract, extract_batch, inspect_type, structured, to_regex
 from structured.automata import RegularAutomaton
+from structured.errors import PromptError, SchemaError, StructuredWarning
 from structured.json_schema.compile import compiled
 from structured.json_schema.document.drafts import Draft
 from structured.models import FunctionModel

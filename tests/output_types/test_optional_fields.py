@@ -16,21 +16,9 @@ from strategies import output_types
 from typing_extensions import TypedDict
 from walks import accepted
 
-from structured import (
-    Extractor,
-    GenerationError,
-    Result,
-    SchemaError,
-    StructuredWarning,
-    Tool,
-    extract,
-    extract_batch,
-    extract_results,
-    inspect_type,
-    structured,
-)
+from structured import Extractor, Result, Tool, extract, extract_batch, extract_results, inspect_type, structured
 from structured.automata import RegularAutomaton
-from structured.errors import BatchError, MissingError
+from structured.errors import BatchError, GenerationError, MissingError, SchemaError, StructuredWarning
 from structured.json_schema.compile import compiled
 from structured.models import FunctionModel
 from structured.output_types.functions.call_types import call_type

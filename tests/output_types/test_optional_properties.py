@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from jsonschema.validators import Draft202012Validator
 from walks import accepted
 
-from structured import Extractor, JsonSchema, SchemaError, StructuredWarning, inspect_type
+from structured import Extractor, JsonSchema, inspect_type
 from structured.automata import RegularAutomaton
+from structured.errors import SchemaError, StructuredWarning
 from structured.json_schema.compile import compiled
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types.constraints.of_type import constraint_of

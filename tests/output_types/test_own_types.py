@@ -14,14 +14,9 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from structured import (
     Extractor,
-    GenerationError,
     Grammar,
     GuidedLogitsProcessor,
     Key,
-    ModelError,
-    PatternError,
-    PromptError,
-    SchemaError,
     extract,
     extract_batch,
     inspect_type,
@@ -29,6 +24,7 @@ from structured import (
     to_regex,
 )
 from structured.automata import Automaton, RegularAutomaton
+from structured.errors import GenerationError, ModelError, PatternError, PromptError, SchemaError
 from structured.extraction.events import AttemptWritten
 from structured.index.cache import default_cache, save_index
 from structured.index.compile import compile_type
@@ -489,7 +485,7 @@ def test_an_answer_is_parsed_once_where_no_events_are_read() -> None:
     assert seen == ["1990"]
 
 
-@pytest.mark.filterwarnings("ignore::structured.StructuredWarning")
+@pytest.mark.filterwarnings("ignore::structured.errors.StructuredWarning")
 def test_nothing_of_a_document_is_kept_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The automaton of a document spells it."""
     monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))

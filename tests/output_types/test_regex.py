@@ -20,12 +20,9 @@ from python_patterns import PATTERNS
 from structured import (
     Choice,
     Extractor,
-    GenerationError,
     Grammar,
     Json,
-    PatternError,
     Regex,
-    SchemaError,
     classify,
     evaluate,
     extract,
@@ -38,6 +35,7 @@ from structured import (
     write_table,
 )
 from structured.automata.protocol import accepts_text
+from structured.errors import GenerationError, PatternError, SchemaError
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.models import FunctionModel, ScriptedModel

@@ -40,7 +40,7 @@ import pytest
 from package_map import HOUSE, PACKAGES
 
 import structured
-from structured import PackagedModelWarning
+from structured.errors import PackagedModelWarning
 from structured.extraction.options import Options
 
 ROOT = Path(__file__).parents[2]

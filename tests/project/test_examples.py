@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 from real_model import NAME
 
-from structured import PackagedModelWarning
+from structured.errors import PackagedModelWarning
 from structured.models import ScriptedModel
 from structured.models.fetched import FETCHABLE, fetched_path
 

@@ -11,28 +11,23 @@ from typing import Annotated, Any, Literal, NamedTuple, TypedDict, Unpack, asser
 from pydantic import BaseModel, Field
 
 from structured import (
-    BatchError,
-    BudgetError,
     Call,
     Choice,
     Classification,
     Evidence,
     Extractor,
     Generation,
-    GenerationError,
     Grammar,
     Grounded,
     Grounding,
     GuidedLogitsProcessor,
     Json,
     JsonSchema,
-    NotStatedError,
     Options,
     OutputType,
     Regex,
     Repeat,
     Result,
-    SchemaError,
     Stream,
     StructuredError,
     Text,
@@ -54,6 +49,7 @@ from structured import (
     to_regex,
     write_results,
 )
+from structured.errors import BatchError, BudgetError, GenerationError, NotStatedError, SchemaError
 
 
 class Person(BaseModel):
