@@ -15,7 +15,7 @@ from structured.errors import PatternError, SchemaError
 from structured.json_schema.document.location import Subschema
 from structured.json_schema.numbers import DECIMAL, decimal_text
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, base64_text, hex_text, multi_host_url, url
-from structured.json_schema.strings.formats.bounded import dates, datetimes, durations, times
+from structured.json_schema.strings.formats.temporal_bounds import dates, datetimes, durations, times
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
 from structured.regex.character_classes import UNICODE_SPACE
 from structured.regex.dialects import PYTHON, RUST, Dialect

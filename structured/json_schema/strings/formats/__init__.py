@@ -10,17 +10,10 @@ Not here are formats that Pydantic checks against the machine: `file-path` and `
 names `zoneinfo` knows differs. Nor is `color` of draft 3, which refers to all of CSS 2.1.
 """
 
-from structured.json_schema.strings.dates import (
-    DATE,
-    DATE_TIME,
-    POSSIBLE_DATE,
-    POSSIBLE_DATE_TIME,
-    POSSIBLE_TIME,
-    RFC_3339_DATE_TIME,
-    RFC_3339_TIME,
-    TIME,
-)
-from structured.json_schema.strings.formats.addresses import (
+from structured.json_schema.strings.formats.alphabets import LETTER_OR_DIGIT, both
+from structured.json_schema.strings.formats.hosts import (
+    HOSTNAME,
+    IDN_HOSTNAME,
     IP,
     IP_INTERFACE,
     IP_NETWORK,
@@ -31,18 +24,47 @@ from structured.json_schema.strings.formats.addresses import (
     IPV6_INTERFACE,
     IPV6_NETWORK,
 )
-from structured.json_schema.strings.formats.alphabets import LETTER_OR_DIGIT, both
-from structured.json_schema.strings.formats.durations import DURATION, TIMEDELTA
-from structured.json_schema.strings.formats.expressions import REGEX
-from structured.json_schema.strings.formats.hosts import HOSTNAME
-from structured.json_schema.strings.formats.international import IDN_HOSTNAME
-from structured.json_schema.strings.formats.json_text import JSON_TEXT
-from structured.json_schema.strings.formats.locators import multi_host_url, url
-from structured.json_schema.strings.formats.mail import DELIVERABLE_EMAIL, EMAIL, IDN_EMAIL, NAME_EMAIL
-from structured.json_schema.strings.formats.pointers import JSON_POINTER, RELATIVE_JSON_POINTER
-from structured.json_schema.strings.formats.resources import IRI, IRI_REFERENCE, URI, URI_REFERENCE, URI_TEMPLATE
-from structured.json_schema.strings.formats.scalars import BYTE_SIZE, COMPLEX, DECIMAL, FRACTION, PATH, TEXT, UUID, uuid
-from structured.json_schema.strings.formats.sextets import base64_text, hex_text
+from structured.json_schema.strings.formats.locators import (
+    DELIVERABLE_EMAIL,
+    EMAIL,
+    IDN_EMAIL,
+    IRI,
+    IRI_REFERENCE,
+    NAME_EMAIL,
+    URI,
+    URI_REFERENCE,
+    URI_TEMPLATE,
+    multi_host_url,
+    url,
+)
+from structured.json_schema.strings.formats.temporal import (
+    DATE,
+    DATE_TIME,
+    DURATION,
+    POSSIBLE_DATE,
+    POSSIBLE_DATE_TIME,
+    POSSIBLE_TIME,
+    RFC_3339_DATE_TIME,
+    RFC_3339_TIME,
+    TIME,
+    TIMEDELTA,
+)
+from structured.json_schema.strings.formats.text_formats import (
+    BYTE_SIZE,
+    COMPLEX,
+    DECIMAL,
+    FRACTION,
+    JSON_POINTER,
+    JSON_TEXT,
+    PATH,
+    REGEX,
+    RELATIVE_JSON_POINTER,
+    TEXT,
+    UUID,
+    base64_text,
+    hex_text,
+    uuid,
+)
 from structured.regex import Pattern, chars, concat, literal, repeat
 from structured.regex.syntax import ANY_CHARACTER
 
