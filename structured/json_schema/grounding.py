@@ -6,8 +6,8 @@ from typing import Any
 from structured.automata import RegularAutomaton
 from structured.automata.protocol import accepts_text
 from structured.errors import PatternError
-from structured.json_schema.assertions import EVERY_TYPE
 from structured.json_schema.document.location import GROUNDED, Location, Subschemas
+from structured.json_schema.keyword_types import EVERY_TYPE
 from structured.json_schema.strings.strings import read_rules
 from structured.regex import Pattern, concat, literal, words
 

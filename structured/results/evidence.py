@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from pydantic_core import to_json
 
 from structured.decoding.requests import Generation
-from structured.json_schema.logic.equality import identity
+from structured.json_schema.document.equality import identity
 from structured.output_types.evidence import Evidence
 from structured.output_types.extraction import Provenance
 from structured.output_types.output_type import OutputType

@@ -12,7 +12,7 @@ from walks import accepted
 from structured import JsonSchema, extract
 from structured.automata import RegularAutomaton
 from structured.errors import SchemaError, UnsatisfiableError
-from structured.json_schema.compile import compiled
+from structured.json_schema.schema_compiler import compiled
 from structured.models import FunctionModel
 from structured.output_types.resolve import resolve_type
 

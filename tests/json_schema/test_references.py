@@ -13,9 +13,9 @@ from walks import read
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError
-from structured.json_schema.compile import schema_to_pattern
 from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.location import Reading
+from structured.json_schema.schema_compiler import schema_to_pattern
 
 ONE, TWO = {"const": 1}, {"const": 2}
 

@@ -11,8 +11,8 @@ from agreement import check_agreement
 from pydantic import AliasPath, BaseModel, Field
 
 from structured.errors import SchemaError, UnsatisfiableError
-from structured.json_schema.compile import schema_to_pattern
 from structured.json_schema.document.location import Reading
+from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.regular_expression import to_regex
 from structured.output_types.resolve import resolve_type

@@ -22,8 +22,8 @@ from structured.errors import SchemaError, UnsatisfiableError, VocabularyError
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack
-from structured.json_schema.compile import compiled
 from structured.json_schema.document.location import Compilation, Reading
+from structured.json_schema.schema_compiler import compiled
 from structured.json_schema.whitespace import WhitespaceName, read_whitespace
 from structured.vocabulary import Vocabulary
 

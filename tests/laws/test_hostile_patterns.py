@@ -13,7 +13,7 @@ from structured import JsonSchema
 from structured.automata.dfa import Intersection, Language, PatternLanguage, explore
 from structured.automata.dfa.protocol import MAX_WORK
 from structured.errors import PatternError, SchemaError, StructuredError
-from structured.json_schema.compile import compiled
+from structured.json_schema.schema_compiler import compiled
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 from structured.regex.dialects import ECMA

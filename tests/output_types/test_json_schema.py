@@ -29,8 +29,8 @@ from structured import (
     to_regex,
 )
 from structured.automata import RegularAutomaton
-from structured.json_schema.compile import compiled
 from structured.json_schema.document.drafts import Draft
+from structured.json_schema.schema_compiler import compiled
 from structured.models import FunctionModel
 from structured.output_types.description import describe
 from structured.output_types.json_output import JsonLayout

@@ -29,7 +29,7 @@ from structured import (
     structured,
 )
 from structured.automata import RegularAutomaton
-from structured.json_schema.compile import compiled
+from structured.json_schema.schema_compiler import compiled
 from structured.models import FunctionModel
 from structured.output_types.functions.call_types import call_type
 from structured.output_types.resolve import resolve_type

@@ -8,10 +8,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.json_schema.document.drafts import Draft
-from structured.json_schema.document.library import Library
-from structured.json_schema.document.resources import Path, Resource, Scope, keys_of, longer
-from structured.json_schema.document.sharing import shared
-from structured.json_schema.document.spelling import Spelling
+from structured.json_schema.document.equality import Spelling, shared
+from structured.json_schema.document.library import Library, Path, Resource, Scope, keys_of, longer
 from structured.json_schema.whitespace import Whitespace
 from structured.regex import Pattern, Reference
 from structured.regex.traversal import Endings

@@ -7,9 +7,8 @@ one means the first schema with its name among the resources that were passed th
 from urllib.parse import unquote
 
 from structured.json_schema.document.drafts import Draft
-from structured.json_schema.document.library import joined
+from structured.json_schema.document.library import Resource, joined
 from structured.json_schema.document.location import Location, Subschema, Subschemas
-from structured.json_schema.document.resources import Resource
 
 REFERENCES = {
     "$ref": frozenset(Draft),

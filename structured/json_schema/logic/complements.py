@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from structured.json_schema.assertions import EVERY_TYPE
 from structured.json_schema.document.location import Complement, Elsewhere, Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import ignores_siblings, targets
-from structured.json_schema.logic.asked_properties import SomeProperty
+from structured.json_schema.keyword_types import EVERY_TYPE
 from structured.json_schema.logic.emptiness import surely_empty
-from structured.json_schema.logic.values import type_of
+from structured.json_schema.logic.listed_values import type_of
+from structured.json_schema.logic.property_names import SomeProperty
 from structured.json_schema.strings.strings import is_asserted
 
 Ways = Iterator[Subschemas]

@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from structured.errors.recursion import deep
-from structured.json_schema.assertions import UNEVALUATED
+from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import (
     ANNOTATIONS,
     GROUNDED,
@@ -23,6 +23,7 @@ from structured.json_schema.document.location import (
     check_shape,
 )
 from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
+from structured.json_schema.keyword_types import UNEVALUATED
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.complements import ways_to_fail
 from structured.json_schema.logic.emptiness import (
@@ -35,7 +36,6 @@ from structured.json_schema.logic.emptiness import (
     surely_empty,
     types_left,
 )
-from structured.json_schema.logic.equality import identity
 
 _SAYS_NOTHING = ANNOTATIONS - {GROUNDED} | {"$defs", "definitions", *REFERENCES}
 """Keywords of which nothing is left once references are followed. A mark of what has to be stated is for all that its

@@ -9,12 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from structured.errors import PatternError
+from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Complement, Elsewhere, Identity, Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
-from structured.json_schema.logic.asked_properties import SomeProperty, asked_properties, named_candidates
-from structured.json_schema.logic.equality import identity
-from structured.json_schema.logic.values import type_of
-from structured.json_schema.strings.names import exclude_each_other, finds
+from structured.json_schema.logic.listed_values import type_of
+from structured.json_schema.logic.property_names import (
+    SomeProperty,
+    asked_properties,
+    exclude_each_other,
+    finds,
+    named_candidates,
+)
 from structured.regex.dialects import ECMA
 
 DEPTH = 6

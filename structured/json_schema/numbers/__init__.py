@@ -4,10 +4,16 @@ from collections.abc import Callable
 
 from structured.json_schema.document.location import Location, Subschemas
 from structured.json_schema.numbers.bounds import BOUNDS, DIVISORS, Rules, has_whole_floats, rules_of, too_many_states
+from structured.json_schema.numbers.decimal_numbers import DECIMAL, decimal_text
+from structured.json_schema.numbers.json_numbers import specified_integer, specified_number
 from structured.json_schema.numbers.multiples import is_multiple
-from structured.json_schema.numbers.of_decimals import DECIMAL, decimal_text
-from structured.json_schema.numbers.of_specification import specified_integer, specified_number
-from structured.json_schema.numbers.of_types import FLOAT_DIGITS, INTEGER_DIGITS, PLACES, typed_integer, typed_number
+from structured.json_schema.numbers.pydantic_numbers import (
+    FLOAT_DIGITS,
+    INTEGER_DIGITS,
+    PLACES,
+    typed_integer,
+    typed_number,
+)
 from structured.json_schema.numbers.ranges import integer_range
 from structured.regex import Pattern, alternation
 

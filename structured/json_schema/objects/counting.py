@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from structured.errors import UnsatisfiableError
 from structured.json_schema.document.location import Location
-from structured.json_schema.objects.asked import Asked
-from structured.json_schema.objects.obligations import Obligations, Open
+from structured.json_schema.objects.required_members import Obligations, Open, RequiredMembers
 from structured.regex import EMPTY, Members, Pattern, alternation, concat, optional, repeat, right_linear
 
 MAX_COUNTED = 4096
@@ -27,7 +26,7 @@ class Rest(NamedTuple):
     """Members by other names: any of them, and those that meet some clauses."""
 
     any: Pattern | None
-    asked: Callable[[Open], Asked] | None = None
+    asked: Callable[[Open], RequiredMembers] | None = None
 
 
 class Member(NamedTuple):

@@ -20,14 +20,26 @@ from structured.json_schema.document.location import (
     Subschemas,
     counts,
 )
-from structured.json_schema.logic.asked_properties import SomeProperty, asked_properties, named_candidates
-from structured.json_schema.logic.clauses import Alternative, Clause
-from structured.json_schema.logic.values import spellings
+from structured.json_schema.logic.listed_values import spellings
+from structured.json_schema.logic.property_names import (
+    SomeProperty,
+    SortedNames,
+    asked_properties,
+    finds,
+    language_of,
+    named_candidates,
+    sorted_names,
+)
 from structured.json_schema.nullable import invents_nothing
-from structured.json_schema.objects.asked import Asked, Kind
 from structured.json_schema.objects.counting import Limits, Member, Rest, joined
-from structured.json_schema.objects.obligations import Obligations, Open
-from structured.json_schema.strings.names import SortedNames, finds, language_of, sorted_names
+from structured.json_schema.objects.required_members import (
+    Alternative,
+    Clause,
+    Kind,
+    Obligations,
+    Open,
+    RequiredMembers,
+)
 from structured.regex import EMPTY, Literal, Pattern, Unlike, Words, alternation, concat, literal, optional, words
 from structured.regex.dialects import ECMA, RUST, Dialect
 from structured.regex.json_strings import escaped
@@ -356,9 +368,9 @@ class _Object:
         asked = partial(self._asked, grouped) if self.obligations.asked else None
         return Rest(alternation(*members) if members else None, asked)
 
-    def _asked(self, kinds: list[Kind], left: Open) -> Asked:
+    def _asked(self, kinds: list[Kind], left: Open) -> RequiredMembers:
         """Return the members by other names that meet the clauses that are left."""
-        asked = Asked(self.obligations.asked, kinds, left)
+        asked = RequiredMembers(self.obligations.asked, kinds, left)
         if self.most is None or self.most > len(self.required) + 1:
             asked.check_names()
         return asked

@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 from structured.errors.recursion import deep
-from structured.json_schema.assertions import ASSERTIONS, UNEVALUATED
 from structured.json_schema.document.location import Location, Subschema, Subschemas
-from structured.json_schema.logic.evaluation import allows
+from structured.json_schema.keyword_types import ASSERTIONS, UNEVALUATED
+from structured.json_schema.logic.validity import allows
 from structured.regex import Pattern, alternation, concat, literal, words
 
 PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {

@@ -14,9 +14,8 @@ from typing import Any
 from structured.json_schema.document.location import Subschema
 from structured.json_schema.numbers.bounds import Interval, too_many_states
 from structured.json_schema.numbers.multiples import Multiples, scan
-from structured.json_schema.numbers.of_types import INTEGER_DIGITS, PLACES
-from structured.json_schema.numbers.ranges import Style, either_sign, magnitudes, power_of_ten
-from structured.json_schema.numbers.scientific import exponent_of
+from structured.json_schema.numbers.pydantic_numbers import INTEGER_DIGITS, PLACES
+from structured.json_schema.numbers.ranges import Style, either_sign, exponent_of, magnitudes, power_of_ten
 from structured.regex import Pattern, alternation, concat, literal, repeat
 
 DECIMAL = "decimal"

@@ -20,14 +20,13 @@ from structured.automata.dfa import PatternLanguage
 from structured.errors import PatternError, SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import Draft
-from structured.json_schema.document.library import ROOT_URI
+from structured.json_schema.document.equality import identity
+from structured.json_schema.document.library import ROOT_URI, pointer_of
 from structured.json_schema.document.location import Complement, Elsewhere, Location, Subschema
 from structured.json_schema.document.references import REFERENCES
-from structured.json_schema.document.resources import pointer_of
-from structured.json_schema.logic.equality import identity
+from structured.json_schema.logic.property_names import finds
 from structured.json_schema.numbers import DIVISORS, is_multiple
 from structured.json_schema.strings.formats import SPECIFIED_FORMATS
-from structured.json_schema.strings.names import finds
 from structured.regex.dialects import ECMA
 
 

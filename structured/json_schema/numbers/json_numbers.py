@@ -1,7 +1,7 @@
 """Numbers of schemas that are read by the specification: every spelling that Python's `json` writes, and others.
 
 Without rules a number is whatever RFC 8259 §6 says. With rules it is a plain decimal of any number of digits, or has
-the scientific notation of `structured.json_schema.numbers.scientific`. Multiples of a divisor whose factor is large
+the scientific notation of `structured.json_schema.numbers.ranges`. Multiples of a divisor whose factor is large
 (`MAX_SCIENTIFIC`) are plain decimals alone.
 """
 
@@ -24,20 +24,18 @@ from structured.json_schema.numbers.multiples import (
 )
 from structured.json_schema.numbers.ranges import (
     DIGIT,
+    FROM,
+    LARGEST,
+    LEAST,
+    MANTISSA_PLACES,
     NOT_ZERO,
+    UP_TO,
     WHOLE,
     Style,
     decimal_places,
     either_sign,
     magnitudes,
     power_of_ten,
-)
-from structured.json_schema.numbers.scientific import (
-    FROM,
-    LARGEST,
-    LEAST,
-    MANTISSA_PLACES,
-    UP_TO,
     scientific,
     scientific_multiples,
 )

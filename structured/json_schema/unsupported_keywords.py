@@ -6,9 +6,9 @@ schema that is read by the specification only for those of the specification.
 
 from typing import Any
 
-from structured.json_schema.assertions import ASSERTIONS, HIDDEN, INTERNAL, UNSUPPORTED
 from structured.json_schema.document.location import ANNOTATIONS, Complement, Subschema
 from structured.json_schema.document.references import REFERENCES
+from structured.json_schema.keyword_types import ASSERTIONS, HIDDEN, INTERNAL, UNSUPPORTED
 from structured.json_schema.logic.choices import CHOICES
 
 STRUCTURE = frozenset({"$defs", *REFERENCES, "allOf", "const", "definitions", "else", "enum", "then", "type", *CHOICES})

@@ -12,6 +12,7 @@ from typing import Any
 from structured.automata.dfa import PatternLanguage
 from structured.errors import PatternError, SchemaError
 from structured.errors.recursion import deep
+from structured.json_schema.document.equality import Spelling
 from structured.json_schema.document.location import (
     Compilation,
     Complement,
@@ -21,9 +22,8 @@ from structured.json_schema.document.location import (
     Subschema,
     Subschemas,
 )
-from structured.json_schema.document.spelling import Spelling
 from structured.json_schema.logic.definitions import check_ends
-from structured.json_schema.logic.values import spelling as spelling_of
+from structured.json_schema.logic.listed_values import spelling as spelling_of
 from structured.json_schema.numbers.multiples import scan
 from structured.json_schema.strings.strings import CHARACTER
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, Whitespace, read_whitespace

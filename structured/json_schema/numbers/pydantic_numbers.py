@@ -14,6 +14,7 @@ from structured.json_schema.numbers.bounds import Interval, Rules
 from structured.json_schema.numbers.multiples import Multiples, common_multiple, factor_and_power, scan
 from structured.json_schema.numbers.ranges import (
     DIGIT,
+    MANTISSA_PLACES,
     NOT_ZERO,
     Style,
     decimal_places,
@@ -21,8 +22,8 @@ from structured.json_schema.numbers.ranges import (
     either_sign,
     integer_range,
     power_of_ten,
+    scientific,
 )
-from structured.json_schema.numbers.scientific import MANTISSA_PLACES, scientific
 from structured.regex import Pattern, alternation, chars, concat, literal, optional, repeat, words
 
 INTEGER_DIGITS = 18

@@ -16,11 +16,10 @@ from typing import Any
 from structured.automata import Foundation
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.recursion import deep
-from structured.json_schema.allowed_types import allowed_types
-from structured.json_schema.arrays.arrays import array
-from structured.json_schema.arrays.one_spelling import listed_once, spelled_once
-from structured.json_schema.assertions import ASSERTIONS, EVERY_TYPE, UNEVALUATED
+from structured.json_schema.arrays import array
+from structured.json_schema.arrays.canonical_json import listed_once, spelled_once
 from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.equality import Spelling
 from structured.json_schema.document.location import (
     MAX_COMBINATIONS,
     Compilation,
@@ -33,19 +32,19 @@ from structured.json_schema.document.location import (
     check_shape,
 )
 from structured.json_schema.document.references import REFERENCES
-from structured.json_schema.document.spelling import Spelling
 from structured.json_schema.grounding import check_grounded, grounded, is_grounded
+from structured.json_schema.keyword_types import ASSERTIONS, EVERY_TYPE, UNEVALUATED, allowed_types
 from structured.json_schema.logic.choices import CHOICES
-from structured.json_schema.logic.clauses import Clause, clauses_of
 from structured.json_schema.logic.conjunctions import Conjunction
 from structured.json_schema.logic.definitions import check_ends, definition
-from structured.json_schema.logic.evaluation import NotEvaluatedError
-from structured.json_schema.logic.values import allowed_values, listed_values, lists_values
+from structured.json_schema.logic.listed_values import allowed_values, listed_values, lists_values
+from structured.json_schema.logic.validity import NotEvaluatedError
 from structured.json_schema.numbers import integer, number
 from structured.json_schema.objects.objects import Compilers, object_
-from structured.json_schema.refusals import check_keywords
+from structured.json_schema.objects.required_members import Clause, clauses_of
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.json_schema.strings.strings import quoted, read_rules, string, text_of
+from structured.json_schema.unsupported_keywords import check_keywords
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, WhitespaceName, read_whitespace
 from structured.regex import Pattern, Reference, alternation, literal, words
 
