@@ -11,7 +11,7 @@ NUMBERS = frozenset({"integer", "number"})
 _ARRAY, _OBJECT, _STRING = frozenset({"array"}), frozenset({"object"}), frozenset({"string"})
 
 UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
-"""Keywords that ask what the others in the same place have evaluated (core §11)."""
+"""Keywords that depend on what the others in the same place have evaluated (core §11)."""
 
 ASSERTIONS: dict[str, frozenset[str]] = {
     **dict.fromkeys((*BOUNDS, *DIVISORS, "not integer", "not multipleOf"), NUMBERS),
@@ -25,10 +25,10 @@ ASSERTIONS: dict[str, frozenset[str]] = {
     **dict.fromkeys(("additionalProperties", "maxProperties", "minProperties", "patternProperties"), _OBJECT),
     **dict.fromkeys(("properties", "propertyNames", "required", "some property", "unevaluatedProperties"), _OBJECT),
 }
-"""The keywords that are supported, with the types whose values they forbid some of."""
+"""The supported keywords, with the types whose values they restrict."""
 
 HIDDEN: dict[str, frozenset[str]] = {**dict.fromkeys(PYDANTIC_RULES, _STRING), "reserved_names": _OBJECT}
-"""Those of the rules that only the description of a type has."""
+"""Supported keywords that only the description of a type has, with the types whose values they restrict."""
 
 INTERNAL = frozenset(
     {
@@ -36,12 +36,12 @@ INTERNAL = frozenset(
         *("some item", "some property"),
     }
 )
-"""Keywords of schemas that the compiler made; in those of others they mean nothing."""
+"""Keywords of schemas that the compiler made. In a user's schema they mean nothing."""
 
 UNSUPPORTED: dict[str, frozenset[str]] = {
     **dict.fromkeys(("disallow", "extends"), EVERY_TYPE | NUMBERS),
 }
-"""Keywords of the specification that are not supported yet, with the types whose values they forbid some of."""
+"""Keywords of the specification that are not supported, with the types whose values they restrict."""
 
 
 TYPE_NAMES = ("array", "boolean", "integer", "null", "number", "object", "string")
@@ -74,7 +74,7 @@ def _named_types(part: Subschema) -> frozenset[str]:
 
 
 def _common_types(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
-    """Return what is of a type on both sides: `{number}`, `{integer, null}` → `{integer}`."""
+    """Return the types that both sides allow: `{number}`, `{integer, null}` → `{integer}`."""
     common = left & right
     whole = "integer" in left | right and not (left.isdisjoint(NUMBERS) or right.isdisjoint(NUMBERS))
     return common | {"integer"} if whole else common

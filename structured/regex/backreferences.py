@@ -13,13 +13,13 @@ from structured.regex.character_sets import Range
 from structured.regex.expression import (
     Atomic,
     Backreference,
-    Choice,
+    Branches,
     Conditional,
     Expression,
     Group,
     Look,
     Quantified,
-    Sequence,
+    Series,
     choice,
     expressions_in,
     parts_of,
@@ -74,9 +74,9 @@ class _Resolution:
         if not self.groups_set_in(expression) and not self.groups_read_in(expression):
             return {_kept(captured, later): expression}
         match expression:
-            case Sequence(parts):
+            case Series(parts):
                 return self._in_order(parts, captured, later)
-            case Choice(options):
+            case Branches(options):
                 return _joined(way for option in options for way in self.resolved(option, captured, later).items())
             case Group(number, item):
                 return (
@@ -198,9 +198,9 @@ class _Resolution:
 def _may_be_empty(expression: Expression) -> bool:
     """Tell whether an expression may match the empty text, after which CPython repeats it no more."""
     match expression:
-        case Sequence(parts):
+        case Series(parts):
             return all(map(_may_be_empty, parts))
-        case Choice(options):
+        case Branches(options):
             return any(map(_may_be_empty, options))
         case Group(_, item) | Atomic(item):
             return _may_be_empty(item)
@@ -241,14 +241,14 @@ def _texts(expression: Expression) -> set[str] | None:  # noqa: C901  one case f
             found = _characters(ranges)
         case Group(_, item):
             found = _texts(item)
-        case Choice(options):
+        case Branches(options):
             found = set()
             for option in options:
                 more = _texts(option)
                 if more is None:
                     return None
                 found |= more
-        case Sequence(parts):
+        case Series(parts):
             found = _products([_texts(part) for part in parts])
         case Quantified(item, minimum, int(maximum), "greedy" | "lazy") if maximum <= MAX_VALUES:
             one, every = _texts(item), {""}

@@ -14,13 +14,13 @@ from structured.regex.syntax import EMPTY, Boundary, CharSet, Literal, Lookahead
 Mode = TypingLiteral["greedy", "lazy", "possessive"]
 
 
-class Sequence(NamedTuple):
+class Series(NamedTuple):
     """Its parts, one after the other."""
 
     parts: "tuple[Expression, ...]"
 
 
-class Choice(NamedTuple):
+class Branches(NamedTuple):
     """One of its options, tried in their order."""
 
     options: "tuple[Expression, ...]"
@@ -79,8 +79,8 @@ class Conditional(NamedTuple):
 
 
 Expression = (
-    Sequence
-    | Choice
+    Series
+    | Branches
     | Quantified
     | Group
     | Atomic
@@ -99,21 +99,21 @@ Expression = (
 def sequence(parts: Iterable[Expression]) -> Expression:
     """Return expressions one after the other."""
     kept = tuple([part for part in parts if part is not EMPTY])
-    return EMPTY if not kept else kept[0] if len(kept) == 1 else Sequence(kept)
+    return EMPTY if not kept else kept[0] if len(kept) == 1 else Series(kept)
 
 
 def choice(options: Iterable[Expression]) -> Expression:
     """Return one of some expressions, of which there is one at least."""
     kept = tuple(options)
-    return kept[0] if len(kept) == 1 else Choice(kept)
+    return kept[0] if len(kept) == 1 else Branches(kept)
 
 
 def parts_of(expression: Expression) -> "tuple[Expression, ...]":
     """Return the expressions of which one is made."""
     match expression:
-        case Sequence(parts):
+        case Series(parts):
             return parts
-        case Choice(options):
+        case Branches(options):
             return options
         case Quantified(item) | Group(_, item) | Atomic(item) | Look(item):
             return (item,)

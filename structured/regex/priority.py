@@ -17,13 +17,13 @@ from structured.errors.recursion import deep
 from structured.regex.expression import (
     Atomic,
     Backreference,
-    Choice,
+    Branches,
     Conditional,
     Expression,
     Group,
     Look,
     Quantified,
-    Sequence,
+    Series,
     choice,
     sequence,
 )
@@ -74,9 +74,9 @@ class _Reader:
     @deep
     def _read(self, expression: Expression) -> Pattern:
         match expression:
-            case Sequence(parts):
+            case Series(parts):
                 return concat(*map(self.matched, parts))
-            case Choice(options):
+            case Branches(options):
                 return alternation(*map(self.matched, options))
             case Group(_, item):
                 return self.matched(item)
@@ -96,13 +96,13 @@ class _Reader:
     def first_match(self, expression: Expression, after: tuple[Pattern, ...]) -> Pattern:
         """Return the first matches of an expression after which something can follow, provided that it does."""
         match expression:
-            case Sequence(parts):
+            case Series(parts):
                 found: list[Pattern] = []
                 for part in reversed(parts):
                     found.append(self.first_match(part, after))
                     after = (self.matched(part), *after) if _is_needed(parts) else after
                 return concat(*found[::-1])
-            case Choice(options):
+            case Branches(options):
                 ways: list[Pattern] = []
                 before: list[Pattern] = []
                 for option in options:
@@ -208,9 +208,9 @@ class _Reader:
             case Atomic(item):
                 filled = self._not_empty(item, place, is_last=True)
                 return None if filled is None else Atomic(filled, place)
-            case Choice(options):
+            case Branches(options):
                 return self._not_empty_choice(options, place, is_last=is_last)
-            case Sequence(parts):
+            case Series(parts):
                 ways: list[Expression] = []
                 before: list[Expression] = []
                 for index, part in enumerate(parts):

@@ -209,8 +209,8 @@ def test_the_unsatisfiable_is_refused(schema, keyword):
         (
             JsonSchema({"properties": {"tags": {"type": "array", "uniqueItems": True, "minItems": 5000}}}),
             (
-                "'uniqueItems' is not supported for so many as 5,000 items (at #/properties/tags, "
-                "keyword 'uniqueItems'). Ask for at most 1,024; or remove 'uniqueItems', and remove what is "
+                "'uniqueItems' is not supported for at least 5,000 items (at #/properties/tags, "
+                "keyword 'uniqueItems'). Require at most 1,024; or remove 'uniqueItems', and remove what is "
                 "repeated in your program."
             ),
         ),

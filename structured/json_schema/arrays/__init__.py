@@ -1,24 +1,23 @@
 """The keywords of arrays (core §10.3.1, validation §6.4), compiled to JSON arrays.
 
-Items stand one after the other, so an array is a regular language over its items. Where nothing is asked of their
-number beside `minItems` and `maxItems`, it is a repetition; where some items are asked for (`contains`), or none may
-be there twice, it is an automaton whose states are a position and what has been met so far.
+Items follow each other, so an array is a regular language over its items. With `minItems` and `maxItems` alone it is a
+repetition; with `contains` or `uniqueItems` it is an automaton whose states hold a position and what was found so far.
 """
 
-from structured.json_schema.arrays.items import Needing, bracketed, empty_array, items_of, read_needs
+from structured.json_schema.arrays.items import ArrayWithNeeds, bracketed, empty_array, items_of, read_needs
 from structured.json_schema.arrays.unique_items import distinct_items
 from structured.json_schema.document.location import Complement, Location, PatternOf, Subschemas, counts
 from structured.regex import EMPTY, Pattern, concat, optional, repeat
 
 
 def array(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:
-    """Return the arrays of the right length: the first items each of their own schema, the others of one."""
+    """Return the arrays that satisfy some schemas: first items with schemas of their own, others with one schema."""
     for part in schemas:
         if isinstance(part.schema, Complement) and "not uniqueItems" in part.schema:
             raise part.location.refusal(
-                "That two items are the same cannot be asked for",
+                "Two equal items cannot be required",
                 keyword="uniqueItems",
-                remedy="Ask for no such thing.",
+                remedy="Remove the denied 'uniqueItems'.",
             )
     limits = counts(schemas, "minItems", "maxItems")
     distinct = next((part for part in schemas if part.schema.get("uniqueItems") is True), None)
@@ -26,13 +25,13 @@ def array(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pat
         return distinct_items(schemas, distinct, location, pattern_of, limits)
     needs = list(read_needs(schemas))
     if needs or any("unevaluatedItems" in part.schema for part in schemas):
-        return Needing(schemas, location, pattern_of, needs, limits).pattern()
+        return ArrayWithNeeds(schemas, location, pattern_of, needs, limits).pattern()
     first, rest = items_of(schemas, limits[1], pattern_of)
     return _enclosed(first, rest, location, *limits)
 
 
 def _matters(schemas: Subschemas, minimum: int, maximum: int | None) -> bool:
-    """Tell whether it makes a difference that items are unique: a set of Python may be written with repetitions."""
+    """Tell whether uniqueness restricts the array: a Python set may be written with repeated items."""
     if maximum is not None and maximum <= 1:
         return False
     return minimum > 1 or not schemas[0].location.is_type

@@ -29,7 +29,7 @@ State = TypeVar("State", bound=Hashable)
 
 
 def bracketed(filled: Pattern, location: Location, *, may_be_empty: bool) -> Pattern:
-    """Return an array of some items, or none."""
+    """Return an array in brackets; `filled` are its items with separators, and it may be empty."""
     whitespace, depth = location.whitespace, location.depth
     filled = concat(whitespace.opening(depth), filled, whitespace.closing(depth))
     if may_be_empty:
@@ -51,7 +51,7 @@ def read_by(
     """Return the arrays whose items lead an automaton from a state to one that accepts; None if no array does."""
     comma = location.whitespace.comma(location.depth)
 
-    kept: dict[tuple[int, ...], tuple[list[Pattern], Pattern]] = {}  # the same node behind a comma for the same items
+    kept: dict[tuple[int, ...], tuple[list[Pattern], Pattern]] = {}  # one node after a comma for the same items
 
     def separated(reached: tuple[State, bool]) -> Iterator[tuple[Pattern, tuple[State, bool]]]:
         state, is_first = reached
@@ -75,7 +75,7 @@ def read_by(
 
 
 def items_of(schemas: Subschemas, maximum: int | None, pattern_of: PatternOf) -> tuple[list[Pattern], Pattern | None]:
-    """Return the patterns of the first items and of any other; None if there can be no other."""
+    """Return the patterns of the first items and of any other item; None if there can be no other."""
     prefixes = [prefix_of(part) for part in schemas]
     first: list[Pattern] = []
     for position in range(max(map(len, prefixes))):
@@ -106,7 +106,7 @@ def prefix_of(part: Subschema) -> Subschemas:
 
 
 def rest_of(part: Subschema) -> Subschema:
-    """Return the schema of the items after those."""
+    """Return the schema of the items after the first ones."""
     keyword = "additionalItems" if isinstance(part.schema.get("items"), list) else "items"
     return part.within(keyword) if keyword in part.schema else Subschema(True, part.location.inside("items"))
 
@@ -117,12 +117,12 @@ def evaluates_rest(part: Subschema) -> bool:
 
 
 MAX_STATES = 4096
-"""Positions times what may have been met, in one array."""
+"""Positions times combinations of counts, in one array."""
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
-    """At least `least` and at most `most` items from position `start` on satisfy a schema, which `part` asks for."""
+class ItemNeed:
+    """The requirement of `part` that `least` to `most` items from position `start` on satisfy a schema."""
 
     start: int
     schema: Any
@@ -132,35 +132,35 @@ class Need:
 
     @property
     def highest(self) -> int:
-        """The greatest count that is told from those below it."""
+        """The count from which on further items make no difference."""
         return self.least if self.most is None else self.most
 
 
-def read_needs(schemas: Subschemas) -> Iterator[Need]:
-    """Yield what some schemas ask for."""
+def read_needs(schemas: Subschemas) -> Iterator[ItemNeed]:
+    """Yield the needs of some schemas."""
     for part in schemas:
         if part.has("contains"):
             least, most = contained(part)
             if least or most is not None or part.scopes:
-                yield Need(0, part.elsewhere("contains"), least, most, part)
+                yield ItemNeed(0, part.elsewhere("contains"), least, most, part)
         some = part.schema.get("some item") if isinstance(part.schema, Complement) else None
         if isinstance(some, SomeItem):
-            yield Need(some.start, some.schema, 1, None, part)
+            yield ItemNeed(some.start, some.schema, 1, None, part)
 
 
 _Progress = tuple[int, tuple[int, ...]]
-"""A position, and how many items of each need have been met; neither is counted further than it matters."""
+"""A position, and how many items have met each need; both stop at the value from which on they make no difference."""
 
 
-class Needing:
-    """The arrays in which some items are asked for, as an automaton over items."""
+class ArrayWithNeeds:
+    """The arrays that contain certain items, as an automaton over items."""
 
     def __init__(
         self,
         schemas: Subschemas,
         location: Location,
         pattern_of: PatternOf,
-        needs: list[Need],
+        needs: list[ItemNeed],
         limits: tuple[int, int | None],
     ) -> None:
         self.schemas = schemas
@@ -177,15 +177,17 @@ class Needing:
         states = (self.last + 1) * 2 ** sum(need.highest + 1 for need in needs).bit_length()
         if states > MAX_STATES:
             raise location.refusal(
-                "To look for items among so many is not supported", keyword="contains", remedy="Lower the counts."
+                "Counts of items this high are not supported beside 'contains'",
+                keyword="contains",
+                remedy="Lower the counts.",
             )
 
     def pattern(self) -> Pattern:
         """Return the pattern of the arrays."""
-        found = read_by((0, (0,) * len(self.needs)), self._arcs, self._ends, self.location)
-        if found is None:
-            raise self.location.unsatisfiable("no array has the items that are asked for", keyword="contains")
-        return found
+        pattern = read_by((0, (0,) * len(self.needs)), self._arcs, self._ends, self.location)
+        if pattern is None:
+            raise self.location.unsatisfiable("no array has the required items", keyword="contains")
+        return pattern
 
     def _ends(self, state: _Progress) -> bool:
         position, met = state
@@ -206,39 +208,39 @@ class Needing:
                 yield item, (following, tuple(map(min, counted, self._highest)))
 
     def _held_at(self, position: int, met: tuple[int, ...]) -> list[tuple[bool, ...]]:
-        """Return which of the needs an item at a position may meet; of one that needs no more, nothing is asked."""
+        """Return the sets of needs that an item at a position may meet; needs that are fully met are left out."""
         is_open = tuple(
             position >= need.start and (need.most is not None or count < need.highest or bool(need.part.scopes))
             for count, need in zip(met, self.needs, strict=True)
         )
         if is_open not in self._held:
-            self._held[is_open] = list(product(*[(False, True) if one else (False,) for one in is_open]))
+            self._held[is_open] = list(product(*[(False, True) if may_hold else (False,) for may_hold in is_open]))
         return self._held[is_open]
 
     def _item(self, position: int, held: tuple[bool, ...]) -> Pattern | None:
-        """Return the items at a position that satisfy some of the needs; those that are limited they else fail."""
+        """Return the items at a position that satisfy the needs in `held`, and fail all other needs with a limit."""
         key = min(position, max(map(len, self.prefixes))), held
         if key not in self.items:
-            said: Subschemas = []
+            rules: Subschemas = []
             for part, prefix in zip(self.schemas, self.prefixes, strict=True):
-                said.append(prefix[position] if position < len(prefix) else rest_of(part))
+                rules.append(prefix[position] if position < len(prefix) else rest_of(part))
                 if "unevaluatedItems" in part.schema and not self._is_evaluated(part, position, held):
-                    said.append(part.within("unevaluatedItems"))
+                    rules.append(part.within("unevaluatedItems"))
             for need, is_held in zip(self.needs, held, strict=True):
-                asked = (
+                needed = (
                     need.schema if isinstance(need.schema, Elsewhere) else Elsewhere(need.schema, need.part.location)
                 )
                 if is_held or need.most is not None:
-                    denied = asked if is_held else asked._replace(is_denied=not asked.is_denied)
-                    said.append(_here(denied, self.location.inside()))
+                    rule = needed if is_held else needed._replace(is_denied=not needed.is_denied)
+                    rules.append(_here(rule, self.location.inside()))
             try:
-                self.items[key] = self.pattern_of(said)
+                self.items[key] = self.pattern_of(rules)
             except UnsatisfiableError:
                 self.items[key] = None
         return self.items[key]
 
     def _is_evaluated(self, scope: Subschema, position: int, held: tuple[bool, ...]) -> bool:
-        """Tell whether an item was evaluated within a schema (core §11.2); `contains` evaluates from 2020-12 on."""
+        """Tell whether an item is evaluated within a schema (core §11.2); `contains` evaluates from 2020-12 on."""
         for part, prefix in zip(self.schemas, self.prefixes, strict=True):
             if scope.identity in part.scopes:
                 inner = part.identity != scope.identity and "unevaluatedItems" in part.schema

@@ -13,7 +13,7 @@ import numpy as np
 from structured.automata import RegularAutomaton
 from structured.automata.dfa import most_characters
 from structured.errors import SchemaError
-from structured.json_schema.arrays.canonical_json import ONE_CHARACTER, one_spelling
+from structured.json_schema.arrays.canonical_json import ONE_CHARACTER, canonical_values
 from structured.json_schema.arrays.items import bracketed, items_of, prefix_of, read_by, read_needs, rest_of
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Location, PatternOf, Subschema, Subschemas
@@ -35,10 +35,10 @@ from structured.regex import (
 from structured.regex.traversal import parts_of
 
 MAX_DISTINCT = 10
-"""Values that items may have for each set of them to be a state."""
+"""The most values of items for which each set of values is a state."""
 
 MAX_LEAST = 1024
-"""Items of more values than these that there may have to be."""
+"""The greatest `minItems` for items with more values."""
 
 Limits = tuple[int, int | None]
 
@@ -46,11 +46,11 @@ Limits = tuple[int, int | None]
 def distinct_items(
     schemas: Subschemas, distinct: Subschema, location: Location, pattern_of: PatternOf, limits: Limits
 ) -> Pattern:
-    """Return the arrays of different items."""
+    """Return the arrays in which no two items are equal."""
     first, rest = items_of(schemas, limits[1], pattern_of)
     texts = [_texts(item) for item in [*first, *([] if rest is None else [rest])]]
-    listed = [found for found in texts if found is not None]
-    values = {text for found in listed for text in found}
+    listed = [item_texts for item_texts in texts if item_texts is not None]
+    values = {text for item_texts in listed for text in item_texts}
     are_few = len(listed) == len(texts) and len(values) <= MAX_DISTINCT
     if location.is_type and not are_few:
         raise _refusal(
@@ -61,14 +61,14 @@ def distinct_items(
     if any(read_needs(schemas)):
         raise _refusal(
             distinct,
-            "arrays in which some item is asked for ('contains', or 'not' with 'items')",
-            "Remove one of both rules, and check it in your program.",
+            "arrays that have to contain certain items ('contains', or 'not' with 'items')",
+            "Remove one of the two rules, and check it in your program.",
         )
     if not are_few:
-        return _open_items(schemas, distinct, location, pattern_of, limits)
+        return _items_of_many_values(schemas, distinct, location, pattern_of, limits)
     minimum, maximum = limits
     value_of = _python_value if location.is_type else _json_value
-    options = [[(literal(text), value_of(text)) for text in found] for found in listed]
+    options = [[(literal(text), value_of(text)) for text in item_texts] for item_texts in listed]
 
     def arcs(used: frozenset[object]) -> Iterator[tuple[Pattern, frozenset[object]]]:
         position = len(used)
@@ -77,29 +77,29 @@ def distinct_items(
                 if value not in used:
                     yield item, used | {value}
 
-    found = read_by(frozenset[object](), arcs, lambda used: len(used) >= minimum, location)
-    if found is None:
+    pattern = read_by(frozenset[object](), arcs, lambda used: len(used) >= minimum, location)
+    if pattern is None:
         raise distinct.location.unsatisfiable("too few items can be different", keyword="uniqueItems")
-    return found
+    return pattern
 
 
-def _open_items(
+def _items_of_many_values(
     schemas: Subschemas, distinct: Subschema, location: Location, pattern_of: PatternOf, limits: Limits
 ) -> Pattern:
-    """Return the arrays of different items of many values, all of one schema."""
+    """Return the arrays of different items with many values, all of one schema."""
     remedy = "remove 'uniqueItems', and remove what is repeated in your program."
     if any("unevaluatedItems" in part.schema for part in schemas):
-        raise _refusal(distinct, "items beside 'unevaluatedItems'", f"Write 'items' in place of it; or {remedy}")
+        raise _refusal(distinct, "items beside 'unevaluatedItems'", f"Write 'items' instead; or {remedy}")
     if any(map(prefix_of, schemas)):
         raise _refusal(distinct, "first items of more than a few values", f"Let all items have one schema; or {remedy}")
     minimum, maximum = limits
     if minimum > MAX_LEAST:
-        raise _refusal(distinct, f"so many as {minimum:,} items", f"Ask for at most {MAX_LEAST:,}; or {remedy}")
-    item = one_spelling([rest_of(part) for part in schemas], location, pattern_of)
+        raise _refusal(distinct, f"at least {minimum:,} items", f"Require at most {MAX_LEAST:,}; or {remedy}")
+    item = canonical_values([rest_of(part) for part in schemas], location, pattern_of)
     least = max(minimum, 1)
     if (least > 1 or not are_many(item)) and may_remember(item):
-        what = "two items or more" if least > 1 else "a few items"
-        raise _refusal(distinct, f"{what} that hold arrays of different items", f"Ask for none; or {remedy}")
+        items = "two items or more" if least > 1 else "a few items"
+        raise _refusal(distinct, f"{items} that hold arrays of different items", f"Require none; or {remedy}")
     lengths = _shortest_lengths(item, least) if least > 1 else ()
     if least > 1 and len(lengths) < least:
         raise distinct.location.unsatisfiable("too few items can be different", keyword="uniqueItems")
@@ -108,18 +108,20 @@ def _open_items(
     return bracketed(filled, location, may_be_empty=minimum == 0)
 
 
-def _refusal(distinct: Subschema, what: str, remedy: str) -> SchemaError:
-    return distinct.location.refusal(f"'uniqueItems' is not supported for {what}", keyword="uniqueItems", remedy=remedy)
+def _refusal(distinct: Subschema, feature: str, remedy: str) -> SchemaError:
+    return distinct.location.refusal(
+        f"'uniqueItems' is not supported for {feature}", keyword="uniqueItems", remedy=remedy
+    )
 
 
 def _shortest_lengths(item: Pattern, count: int) -> tuple[int, ...]:
-    """Return the bytes of the `count` shortest texts of a pattern; fewer if there are not so many."""
+    """Return the lengths in bytes of the `count` shortest texts of a pattern, or of all if there are fewer."""
     automaton = RegularAutomaton(item)
-    found: list[int] = []
+    lengths: list[int] = []
     ways, size = {automaton.start: 1}, 0
-    while ways and len(found) < count:
+    while ways and len(lengths) < count:
         ended = sum(number for state, number in ways.items() if automaton.accepts(state))
-        found += [size] * min(ended, count - len(found))
+        lengths += [size] * min(ended, count - len(lengths))
         following: dict[int, int] = {}
         for state, number in ways.items():
             automaton.expand(state)
@@ -128,22 +130,22 @@ def _shortest_lengths(item: Pattern, count: int) -> tuple[int, ...]:
                 total = following.get(int(target), 0) + number * int(bytes_there)
                 following[int(target)] = min(total, count)
         ways, size = following, size + 1
-    return tuple(found)
+    return tuple(lengths)
 
 
 def _json_value(text: str) -> object:
-    """Return what is the same for texts of the same value (core §4.2.2)."""
+    """Return a key that is equal for texts of the same value (core §4.2.2)."""
     return identity(json.loads(text))
 
 
 def _python_value(text: str) -> object:
-    """Return what is the same for texts of which a set of Python holds one: `1`, `1.0`, `true`."""
+    """Return a key that is equal for texts whose values are one element of a Python set: `1`, `1.0`, `true`."""
     value = json.loads(text)
     return value if isinstance(value, bool | int | float) else _json_value(text)
 
 
 def _texts(pattern: Pattern) -> tuple[str, ...] | None:
-    """Return the texts of a pattern that lists them, one for each value; None of another."""
+    """Return the texts of a pattern that lists them, one for each value; None if it does not list them."""
     if isinstance(pattern, Alternation):
         schemas = [_texts(option) for option in pattern.options]
         return None if None in schemas else tuple(text for part in schemas if part is not None for text in part)
@@ -154,14 +156,14 @@ def _texts(pattern: Pattern) -> tuple[str, ...] | None:
 
 
 MANY = 1 << 20
-"""Values that no text holds one by one: the states of an automaton are fewer."""
+"""Values that no text can use up: an automaton has fewer states."""
 
 _MAX_COUNTED = 64
-"""Characters up to which texts are counted."""
+"""The length up to which texts are counted."""
 
 
 def may_remember(pattern: Pattern) -> bool:
-    """Tell whether a pattern holds items that must differ, or may: it refers to a definition that is not made yet."""
+    """Tell whether a pattern contains items that must differ, or may do so by a definition under construction."""
     seen: dict[int, Pattern] = {}
     left = [pattern]
     while left:
@@ -175,9 +177,9 @@ def may_remember(pattern: Pattern) -> bool:
 
 
 def are_many(pattern: Pattern) -> bool:
-    """Tell whether some part of a pattern surely has `MANY` texts or more, and so the pattern has.
+    """Tell whether some part of a pattern, and so the pattern, surely has `MANY` texts or more.
 
-    The texts of several parts are not multiplied: two parts may spell the same text.
+    The numbers of texts of several parts are not multiplied: two parts may spell the same text.
     """
     seen: dict[int, Pattern] = {}
     left = [pattern]
@@ -194,7 +196,7 @@ def are_many(pattern: Pattern) -> bool:
 
 
 def _at_least(pattern: Pattern) -> float:
-    """Return a number of texts that a pattern surely has, whatever its parts are."""
+    """Return a lower bound of the number of texts of a pattern, whatever its parts are."""
     match pattern:
         case Words(texts):
             return len(texts)
@@ -202,7 +204,7 @@ def _at_least(pattern: Pattern) -> float:
             return sum(high - low + 1 for low, high in ranges)
         case Repeat(item, _, maximum) if _is_character(item):
             return math.inf if maximum is None else _characters(item) ** maximum
-        case Repeat(_, _, None) | Unlike() | Reference():  # what contains itself has ever longer texts
+        case Repeat(_, _, None) | Unlike() | Reference():  # a pattern that contains itself has ever longer texts
             return math.inf
         case Scan():
             return _texts_of(pattern)
@@ -215,13 +217,13 @@ def _is_character(pattern: Pattern) -> bool:
 
 
 def _characters(pattern: Pattern) -> int:
-    """Return how many characters there are of one; of all, those that need no escape."""
+    """Return how many characters a set has; for any character, how many need no escape."""
     options = pattern.options if isinstance(pattern, Alternation) else (pattern,)
     return sum(high - low + 1 for option in options if isinstance(option, CharSet) for low, high in option.ranges)
 
 
 def _texts_of(automaton: Scan) -> float:
-    """Return how many texts an automaton has of a limited length."""
+    """Return how many texts of a limited length an automaton accepts."""
     if automaton.most is None and most_characters(automaton) is None:
         return math.inf
     states, count = {0: 1.0}, 0.0

@@ -16,7 +16,7 @@ from structured.regex import Pattern
 
 def identity(value: Any) -> str:
     """Return a text that is the same for equal values: `1.0` → `1`, and keys in order."""
-    if isinstance(value, str):  # which is most of the time
+    if isinstance(value, str):  # the usual case
         return f"text {value}"
     if not isinstance(value, list | dict):
         return json.dumps(_plain(value))
@@ -33,58 +33,57 @@ def _plain(value: Any) -> Any:
 
 
 _NAMING = frozenset({"$anchor", "$dynamicAnchor", "$id", "$recursiveAnchor", "id"})
-"""Keywords that name a place: what holds one means something else at each."""
+"""Keywords that name a place: two schemas that hold one differ, even if they are equal."""
 
 
 def shared(document: Any) -> Any:
-    """Return a JSON value in which objects that are equal, their keys in the same order, are one."""
+    """Return a JSON value in which equal objects, with their keys in the same order, are one object in memory."""
     return _Sharing().shared(document)[0] if isinstance(document, dict | list) else document
 
 
 class _Sharing:
-    """One document, while its objects are compared."""
+    """The sharing of equal objects in one document."""
 
     def __init__(self) -> None:
-        self._known: dict[Hashable, dict[str, Any]] = {}
+        self._objects: dict[Hashable, dict[str, Any]] = {}
 
     @deep
     def shared(self, value: Any) -> tuple[Any, Hashable]:
-        """Return an object or a list, and a key that equal ones have in common, and others do not."""
-        if type(value) not in (dict, list):  # one that the compiler has made
+        """Return an object or a list with equal objects shared, and a key that only equal values have in common."""
+        if type(value) not in (dict, list):  # made by the compiler
             return value, id(value)
         members = value.values() if isinstance(value, dict) else value
         new: list[Any] = []
         keys: list[Hashable] = []
-        for one in members:
-            if isinstance(one, dict | list):
-                own, key = self.shared(one)
-                new.append(own)
+        for member in members:
+            if isinstance(member, dict | list):
+                inner, key = self.shared(member)
+                new.append(inner)
                 keys.append(key)
             else:
-                new.append(one)
-                keys.append(one if isinstance(one, str) else (type(one), repr(one)))
+                new.append(member)
+                keys.append(member if isinstance(member, str) else (type(member), repr(member)))
         if not isinstance(value, dict):
             return new, tuple(keys)
         names = tuple(value)
-        known = dict(zip(names, new, strict=True))
-        if _NAMING.isdisjoint(known):
-            known = self._known.setdefault((names, tuple(keys)), known)
-        return known, id(known)
+        result = dict(zip(names, new, strict=True))
+        if _NAMING.isdisjoint(result):
+            result = self._objects.setdefault((names, tuple(keys)), result)
+        return result, id(result)
 
 
 MAX_ANYWHERE = 64
-"""Names up to which all of them may be written in an object that does not list them."""
+"""The most names that an object may have without listing them; if there are more, it has none of them."""
 
 
 @dataclass(slots=True, eq=False)
-class Spelling:
-    """One spelling for each value, the same wherever it stands and whichever schema allows it.
+class CanonicalForm:
+    """The one spelling of each value, the same in every place and for every schema that allows the value.
 
-    The properties of `names` are written in the order of their places, and at most one by another name behind them. An
-    object that does not list them may have them too, unless they are more than `MAX_ANYWHERE`. So
-    every name that a schema lists has to be among them: those that are not yet are in `met`, in the order in which they
-    were met. `kept` are patterns in one spelling, by the identity of the patterns that they were made of, and
-    `anything` is that of any value.
+    Properties are written in the order of `names`, followed by at most one property of another name. Every name that a
+    schema lists has to be in `names`; those that are missing are collected in `met`, in the order in which they occur.
+    An object may have properties of `names` that it does not list, unless there are more than `MAX_ANYWHERE` names.
+    `kept` has the canonical pattern of each pattern, by the identity of the latter; `anything` is that of any value.
     """
 
     names: Mapping[str, int]
@@ -94,15 +93,15 @@ class Spelling:
 
     @property
     def written_anywhere(self) -> Iterable[str]:
-        """The names of properties that any object may have, if it does not deny them."""
+        """The names that any object may have, unless it forbids them."""
         return self.names if len(self.names) <= MAX_ANYWHERE else ()
 
     def ordered(self, listed: Iterable[str]) -> list[str]:
-        """Return the names of listed properties in the order in which they are written."""
+        """Return the names of listed properties in canonical order, and note those that have no place yet."""
         names = list(listed)
         self.met.update(dict.fromkeys(name for name in names if name not in self.names))
         return sorted(names, key=lambda name: self.names.get(name, len(self.names)))
 
-    def extended(self) -> "Spelling":
-        """Return the spelling in which the names that were met have their places too, behind the others."""
-        return Spelling({name: place for place, name in enumerate([*self.names, *self.met])})
+    def extended(self) -> "CanonicalForm":
+        """Return the form in which the names that were met have places, after the others."""
+        return CanonicalForm({name: place for place, name in enumerate([*self.names, *self.met])})

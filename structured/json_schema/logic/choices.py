@@ -14,7 +14,7 @@ from structured.errors.recursion import deep
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Complement, Elsewhere, Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import REFERENCES, follow
-from structured.json_schema.logic.emptiness import Context, context_of, surely_empty
+from structured.json_schema.logic.emptiness import KnownRules, context_of, surely_empty
 from structured.json_schema.logic.listed_values import spelling
 
 
@@ -58,7 +58,7 @@ def _listed(branch: Subschema) -> set[str] | None:
     return set(map(identity, schema["enum"])) if branch.has("enum") and isinstance(schema["enum"], list) else None
 
 
-def _exclude(left: Subschema, right: Subschema, context: Context) -> bool:
+def _exclude(left: Subschema, right: Subschema, context: KnownRules) -> bool:
     """Tell whether it is certain that two branches have no value in common; what is found is kept."""
     made = left.location.compilation.made
     key = "exclude", left.identity, right.identity, context.seen

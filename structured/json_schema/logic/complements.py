@@ -59,7 +59,9 @@ def _ways(part: Subschema) -> Ways:
             yield from ways(part, keyword)
         elif keyword in _UNDENIABLE:
             raise location.refusal(
-                f"{keyword!r} cannot be enforced where it is denied", keyword=keyword, remedy="Say it positively."
+                f"{keyword!r} cannot be enforced where it is denied",
+                keyword=keyword,
+                remedy="Describe allowed values instead.",
             )
 
 

@@ -27,9 +27,9 @@ from structured.json_schema.keyword_types import UNEVALUATED
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.complements import ways_to_fail
 from structured.json_schema.logic.emptiness import (
-    NO_CONTEXT,
+    NOTHING_KNOWN,
     NOTHING_LISTED,
-    Context,
+    KnownRules,
     context_of,
     listed_properties,
     listed_values_of,
@@ -50,7 +50,7 @@ MAX_KINDS = 64
 """Values of a property that are told apart to make choices by it."""
 
 
-class Choice(NamedTuple):
+class OpenChoice(NamedTuple):
     """Conjunctions of schemas of which one has to hold, and the keyword that says so.
 
     Where they are the ways to fail a schema, that is `denied`.
@@ -66,7 +66,7 @@ class Way(NamedTuple):
     """A way to go on: an option that holds, and the choices that are then left."""
 
     option: Subschemas
-    choices: list[Choice]
+    choices: list[OpenChoice]
 
 
 class Conjunction:
@@ -80,11 +80,11 @@ class Conjunction:
 
     def __init__(self) -> None:
         self.schemas: Subschemas = []
-        self.choices: list[Choice] = []
+        self.choices: list[OpenChoice] = []
         self.followed: Subschemas = []
         self.denied: dict[Identity, Subschema] = {}
         self.seen: dict[Identity, frozenset[Identity]] = {}
-        self.context = NO_CONTEXT
+        self.context = NOTHING_KNOWN
 
     @deep
     def add(self, part: Subschema) -> None:
@@ -135,7 +135,7 @@ class Conjunction:
                 for one in chosen[0]:
                     self.add(one)
             else:
-                self.choices.append(Choice(part, keyword, chosen))
+                self.choices.append(OpenChoice(part, keyword, chosen))
 
     def _deny(self, part: Subschema, target: Subschema) -> None:
         """Take a schema that the value must fail."""
@@ -153,7 +153,7 @@ class Conjunction:
             for one in ways[0]:
                 self.add(one)
         else:
-            self.choices.append(Choice(part, "not", ways, target))
+            self.choices.append(OpenChoice(part, "not", ways, target))
 
     @property
     def is_one_choice(self) -> bool:
@@ -178,7 +178,7 @@ class Conjunction:
                     is_settled = False
                     self.context = context_of(self.schemas, self.context)
 
-    def _settle(self, choice: Choice, context: Context) -> bool:
+    def _settle(self, choice: OpenChoice, context: KnownRules) -> bool:
         """Do so with one choice; tell whether that added a schema, which may settle others."""
         if not any(choice is other for other in self.choices):
             return False
@@ -220,8 +220,8 @@ class Conjunction:
         if count < 2:
             return []
         taken: Subschemas = []
-        others: list[Choice] = []
-        without: list[Choice] = []
+        others: list[OpenChoice] = []
+        without: list[OpenChoice] = []
         for choice, own in zip(self.choices, keys, strict=True):
             if common in own:
                 taken = choice.options[own.index(common)]

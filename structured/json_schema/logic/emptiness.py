@@ -15,10 +15,10 @@ from structured.json_schema.document.references import REFERENCES, ignores_sibli
 from structured.json_schema.logic.listed_values import type_of
 from structured.json_schema.logic.property_names import (
     SomeProperty,
-    asked_properties,
     exclude_each_other,
     finds,
     named_candidates,
+    required_properties,
 )
 from structured.regex.dialects import ECMA
 
@@ -75,7 +75,7 @@ NO_RULES = _Rules()
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class KnownRules:
     """Schemas that hold, with those that they lead to, and the identities of all; whether one of them is False."""
 
     schemas: Subschemas
@@ -92,23 +92,23 @@ class Context:
         return self._said[name]
 
 
-NO_CONTEXT = Context([], frozenset())
+NOTHING_KNOWN = KnownRules([], frozenset())
 
 
-def context_of(schemas: Sequence[Subschema], before: Context = NO_CONTEXT) -> Context:
+def context_of(schemas: Sequence[Subschema], before: KnownRules = NOTHING_KNOWN) -> KnownRules:
     """Return some schemas, and those of another context, as a context, which can be used again and again."""
     if before.is_nothing:
         return before
     try:
         new = _reached(schemas, set(), before.seen)
     except _Nothing:
-        return Context([], frozenset(), is_nothing=True)
+        return KnownRules([], frozenset(), is_nothing=True)
     seen = before.seen.union(part.identity for part in new)
     rules, required = _rules_together(new, before.rules), before.required | _required(new)
-    return Context([*before.schemas, *new], seen, rules=rules, required=required)
+    return KnownRules([*before.schemas, *new], seen, rules=rules, required=required)
 
 
-def surely_empty(schemas: Subschemas, context: Context = NO_CONTEXT, depth: int = DEPTH) -> bool:
+def surely_empty(schemas: Subschemas, context: KnownRules = NOTHING_KNOWN, depth: int = DEPTH) -> bool:
     """Tell whether it is certain that no value satisfies all of some schemas and those of the context.
 
     The choices of the context are not looked at.
@@ -139,10 +139,10 @@ NOTHING_LISTED: Mapping[str, Any] = {}
 """Of a property that cannot be there."""
 
 
-def listed_values_of(context: Context, name: str) -> Mapping[str, Any] | None:
+def listed_values_of(context: KnownRules, name: str) -> Mapping[str, Any] | None:
     """Return the values, by their identities, that schemas leave a property; None if they list none."""
     said = context.said_of(name)
-    inside = context_of(said) if said else NO_CONTEXT
+    inside = context_of(said) if said else NOTHING_KNOWN
     return NOTHING_LISTED if inside.is_nothing else inside.rules.listed
 
 
@@ -155,7 +155,7 @@ def listed_properties(part: Subschema) -> Mapping[str, Mapping[str, Any]]:
         try:
             alone = _alone(part)
         except _Nothing:
-            alone = NO_CONTEXT
+            alone = NOTHING_KNOWN
         for name in dict.fromkeys(name for one in alone.schemas for name in one.schema.get("properties", ())):
             values = listed_values_of(alone, name)
             if values and not any(isinstance(value, list | dict) for value in values.values()):
@@ -178,7 +178,7 @@ def _types_of(option: Subschemas) -> frozenset[str]:
     return types
 
 
-def _added(schemas: Subschemas, context: Context) -> tuple[Subschemas, _Rules]:
+def _added(schemas: Subschemas, context: KnownRules) -> tuple[Subschemas, _Rules]:
     """Return the schemas that some lead to beside those of the context, and what is seen of them at once.
 
     What one of them leads to is found once, and is all that it adds if none of that is known.
@@ -191,13 +191,13 @@ def _added(schemas: Subschemas, context: Context) -> tuple[Subschemas, _Rules]:
     return new, _rules_together(new)
 
 
-def _alone(part: Subschema) -> Context:
+def _alone(part: Subschema) -> KnownRules:
     """Return a schema as a context; the same each time. Raises _Nothing if nothing satisfies it."""
     made = part.location.compilation.made
     key = "alone", part.identity
     if key not in made:
         made[key] = part.schema, context_of([part])
-    found: Context = made[key][1]
+    found: KnownRules = made[key][1]
     if found.is_nothing:
         raise _Nothing
     return found
@@ -216,7 +216,7 @@ def _has_no_option(known: Subschemas, new: Subschemas, index: int, depth: int) -
     )
 
 
-def _lacks_property(context: Context, new: Subschemas, depth: int) -> bool:
+def _lacks_property(context: KnownRules, new: Subschemas, depth: int) -> bool:
     """Tell whether a property that must be there cannot be."""
     for name in context.required | _required(new):
         said = [*context.said_of(name), *(one for part in new for one in _said_of(part, name))]
@@ -265,10 +265,10 @@ def _said_of_item(part: Subschema, position: int) -> Subschemas:
     return [part.below(keyword)] if part.has(keyword) else []
 
 
-def _lacks_asked(context: Context, new: Subschemas, depth: int) -> bool:
+def _lacks_asked(context: KnownRules, new: Subschemas, depth: int) -> bool:
     """Tell whether no property can be one that is asked for."""
     schemas = [*context.schemas, *new]
-    for _, asked in asked_properties(schemas):
+    for _, asked in required_properties(schemas):
         names = named_candidates(schemas, asked)
         if names is not None and all(_cannot_be(name, asked, schemas, depth) for name in names):
             return True

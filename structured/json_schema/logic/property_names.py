@@ -10,7 +10,7 @@ from structured.json_schema.document.location import Complement, Elsewhere, Subs
 from structured.regex import Pattern, alternation, concat, literal, words
 from structured.regex.dialects import ECMA, Dialect
 from structured.regex.json_strings import escaped
-from structured.regex.parser import regex_to_pattern
+from structured.regex.regex_parser import regex_to_pattern
 from structured.regex.syntax import ANY_TEXT, Lookahead, Scan
 
 
@@ -143,7 +143,7 @@ class SomeProperty(NamedTuple):
         return self.pattern is None or not exclude_each_other(frozenset((regex, self.pattern)), ECMA)
 
 
-def asked_properties(schemas: Subschemas) -> Iterator[tuple[Subschema, SomeProperty]]:
+def required_properties(schemas: Subschemas) -> Iterator[tuple[Subschema, SomeProperty]]:
     """Yield what some schemas ask for, each with the schema that does."""
     for part in schemas:
         if isinstance(part.schema, Complement) and "some property" in part.schema:

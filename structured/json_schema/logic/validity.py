@@ -34,7 +34,7 @@ class NotEvaluatedError(SchemaError):
     """Whether a schema allows a value cannot be decided, because of its references."""
 
 
-class Place(NamedTuple):
+class SchemaPlace(NamedTuple):
     """Where a schema stands, and whether formats forbid anything there: `asserts_formats` of a compilation, decided."""
 
     location: Location
@@ -48,7 +48,7 @@ class Place(NamedTuple):
 @deep
 def allows(part: Subschema, value: Any, *, asserts_formats: bool) -> bool:
     """Tell whether a schema allows a value, to a validator that asserts formats or to one that does not."""
-    schema, place = part.schema, Place(part.location, asserts_formats)
+    schema, place = part.schema, SchemaPlace(part.location, asserts_formats)
     if isinstance(schema, bool):
         return schema
     if isinstance(schema, Elsewhere):
@@ -58,7 +58,7 @@ def allows(part: Subschema, value: Any, *, asserts_formats: bool) -> bool:
     return _plainly_allows(schema, place, value)
 
 
-def _complement_allows(schema: Complement, place: Place, value: Any) -> bool:
+def _complement_allows(schema: Complement, place: SchemaPlace, value: Any) -> bool:
     """Tell the same for a schema of the compiler's own, whose type comes first."""
     made = place.location.compilation.made
     key = "plain", id(schema)
@@ -74,29 +74,29 @@ def _complement_allows(schema: Complement, place: Place, value: Any) -> bool:
     return all(_OWN[keyword](held, place, value) for keyword, held in schema.items() if keyword in _OWN)
 
 
-def _properties(held: Mapping[str, Any], place: Place, value: Any) -> bool:
+def _properties(held: Mapping[str, Any], place: SchemaPlace, value: Any) -> bool:
     return not isinstance(value, dict) or all(
         place.allows(held[name], value[name]) for name in held.keys() & value.keys()
     )
 
 
-def _prefix(held: list[Any], place: Place, value: Any) -> bool:
+def _prefix(held: list[Any], place: SchemaPlace, value: Any) -> bool:
     return not isinstance(value, list) or all(place.allows(one, item) for one, item in zip(held, value, strict=False))
 
 
-def _no_pattern(held: str, _place: Place, value: Any) -> bool:
+def _no_pattern(held: str, _place: SchemaPlace, value: Any) -> bool:
     return not isinstance(value, str) or not finds(held, ECMA, value)
 
 
-def _no_format(held: str, place: Place, value: Any) -> bool:
+def _no_format(held: str, place: SchemaPlace, value: Any) -> bool:
     return not isinstance(value, str) or not _plainly_allows({"format": held}, place, value)
 
 
-def _no_multiple(held: Any, place: Place, value: Any) -> bool:
+def _no_multiple(held: Any, place: SchemaPlace, value: Any) -> bool:
     return not _is_number(value) or not _plainly_allows({"multipleOf": held}, place, value)
 
 
-def _no_integer(_held: bool, _place: Place, value: Any) -> bool:
+def _no_integer(_held: bool, _place: SchemaPlace, value: Any) -> bool:
     return not _is_number(value) or value != int(value)
 
 
@@ -104,32 +104,32 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _none_of(held: list[Any], _place: Place, value: Any) -> bool:
+def _none_of(held: list[Any], _place: SchemaPlace, value: Any) -> bool:
     return isinstance(value, bool) or identity(value) not in _identities(held)
 
 
-def _not_unique(_held: bool, place: Place, value: Any) -> bool:
+def _not_unique(_held: bool, place: SchemaPlace, value: Any) -> bool:
     return not isinstance(value, list) or not _plainly_allows({"uniqueItems": True}, place, value)
 
 
-def _some_item(held: Any, place: Place, value: Any) -> bool:
+def _some_item(held: Any, place: SchemaPlace, value: Any) -> bool:
     return not isinstance(value, list) or any(place.allows(held.schema, item) for item in value[held.start :])
 
 
-def _some_property(held: Any, place: Place, value: Any) -> bool:
+def _some_property(held: Any, place: SchemaPlace, value: Any) -> bool:
     return not isinstance(value, dict) or any(
         _is_asked(held, place, name) and place.allows(held.schema, value[name]) for name in value
     )
 
 
-def _is_asked(held: Any, place: Place, name: str) -> bool:
+def _is_asked(held: Any, place: SchemaPlace, name: str) -> bool:
     if name in held.other_names or any(finds(regex, ECMA, name) for regex in held.other_patterns):
         return False
     is_found = held.pattern is None or finds(held.pattern, ECMA, name)
     return is_found and place.allows(held.names, name)
 
 
-def _contains(schema: Complement, place: Place, value: Any) -> bool:
+def _contains(schema: Complement, place: SchemaPlace, value: Any) -> bool:
     """Tell whether as many items as `contains` and the counts beside it ask for are there."""
     if not isinstance(value, list):
         return True
@@ -140,7 +140,7 @@ def _contains(schema: Complement, place: Place, value: Any) -> bool:
 
 _CONTAINS = frozenset({"contains", "maxContains", "minContains"})
 
-_OWN: Mapping[str, Callable[[Any, Place, Any], bool]] = {
+_OWN: Mapping[str, Callable[[Any, SchemaPlace, Any], bool]] = {
     "properties": _properties,
     "prefixItems": _prefix,
     "not pattern": _no_pattern,
@@ -154,7 +154,7 @@ _OWN: Mapping[str, Callable[[Any, Place, Any], bool]] = {
 }
 
 
-def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
+def _plainly_allows(schema: Any, place: SchemaPlace, value: Any) -> bool:
     location = place.location
     try:
         with _validation():
@@ -222,7 +222,7 @@ def _json_path(error: Any) -> str:
     return str(ValidationError("", path=path).json_path)
 
 
-def _validator(schema: Any, place: Place) -> Any:
+def _validator(schema: Any, place: SchemaPlace) -> Any:
     """Return what validates by a schema; the same each time, since to make it is most of the work."""
     from jsonschema.validators import validator_for
 

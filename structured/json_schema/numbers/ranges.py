@@ -21,13 +21,13 @@ _NOT_NINE = char_set((0x30, 0x38))
 _ZERO = literal("0")
 
 Digits = str | None
-"""Digits after the point without the zeros at their end; None is a limit that none of them reaches."""
+"""Digits after the point without trailing zeros; None is an upper limit above all of them."""
 
 
 class Style(NamedTuple):
-    """How many digits follow the point: at most `places` (None: any number), and then zeros, if `zeros`.
+    """The number of digits after the point: at most `places` (None: any number), and then zeros, if `zeros`.
 
-    Where a style is `loose`, they may be more after a run of zeros or nines, which is then one repetition.
+    A `loose` style allows more digits after a run of zeros or nines, so that the run can be one repetition.
     """
 
     places: int | None = None
@@ -35,7 +35,7 @@ class Style(NamedTuple):
     loose: bool = True
 
     def cut(self, value: Fraction, *, up: bool) -> tuple[int, str]:
-        """Return the whole part of a number and its digits, rounded up or down to the places."""
+        """Return the whole part of a number and the digits after the point, rounded up or down to the places."""
         size = decimal_places(value) if self.places is None else self.places
         units = (math.ceil if up else math.floor)(value * 10**size)
         whole, after = divmod(units, 10**size)
@@ -46,7 +46,7 @@ class Style(NamedTuple):
         return value >= (limit if self.places is None else limit - power_of_ten(-self.places))
 
     def free(self, done: int, fewest: int = 0) -> Pattern:
-        """Return the digits that may follow those already `done`, whatever they are."""
+        """Return any digits that may follow the `done` digits after the point."""
         if self.places is None:
             return repeat(DIGIT, fewest, None)
         left = self.places - done
@@ -55,7 +55,7 @@ class Style(NamedTuple):
         return concat(repeat(DIGIT, fewest, left), repeat(_ZERO, 0, None if self.zeros else 0))
 
     def nought(self, done: int, fewest: int = 0) -> Pattern:
-        """Return the zeros that may follow those already `done`."""
+        """Return the zeros that may follow the `done` digits after the point."""
         return repeat(_ZERO, fewest, None if self.places is None or self.zeros else max(fewest, self.places - done))
 
 
@@ -64,12 +64,12 @@ WHOLE = Style(0)
 
 
 def power_of_ten(exponent: int) -> Fraction:
-    """Return 10 ** exponent, which Python does not take to be a fraction."""
+    """Return 10 ** exponent as a fraction."""
     return Fraction(10**exponent) if exponent >= 0 else Fraction(1, 10**-exponent)
 
 
 def decimal_places(value: Fraction) -> int:
-    """Return the digits after the point of a number that has finitely many: 5/4 → 2."""
+    """Return the number of digits after the point of a finite decimal: 5/4 → 2."""
     places = 0
     while value.denominator != 1:
         value *= 10
@@ -78,7 +78,7 @@ def decimal_places(value: Fraction) -> int:
 
 
 def integer_range(low: int | None, high: int | None) -> Pattern:
-    """Return the integers from `low` to `high`, which is no smaller; None is no limit.
+    """Return the integers from `low` to `high`, which is not smaller; None means no limit.
 
     `integer_range(-12, 3)` → `-(?:1[0-2]|[1-9])|[0-3]`
     """
@@ -95,7 +95,7 @@ def integer_range(low: int | None, high: int | None) -> Pattern:
 
 
 def decimal_range(low: Fraction | None, high: Fraction | None, style: Style) -> Pattern | None:
-    r"""Return the plain decimals from `low` to `high`; None if there are none. Only what may be negative may be `-0`.
+    r"""Return the plain decimals from `low` to `high`; None if there are none. `-0` is allowed with negatives.
 
     `decimal_range(Fraction(1, 2), Fraction(2), Style(1))` → `0\.[5-9]|2(?:\.0)?|1(?:\.[0-9])?`
     """
@@ -109,9 +109,9 @@ def either_sign(
     *,
     minus_zero: bool = False,
 ) -> Pattern | None:
-    """Return the numbers from `low` to `high`, given what makes the patterns of magnitudes; None if there are none.
+    """Return the numbers from `low` to `high`; `of` makes the patterns of magnitudes. None if there are none.
 
-    Zero may have a minus sign where other numbers do, or, with `minus_zero`, wherever it may be.
+    Zero may have a minus sign where other numbers do, or, with `minus_zero`, everywhere.
     """
     if low is not None and high is not None and low > high:
         return None
@@ -127,7 +127,7 @@ def either_sign(
 
 
 def _signed(negative: Pattern | None, positive: Pattern | None) -> Pattern:
-    """Return the magnitudes `negative` behind a minus sign, and the magnitudes `positive` without one."""
+    """Return the magnitudes `negative` after a minus sign, and the magnitudes `positive` without a sign."""
     if negative == positive and positive is not None:
         return concat(optional(literal("-")), positive)
     signed = [] if negative is None else [concat(literal("-"), negative)]
@@ -142,7 +142,7 @@ def magnitudes(low: Fraction, high: Fraction | None, style: Style) -> Pattern | 
 
 
 def mantissas(low: Fraction, high: Fraction | None, style: Style) -> Pattern | None:
-    """Return the plain decimals from `low`, which is at least 1, to `high`, or to all that are less than 10."""
+    """Return the plain decimals from `low`, which is at least 1, to `high`, or below 10 if `high` is None."""
     first, after_first = style.cut(low, up=True)
     last, after_last = (9, None) if high is None else _last(high, style)
     return _between(first, after_first, last, after_last, style)
@@ -154,7 +154,7 @@ def _last(high: Fraction, style: Style) -> tuple[int, Digits]:
 
 
 def _between(first: int, after_first: str, last: int | None, after_last: Digits, style: Style) -> Pattern | None:
-    """Return the decimals from one to another, each told by its whole part and its digits."""
+    """Return the decimals between two bounds, each given by its whole part and its digits after the point."""
     if last is not None and (last < first or (last == first and after_last is not None and after_last < after_first)):
         return None
     if first == last:
@@ -172,7 +172,7 @@ def _between(first: int, after_first: str, last: int | None, after_last: Digits,
 
 
 def _point(low: str, high: Digits, style: Style) -> Pattern:
-    """Return the point and the digits after it that lie from `low` to `high`; nothing at all makes 0."""
+    """Return the point and the digits after it from `low` to `high`; leaving both out means 0."""
     if style.places == 0 and not style.zeros:
         return EMPTY
     some = concat(literal("."), _fraction(low, high, style, 0, fewest=1))
@@ -180,7 +180,7 @@ def _point(low: str, high: Digits, style: Style) -> Pattern:
 
 
 def _fraction(low: str, high: Digits, style: Style, done: int, fewest: int = 0) -> Pattern:
-    """Return the digit strings, of `fewest` digits or more, that lie from `low` to `high` as digits after the point.
+    """Return the strings of `fewest` digits or more that, as digits after a point, are from `low` to `high`.
 
     `05`, `2` → `0[5-9]|20*|1[0-9]*`
     """
@@ -203,7 +203,7 @@ def _fraction(low: str, high: Digits, style: Style, done: int, fewest: int = 0) 
 
 
 def _above_zeros(low: str, style: Style, done: int) -> Pattern:
-    """Return the digit strings that make `low` or more: `0012` → `0?[1-9][0-9]*|00(?:1[2-9][0-9]*|[2-9][0-9]*)`."""
+    """Return the digits after a point that are at least `low`: `0012` → `0?[1-9][0-9]*|00(?:1[2-9][0-9]*|[2-9][0-9]*)`."""
     after = low.lstrip("0")
     zeros = len(low) - len(after)
     soon = concat(repeat(_ZERO, 0, zeros - 1), NOT_ZERO, style.free(done + 1))
@@ -211,7 +211,7 @@ def _above_zeros(low: str, style: Style, done: int) -> Pattern:
 
 
 def _below_nines(high: str, style: Style, done: int) -> Iterator[Pattern]:
-    """Yield the digit strings that make `high` or less: `997` → `9?[0-8][0-9]*`, `9`, `99(?:70*|[0-6][0-9]*)?`."""
+    """Yield the digits after a point that are at most `high`: `997` → `9?[0-8][0-9]*`, `9`, `99(?:70*|[0-6][0-9]*)?`."""
     after = high.lstrip("9")
     nines = len(high) - len(after)
     yield concat(repeat(literal("9"), 0, nines - 1), _NOT_NINE, style.free(done + 1))
@@ -220,7 +220,7 @@ def _below_nines(high: str, style: Style, done: int) -> Iterator[Pattern]:
 
 
 def _digit_branches(low: str, high: Digits) -> Iterator[tuple[Pattern, str, Digits]]:
-    """Yield each way to go on from the first digit: the digit, and what the digits after it lie between."""
+    """Yield each first digit or range of digits, with the bounds of the digits after it."""
     first, last = int(low[:1] or "0"), 9 if high is None else int(high[0])
     after_last = None if high is None else high[1:]
     if first == last:
@@ -263,7 +263,7 @@ def _integers(low: int, high: int | None) -> Pattern:
 
 
 def _fixed(low: str, high: str) -> Pattern:
-    """Return the digit strings as long as `low` and `high` and between them: `07`, `23` → `0[7-9]|2[0-3]|1[0-9]`."""
+    """Return the digit strings from `low` to `high`, of one length: `07`, `23` → `0[7-9]|2[0-3]|1[0-9]`."""
     zeros, nines = "0" * len(low), "9" * len(low)
     if low == zeros and high == nines:
         return repeat(DIGIT, len(low), len(low))
@@ -271,7 +271,7 @@ def _fixed(low: str, high: str) -> Pattern:
 
 
 def _branches(low: str, high: str) -> Iterator[tuple[Pattern, str, str]]:
-    """Yield each way to go on from the first digit: the digit, and what the digits after it lie between.
+    """Yield each first digit or range of digits, with the bounds of the digits after it.
 
     `07`, `23` → `0` and `7`, `9`; `2` and `0`, `3`; `1` and `0`, `9`
     """
@@ -305,19 +305,19 @@ def exponents(first: int | None, last: int | None) -> Pattern:
 
 
 LEAST_EXPONENT, GREATEST_EXPONENT = -324, 308
-"""Those of doubles."""
+"""The exponents of doubles."""
 
 LEAST = 5 * power_of_ten(LEAST_EXPONENT)
 """The least double above 0."""
 
 FROM, UP_TO = 16, -5
-"""`repr` turns to scientific notation from the first exponent up, and from the second down."""
+"""`repr` uses scientific notation from exponent `FROM` up, and from `UP_TO` down."""
 
 MANTISSA_PLACES = 16
 """No double needs more than 17 digits."""
 
 LARGEST = 17 * power_of_ten(GREATEST_EXPONENT - 1)
-"""A little less than the greatest double, which has many digits."""
+"""A number of two digits a little below the greatest double."""
 
 
 def exponent_of(value: Fraction) -> int:
@@ -343,8 +343,8 @@ def scientific(low: Fraction, high: Fraction | None, style: Style) -> Pattern | 
         last -= 1
     if first is None or last is None or first <= last:
         options.append(_numbers(Fraction(1), None, first, last, style))
-    found = [option for option in options if option is not None]
-    return alternation(*found) if found else None
+    patterns = [option for option in options if option is not None]
+    return alternation(*patterns) if patterns else None
 
 
 def _mantissa(value: Fraction | None, exponent: int) -> Fraction:
@@ -358,7 +358,7 @@ def _numbers(low: Fraction, high: Fraction | None, first: int | None, last: int 
 
 
 def scientific_multiples(low: Fraction, high: Fraction | None, places: int) -> Pattern | None:
-    """Return the multiples of 10 ** -places for which `repr` has this notation; the rest is left to plain decimals."""
+    """Return the multiples of 10 ** -places that `repr` writes in scientific notation."""
     most = LARGEST if high is None else min(high, LARGEST)
     options = [scientific(max(low, power_of_ten(FROM)), most, Style(MANTISSA_PLACES))]
     first = max(-places, LEAST_EXPONENT if low == 0 else exponent_of(low))
@@ -367,5 +367,5 @@ def scientific_multiples(low: Fraction, high: Fraction | None, places: int) -> P
         style = Style(places + exponent, loose=False)
         greatest = 10 * unit - power_of_ten(-places)
         options.append(scientific(max(low, unit), min(most, greatest), style))
-    found = [option for option in options if option is not None]
-    return alternation(*found) if found else None
+    patterns = [option for option in options if option is not None]
+    return alternation(*patterns) if patterns else None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from structured.errors import UnsatisfiableError
 from structured.json_schema.document.location import Location
-from structured.json_schema.objects.required_members import Obligations, Open, RequiredMembers
+from structured.json_schema.objects.required_members import MemberObligations, Open, RequiredMembers
 from structured.regex import EMPTY, Members, Pattern, alternation, concat, optional, repeat, right_linear
 
 MAX_COUNTED = 4096
@@ -22,7 +22,7 @@ def nothing_asked(location: Location) -> UnsatisfiableError:
     return location.unsatisfiable("no property can be the one that is asked for", keyword=None)
 
 
-class Rest(NamedTuple):
+class OtherMembers(NamedTuple):
     """Members by other names: any of them, and those that meet some clauses."""
 
     any: Pattern | None
@@ -41,7 +41,7 @@ class Member(NamedTuple):
     meeting: Callable[[Open], Iterable[tuple[Pattern, Open]]]
 
 
-class Limits(NamedTuple):
+class CountLimits(NamedTuple):
     """How many members there may be."""
 
     fewest: int = 0
@@ -49,7 +49,7 @@ class Limits(NamedTuple):
 
 
 def joined(
-    members: list[Member], rest: Rest, limits: Limits, obligations: Obligations, location: Location
+    members: list[Member], rest: OtherMembers, limits: CountLimits, obligations: MemberObligations, location: Location
 ) -> tuple[Pattern | None, bool]:
     """Return the members with separators, None if there can be none, and whether there need not be any."""
     counting = _Counting(members, rest, limits, obligations, location)
@@ -77,7 +77,12 @@ class _Counting:
     """The members of one object, while they are counted."""
 
     def __init__(
-        self, members: list[Member], rest: Rest, limits: Limits, obligations: Obligations, location: Location
+        self,
+        members: list[Member],
+        rest: OtherMembers,
+        limits: CountLimits,
+        obligations: MemberObligations,
+        location: Location,
     ) -> None:
         self.members = members
         self.rest = rest

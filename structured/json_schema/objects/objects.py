@@ -24,19 +24,19 @@ from structured.json_schema.logic.listed_values import spellings
 from structured.json_schema.logic.property_names import (
     SomeProperty,
     SortedNames,
-    asked_properties,
     finds,
     language_of,
     named_candidates,
+    required_properties,
     sorted_names,
 )
 from structured.json_schema.nullable import invents_nothing
-from structured.json_schema.objects.counting import Limits, Member, Rest, joined
+from structured.json_schema.objects.counting import CountLimits, Member, OtherMembers, joined
 from structured.json_schema.objects.required_members import (
     Alternative,
     Clause,
-    Kind,
-    Obligations,
+    MemberObligations,
+    NameKind,
     Open,
     RequiredMembers,
 )
@@ -107,7 +107,7 @@ class _Object:
         self.dialect = _dialect(schemas[0].location)
         self.fewest, self.most = counts(schemas, "minProperties", "maxProperties")
         self.required = dict.fromkeys(name for part in schemas for name in part.schema.get("required", ()))
-        self.clauses = [*clauses, *([Alternative(None, part)] for part, _ in asked_properties(schemas))]
+        self.clauses = [*clauses, *([Alternative(None, part)] for part, _ in required_properties(schemas))]
         self.listed = [*dict.fromkeys([*_listed(schemas), *_named(self.clauses)])]
         self.reserved = list(self.listed)
         self.is_simple = len(schemas) == 1 and _COMBINING.isdisjoint(schemas[0].schema)
@@ -115,15 +115,15 @@ class _Object:
         if schemas[0].location.is_type:
             self._read_as_type()
         self.names = self._restricted_names()
-        self.spelling = location.compilation.spelling
-        if (self.fewest > 1 or self.spelling is not None) and isinstance(self.names, Words | Literal):
+        self.canonical_form = location.compilation.canonical_form
+        if (self.fewest > 1 or self.canonical_form is not None) and isinstance(self.names, Words | Literal):
             finite = self.names.texts if isinstance(self.names, Words) else (self.names.text,)
             self.listed = [*dict.fromkeys([*self.listed, *finite])]
             self.is_closed = True
-        if self.spelling is not None:
-            others = () if self.is_closed or self._denies_others() else self.spelling.written_anywhere
-            self.listed = self.spelling.ordered(dict.fromkeys([*self.listed, *others]))
-            self.reserved = [*dict.fromkeys([*self.reserved, *self.spelling.names])]
+        if self.canonical_form is not None:
+            others = () if self.is_closed or self._denies_others() else self.canonical_form.written_anywhere
+            self.listed = self.canonical_form.ordered(dict.fromkeys([*self.listed, *others]))
+            self.reserved = [*dict.fromkeys([*self.reserved, *self.canonical_form.names])]
 
     def _read_as_type(self) -> None:
         """Refuse what the description of a type does not have; no property is written that it does not speak of."""
@@ -181,14 +181,14 @@ class _Object:
         """Return the pattern of the objects."""
         members = self._members()
         self.is_closed = self.is_closed or self._leaves_out_others(members)
-        self.obligations = Obligations(self._all_alternatives(), [member.name for member in members])
-        rest = Rest(None) if self.is_closed else self._rest()
-        if self.spelling is not None and rest != Rest(None):
-            members, rest = [*members, self._one_other(rest)], Rest(None)
-        limits = Limits(self.fewest, self.most)
+        self.obligations = MemberObligations(self._all_alternatives(), [member.name for member in members])
+        rest = OtherMembers(None) if self.is_closed else self._rest()
+        if self.canonical_form is not None and rest != OtherMembers(None):
+            members, rest = [*members, self._one_other(rest)], OtherMembers(None)
+        limits = CountLimits(self.fewest, self.most)
         return self._enclosed(*joined(members, rest, limits, self.obligations, self.location))
 
-    def _one_other(self, rest: Rest) -> Member:
+    def _one_other(self, rest: OtherMembers) -> Member:
         """Return a last member for one property by another name; two such properties could be written in two orders."""
         if rest.any is None or rest.asked is not None:
             raise self.location.refusal(
@@ -324,15 +324,15 @@ class _Object:
             if scope.identity in part.scopes
         )
 
-    def _rest(self) -> Rest:
+    def _rest(self) -> OtherMembers:
         """Return the members by other names."""
         regexes = list(dict.fromkeys(regex for part in self.schemas for regex in _regexes(part)))
         asked = self.obligations.asked
         if not regexes and self.names is None and not asked:
             spelled = spellings(self.reserved, self.location, keyword="properties")
-            return Rest(self._member(Unlike(tuple(name[1:-1] for name in spelled)), self._said(None, _none)))
+            return OtherMembers(self._member(Unlike(tuple(name[1:-1] for name in spelled)), self._said(None, _none)))
         if not regexes and not asked and isinstance(self.names, Literal | Words):
-            return Rest(self._listed_member(self.names))
+            return OtherMembers(self._listed_member(self.names))
         try:
             return self._sorted_rest(regexes)
         except PatternError as error:
@@ -353,12 +353,12 @@ class _Object:
         free = [text for text in texts if text not in reserved]
         return self._member(escaped(words(free)), self._said(None, _none)) if free else None
 
-    def _sorted_rest(self, regexes: list[str]) -> Rest:
+    def _sorted_rest(self, regexes: list[str]) -> OtherMembers:
         """Return the members by other names, sorted by the regular expressions found in them and what is asked for."""
         kinds = self._sorted_names(regexes)
         first = len(regexes)
         grouped = [
-            Kind(
+            NameKind(
                 frozenset(index - first for index in group[0] if index >= first),
                 partial(self._kind_member, kinds, group, regexes),
             )
@@ -366,9 +366,9 @@ class _Object:
         ]
         members = [member for kind in grouped if (member := kind.member(())) is not None]
         asked = partial(self._asked, grouped) if self.obligations.asked else None
-        return Rest(alternation(*members) if members else None, asked)
+        return OtherMembers(alternation(*members) if members else None, asked)
 
-    def _asked(self, kinds: list[Kind], left: Open) -> RequiredMembers:
+    def _asked(self, kinds: list[NameKind], left: Open) -> RequiredMembers:
         """Return the members by other names that meet the clauses that are left."""
         asked = RequiredMembers(self.obligations.asked, kinds, left)
         if self.most is None or self.most > len(self.required) + 1:

@@ -15,7 +15,7 @@ from itertools import chain, combinations, product
 from typing import NamedTuple
 
 from structured.json_schema.document.location import ANNOTATIONS, Complement, Elsewhere, Subschema, Subschemas
-from structured.json_schema.logic.conjunctions import Choice
+from structured.json_schema.logic.conjunctions import OpenChoice
 from structured.json_schema.logic.emptiness import surely_empty
 from structured.json_schema.logic.property_names import SomeProperty
 from structured.regex import EMPTY, Pattern, concat, right_linear
@@ -39,7 +39,7 @@ class Alternative(NamedTuple):
 Clause = list[Alternative]
 
 
-def clauses_of(choices: list[Choice]) -> list[Clause] | None:
+def clauses_of(choices: list[OpenChoice]) -> list[Clause] | None:
     """Return the clauses of some choices between objects; None if there are others among them."""
     found: list[Clause] = []
     for choice in choices:
@@ -104,7 +104,7 @@ Open = frozenset[int]
 """The clauses that nothing has met yet."""
 
 
-class Obligations:
+class MemberObligations:
     """The clauses of one object. `names` are those that are listed, in the order in which they are written."""
 
     def __init__(self, clauses: list[Clause], names: list[str]) -> None:
@@ -219,7 +219,7 @@ MAX_STATES = 4096
 """Sets of properties that are met, in one object, times the members that are counted."""
 
 
-class Kind(NamedTuple):
+class NameKind(NamedTuple):
     """Names for which the same is said of the value: which of the properties asked for may be called so.
 
     `member` returns the member of which some of those are asked besides, None if there is none.
@@ -241,7 +241,7 @@ class _State(NamedTuple):
 class RequiredMembers:
     """The members by other names of one object that meet some clauses, each by a property that it asks for."""
 
-    def __init__(self, asked: list[tuple[int, Subschema]], kinds: list[Kind], clauses: Open) -> None:
+    def __init__(self, asked: list[tuple[int, Subschema]], kinds: list[NameKind], clauses: Open) -> None:
         self._parts = {index: pair for index, pair in enumerate(asked) if pair[0] in clauses}
         self._kinds = kinds
         self._clauses = clauses
@@ -264,7 +264,7 @@ class RequiredMembers:
         (clause, part), (other_clause, other_part) = self._parts[one], self._parts[other]
         return clause != other_clause and _value_key(part) != _value_key(other_part)
 
-    def _valued(self, kind: Kind, met: Open) -> list[int]:
+    def _valued(self, kind: NameKind, met: Open) -> list[int]:
         """Return which of those asked for by their values may be of a kind, and meet another clause."""
         return [
             index
@@ -272,7 +272,7 @@ class RequiredMembers:
             if index in kind.asked and index not in self._named and clause not in met
         ]
 
-    def _named_clauses(self, kind: Kind) -> Open:
+    def _named_clauses(self, kind: NameKind) -> Open:
         """Return the clauses that are met by any member of a kind."""
         return frozenset(self._parts[index][0] for index in self._named & kind.asked)
 

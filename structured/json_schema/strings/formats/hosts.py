@@ -52,7 +52,7 @@ _DOT = literal(".")
 
 
 def label(longest: int, *, first: CharSet = LETTER_OR_DIGIT, other: CharSet = LETTER_OR_DIGIT) -> Pattern:
-    """Return the labels of at most so many characters, four or more; hyphens may stand between the `other` ones."""
+    """Return the labels of at most `longest` (4 or more) characters, with hyphens only between `other` characters."""
     inner = both(other, chars("-"))
 
     def ending(length: int) -> Pattern:
@@ -66,19 +66,19 @@ def label(longest: int, *, first: CharSet = LETTER_OR_DIGIT, other: CharSet = LE
 
 
 def names(longest: int, *, label: Callable[[int], Pattern] = label, dot: Pattern = _DOT) -> Pattern:
-    """Return the names of at most so many characters."""
+    """Return the names of at most `longest` characters."""
     return alternation(
         *(concat(repeat(concat(part, dot), 0, count - 1), part) for count, part in _sorts(longest, label))
     )
 
 
 def parents(longest: int, *, fewest: int, label: Callable[[int], Pattern] = label) -> Pattern:
-    """Return `fewest` labels or more with a dot after each, at most so many characters: what a last label follows."""
+    """Return the labels before the last one: `fewest` or more, each with a dot, at most `longest` characters."""
     return alternation(*(repeat(concat(part, _DOT), fewest, count) for count, part in _sorts(longest - 1, label)))
 
 
 def _sorts(longest: int, label: Callable[[int], Pattern]) -> list[tuple[int, Pattern]]:
-    """Return how many labels a name of each sort may have, and each of its labels."""
+    """Return each of `LABEL_COUNTS`, with the pattern of a label in names of so many labels."""
     return [(count, label(min(LONGEST_LABEL, (longest + 1) // count - 1))) for count in LABEL_COUNTS]
 
 
@@ -87,7 +87,7 @@ HOSTNAME = names(LONGEST_NAME)
 
 
 DOTS = chars(".。．｡")
-"""What separates labels, by RFC 3490 §3.1."""
+"""The separators of labels (RFC 3490 §3.1)."""
 
 
 def _is_valid(code_point: int) -> bool:
@@ -120,18 +120,18 @@ _CONTEXTS = (
     concat(literal("͵"), _GREEK),
     concat(_DEVANAGARI, literal("\u094d"), chars("\u200c\u200d"), _DEVANAGARI),
 )
-"""RFC 5892 appendix A.1 to A.4: what has to stand beside a character for it to be valid."""
+"""RFC 5892 appendix A.1 to A.4: the neighbours that a character needs to be valid."""
 
 
 def _left_to_right_label(octets: int) -> Pattern:
     """Return labels of letters that are written from left to right, in ASCII or beyond."""
     beyond = [_around(context, octets) for context in _CONTEXTS]
     beyond.append(_around(_KANA_OR_HAN, octets, first=both(_FIRST, _MIDDLE_DOT), other=both(_OTHER, _MIDDLE_DOT)))
-    return alternation(label(octets), *_words(_FIRST, _OTHER, octets), *(one for one in beyond if one))
+    return alternation(label(octets), *_words(_FIRST, _OTHER, octets), *(pattern for pattern in beyond if pattern))
 
 
 def _label_beside_right_to_left(octets: int) -> Pattern:
-    """Return the labels that may stand in a name with letters that are written from right to left (RFC 5893 §2)."""
+    """Return the labels of names that have letters written from right to left (RFC 5893 §2)."""
     european, arabic = both(_RIGHT_TO_LEFT, _EUROPEAN_NUMBER), both(_RIGHT_TO_LEFT, _ARABIC_NUMBER)
     punctuated = _around(concat(_HEBREW, chars("׳״")), octets, first=_RIGHT_TO_LEFT, other=european)
     return alternation(
@@ -143,7 +143,7 @@ def _label_beside_right_to_left(octets: int) -> Pattern:
 
 
 def _words(first: CharSet, other: CharSet, octets: int) -> list[Pattern]:
-    """Return words of these characters, without hyphens and, where there is room, with some that do not touch."""
+    """Return words of these characters, without hyphens and, where there is room, with single ones."""
     bare, hyphenated = (octets - 4) // 5, (octets - 5) // 6
     options = [concat(first, repeat(other, 0, bare - 1))] if bare > 0 else []
     if hyphenated > 1:
@@ -152,7 +152,7 @@ def _words(first: CharSet, other: CharSet, octets: int) -> list[Pattern]:
 
 
 def _around(middle: Pattern, octets: int, *, first: CharSet = _FIRST, other: CharSet = _OTHER) -> Pattern | None:
-    """Return words without hyphens around what takes up to four characters, or None where there is no room."""
+    """Return words without hyphens around a pattern of at most four characters; None where there is no room."""
     side = ((octets - 4) // 5 - 4) // 2
     if side < 1:
         return None
@@ -160,7 +160,7 @@ def _around(middle: Pattern, octets: int, *, first: CharSet = _FIRST, other: Cha
 
 
 def international_names(octets: int, *, dot: Pattern = DOTS) -> Pattern:
-    """Return the names of which the form in ASCII has at most so many octets."""
+    """Return the names whose form in ASCII has at most `octets` octets."""
     return alternation(
         names(octets, label=_left_to_right_label, dot=dot), names(octets, label=_label_beside_right_to_left, dot=dot)
     )
@@ -181,7 +181,7 @@ _LAST_TWO = alternation(concat(_GROUP_COLON, _GROUP), IPV4)
 
 
 def ipv6(*, fewest_elided: int) -> Pattern:
-    """Return the addresses of version 6 in which `::` stands for so many groups of zeros at least."""
+    """Return the addresses of version 6 in which `::` replaces at least `fewest_elided` groups of zeros."""
     options = [concat(repeat(_GROUP_COLON, 6, 6), _LAST_TWO)]
     for after in range(9 - fewest_elided):
         last = {0: literal(""), 1: _GROUP}.get(after) or concat(repeat(_GROUP_COLON, after - 2, after - 2), _LAST_TWO)
@@ -209,7 +209,7 @@ IP_INTERFACE = alternation(IPV4_INTERFACE, IPV6_INTERFACE)
 
 
 def _ipv4_network(*, bits_before: int) -> Pattern:
-    """Return the networks of version 4, with so many bits added to the length of the prefix."""
+    """Return the networks of version 4, with `bits_before` added to the length of the prefix."""
     options = [concat(IPV4, literal(f"/{bits_before + 32}"))]
     for free in range(4):
         lengths = [
@@ -224,7 +224,7 @@ def _ipv4_network(*, bits_before: int) -> Pattern:
 
 
 def _group_with_zeros(zeros: int) -> Pattern:
-    """Return the groups of four hexadecimal digits whose last bits are so many zeros."""
+    """Return the groups of up to four hexadecimal digits that end in `zeros` zero bits."""
     digits, bits = divmod(zeros, 4)
     if digits == 4:
         return repeat(literal("0"), 1, 4)
@@ -237,7 +237,7 @@ _GROUPS_WITH_ZEROS = [_group_with_zeros(16 - bits) for bits in range(16)]
 
 
 def _ipv6_network() -> Pattern:
-    """Return the networks of version 6, each length of the prefix with as many groups that are free as it covers."""
+    """Return the networks of version 6: for each length of the prefix, the groups that it covers are free."""
     mapped = concat(literal("::"), repeat(chars("Ff"), 4, 4), literal(":"), _ipv4_network(bits_before=96))
     options = [concat(IPV6, literal("/128")), mapped]
     for free in range(8):
@@ -253,7 +253,7 @@ def _ipv6_network() -> Pattern:
 
 
 def _last_groups(free: int, tail: Pattern) -> Pattern:
-    """Return what follows the free groups: the group in which the prefix ends, the zeros after it, and the length."""
+    """Return the text after the free groups: the group in which the prefix ends, zeros, and the length."""
     return alternation(
         *(concat(group, tail, literal(f"/{16 * free + bits}")) for bits, group in enumerate(_GROUPS_WITH_ZEROS))
     )
@@ -263,6 +263,6 @@ IPV4_NETWORK = _ipv4_network(bits_before=0)
 """`192.168.0.0/24`, as `ipaddress.IPv4Network` reads it."""
 
 IPV6_NETWORK = _ipv6_network()
-"""`2001:db8::/32`, as `ipaddress.IPv6Network` reads it; `::` may stand for any run of zeros that it can write."""
+"""`2001:db8::/32`, as `ipaddress.IPv6Network` reads it; `::` may replace any run of zeros."""
 
 IP_NETWORK = alternation(IPV4_NETWORK, IPV6_NETWORK)

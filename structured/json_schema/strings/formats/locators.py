@@ -67,14 +67,14 @@ _SCHEME = concat(LETTER, repeat(both(LETTER_OR_DIGIT, chars("+-.")), 0, None), l
 
 
 def _encoded(characters: CharSet) -> Pattern:
-    """Return one of the characters, or any byte percent-encoded."""
+    """Return a character of a set, or any percent-encoded byte."""
     return alternation(characters, PERCENT_ENCODED)
 
 
 def _identifiers(unreserved: CharSet, private: CharSet | None = None) -> tuple[Pattern, Pattern]:
-    """Return the identifiers over these characters, with a scheme and relative to one.
+    """Return the identifiers over these characters: those with a scheme, and these together with relative references.
 
-    Private characters stand in a query alone.
+    Private characters occur only in a query.
     """
     in_host = both(unreserved, SUB_DELIMITERS)
     in_path = both(in_host, chars(":@"))
@@ -112,16 +112,16 @@ _EXPRESSION = concat(
 )
 
 URI_TEMPLATE = repeat(alternation(_TEMPLATE_LITERAL, PERCENT_ENCODED, _EXPRESSION), 0, None)
-"""RFC 6570 §2, an apostrophe allowed as its erratum 6937 has it: `https://example.com/{user}{?page,size*}`."""
+"""RFC 6570 §2, with an apostrophe allowed by its erratum 6937: `https://example.com/{user}{?page,size*}`."""
 
 
 SPECIAL_SCHEMES = ("ftp", "http", "https", "ws", "wss")
-"""Those of the URL Standard §4.2, without `file`."""
+"""The special schemes of the URL Standard §4.2, without `file`."""
 
 LONGEST_SCHEME = 32
 LONGEST_USER = 64
 LONGEST_HEAD = LONGEST_SCHEME + len("://:@:65535") + 2 * LONGEST_USER + LONGEST_NAME
-"""What stands before the path of a locator with one host."""
+"""The length of all that precedes the path of a URL with one host."""
 
 _MARK = literal("://")
 _DOMAIN_CHARACTER = both(LETTER_OR_DIGIT, chars("_"))
@@ -149,14 +149,14 @@ _URL_CHARACTER = both(UNRESERVED, SUB_DELIMITERS, chars(":@/?"))
 def url(
     schemes: tuple[str, ...] | None = None, *, host_required: bool = False, max_length: int | None = None
 ) -> Pattern:
-    """Return locators with one of the schemes (None: any) that `pydantic.AnyUrl` accepts with these constraints.
+    """Return URLs with one of the schemes (None: any) that `pydantic.AnyUrl` accepts with these constraints.
 
-    After a scheme that is named stands a host, required or not, unless it is `file`. A `max_length` below 500 raises
-    PatternError, and so does a required host of `file` alone, which may have been its name for none, `localhost`.
+    A named scheme other than `file` is followed by a host, even if none is required. Raises PatternError if
+    `max_length` is below 500, or if `file` is the only scheme and a host is required: `localhost` means none there.
     """
     if max_length is not None and max_length < 500:
         raise PatternError(
-            f"A locator of at most {max_length} characters is not supported",
+            f"A URL of at most {max_length} characters is not supported",
             pattern="",
             remedy="Allow 500 characters or more.",
         )
@@ -175,7 +175,7 @@ def url(
 
 
 def multi_host_url(schemes: tuple[str, ...] | None = None) -> Pattern:
-    """Return locators with one host or several and one of the schemes (None: any), as `PostgresDsn` reads them."""
+    """Return URLs with one host or several and one of the schemes (None: any), as `PostgresDsn` reads them."""
     scheme = alternation(words(SPECIAL_SCHEMES), _other_schemes()) if schemes is None else words(schemes)
     return concat(scheme, _MARK, _SEVERAL_HOSTS, _after_host(None))
 
@@ -186,12 +186,12 @@ def _other_schemes() -> Pattern:
 
 
 def _after_host(room: int | None) -> Pattern:
-    """Return a path or a query, or neither, and a fragment, or none: at most so many characters in all."""
+    """Return an optional path or query and an optional fragment, at most `room` characters in all."""
     return concat(optional(concat(chars("/?"), _url_text(_before_fragment(room)))), _fragment(room))
 
 
 def _hostless(room: int | None) -> Pattern:
-    """Return what may follow a scheme that is not special, where there is no host: `:path`, `:/path`, `:///path`."""
+    """Return the rest of a URL without a host, after a scheme that is not special: `:path`, `:/path`, `:///path`."""
     path = concat(alternation(less(_URL_CHARACTER, "/"), PERCENT_ENCODED), _url_text(_before_fragment(room)))
     bare = concat(optional(literal("/")), optional(path), _fragment(room))
     return concat(literal(":"), alternation(concat(literal("//"), _after_host(room)), bare))
@@ -202,12 +202,12 @@ def _fragment(room: int | None) -> Pattern:
 
 
 def _before_fragment(room: int | None) -> int | None:
-    """Return what is left for a path and a query when there is a fragment."""
+    """Return the length of a path or query that leaves room for a fragment."""
     return None if room is None else room - room // 4 - 4
 
 
 def _url_text(longest: int | None) -> Pattern:
-    """Return text of at most so many characters; where there is a limit, percent-encoded ones are a third as many."""
+    """Return text of at most `longest` characters; with a limit, a third as many if some are percent-encoded."""
     encoded = alternation(_URL_CHARACTER, PERCENT_ENCODED)
     if longest is None:
         return repeat(encoded, 0, None)
@@ -220,7 +220,7 @@ LONGEST_DOMAIN = LONGEST_ADDRESS - 1 - LONGEST_LOCAL_PART
 LONGEST_TOP_LEVEL_DOMAIN = 24
 
 SPECIAL_DOMAINS = ("alt", "arpa", "invalid", "local", "localhost", "onion", "test")
-"""Of the registry of special-use domain names (RFC 6761 §5) those that stand at the top and have no mail."""
+"""Top-level domains without mail in the registry of special-use domain names (RFC 6761 §5)."""
 
 _WIDTHS: tuple[tuple[int, tuple[Range, ...]], ...] = (
     (1, ()),
@@ -228,7 +228,7 @@ _WIDTHS: tuple[tuple[int, tuple[Range, ...]], ...] = (
     (3, ((0x80, 0xFFFF),)),
     (4, ((0x80, 0x10FFFF),)),
 )
-"""How many octets a character takes at most, and which characters beyond ASCII take no more."""
+"""The greatest number of octets of a character, and the characters beyond ASCII that take no more."""
 
 _WORD = both(LETTER_OR_DIGIT, chars("!#$%&'*+-/=?^_`{|}~"))
 _PRINTABLE = char_set((0x20, 0x7E))
@@ -236,7 +236,7 @@ _AT = literal("@")
 
 
 def _dotted(character: CharSet, longest: int) -> Pattern:
-    """Return words with dots between them, at most so many characters in all."""
+    """Return words with dots between them, at most `longest` characters in all."""
     options = [concat(character, repeat(concat(optional(literal(".")), character), 0, longest // 2 - 1))]
     for count in (1, 2, 3, 4):
         word = repeat(character, 1, (longest + 1) // count - 1)
@@ -245,7 +245,7 @@ def _dotted(character: CharSet, longest: int) -> Pattern:
 
 
 def _quoted(character: CharSet, longest: int) -> Pattern:
-    """Return a text in quotes, at most so many characters in all, each of which may be escaped."""
+    """Return a text in quotes, at most `longest` characters in all, each of which may be escaped."""
     unescaped = less(both(_PRINTABLE, character), '"\\')
     either = alternation(unescaped, concat(literal("\\"), _PRINTABLE))
     inside = alternation(repeat(either, 0, longest // 2 - 1), repeat(unescaped, 0, longest - 2))
@@ -253,7 +253,7 @@ def _quoted(character: CharSet, longest: int) -> Pattern:
 
 
 def _local_part(width: int, foreign: tuple[Range, ...]) -> Pattern:
-    """Return local parts whose characters take so many octets at most."""
+    """Return local parts whose characters take at most `width` octets."""
     character = both(_WORD, char_set(*foreign)) if foreign else _WORD
     longest = LONGEST_LOCAL_PART // width
     return alternation(_dotted(character, longest), _quoted(character, longest))
@@ -283,14 +283,14 @@ DELIVERABLE_EMAIL = concat(
     parents(LONGEST_DOMAIN - LONGEST_TOP_LEVEL_DOMAIN, fewest=1),
     _TOP_LEVEL_DOMAIN,
 )
-"""What `email-validator` accepts where it is not told otherwise: `ana.diaz@example.com`."""
+"""Addresses that `email-validator` accepts by default: `ana.diaz@example.com`."""
 
 _ALPHABETS = char_set(
     *((0xC0, 0xD6), (0xD8, 0xF6), (0xF8, 0x2C1), (0x388, 0x38A), (0x38E, 0x3A1), (0x3A3, 0x3F5), (0x400, 0x481)),
     *((0x48A, 0x52F), (0x5D0, 0x5EA), (0x620, 0x64A), (0x904, 0x939), (0xE01, 0xE30), (0x3041, 0x3096)),
     *((0x30A1, 0x30FA), (0x4E00, 0x9FEF), (0xAC00, 0xD7A3)),
 )
-"""Ranges in which every character is a letter to `re`."""
+"""Ranges in which every character is a letter for `re`."""
 
 _NAME_PART = repeat(both(_WORD, chars("."), _ALPHABETS), 1, 32)
 
@@ -306,4 +306,4 @@ NAME_EMAIL = alternation(
         literal(">"),
     ),
 )
-"""What Pydantic's `NameEmail` reads: `Ana Díaz <ana.diaz@example.com>`; other characters in a name want quotes."""
+"""Texts that Pydantic's `NameEmail` reads: `Ana Díaz <ana.diaz@example.com>`; other characters need quotes."""

@@ -72,7 +72,7 @@ def _clock_text(minutes: int) -> str:
 
 
 def _leap_second(offset: int) -> Pattern:
-    """Return the leap second of any day where the clock is so many minutes ahead of UTC, or behind by the rest."""
+    """Return the leap second of any day on clocks `offset` minutes ahead of UTC, or a day less that many behind it."""
     offsets = [f"+{_clock_text(offset)}", f"-{_clock_text(-offset)}", *(["Z", "z"] if offset == 0 else [])]
     return concat(literal(f"{_clock_text(offset - 1)}:60"), _FRACTION, words(offsets))
 
@@ -98,16 +98,16 @@ RFC_3339_DATE_TIME = concat(_FULL_DATE, chars("Tt"), RFC_3339_TIME)
 """`2024-02-29T23:59:59.5+01:00`"""
 
 POSSIBLE_DATE = alternation(_FULL_DATE, concat(literal("0000-"), _DAY_OF_EVERY_YEAR), literal("0000-02-29"))
-"""All that RFC 3339 calls a date: those of the year 0000 besides."""
+"""Every date of RFC 3339, with the year 0000."""
 
 POSSIBLE_TIME = concat(
     _HOUR, literal(":"), _SIXTY, literal(":"), alternation(_SIXTY, literal("60")), _FRACTION,
     alternation(chars("Zz"), _NUMERIC_OFFSET),
 )  # fmt: skip
-"""All that RFC 3339 calls a time, and any 60th second, which is no time where no leap second can be."""
+"""Every time of RFC 3339, and any time with a 60th second, although leap seconds occur at certain times only."""
 
 POSSIBLE_DATE_TIME = concat(POSSIBLE_DATE, chars("Tt"), POSSIBLE_TIME)
-"""All that RFC 3339 calls a date and time, and any with a 60th second."""
+"""Every date and time of RFC 3339, and any with a 60th second."""
 
 
 _NUMBER = repeat(DIGIT, 1, None)
@@ -115,16 +115,16 @@ _MICROSECONDS = optional(concat(literal("."), repeat(DIGIT, 1, 6)))
 
 
 def _unbroken(units: str) -> Pattern:
-    """Return numbers with these units, from any of them on to any after it.
+    """Return numbers with consecutive units.
 
     `HMS` → `1H`, `1H1M`, `1H1M1S`, `1M`, `1M1S`, `1S`
     """
     options: list[Pattern] = []
     after: Pattern = literal("")
     for unit in reversed(units):
-        one = concat(_NUMBER, literal(unit), after)
-        options.append(one)
-        after = optional(one)
+        option = concat(_NUMBER, literal(unit), after)
+        options.append(option)
+        after = optional(option)
     return alternation(*options)
 
 
@@ -138,7 +138,7 @@ DURATION = concat(
 
 
 def _some(*parts: Pattern) -> Pattern:
-    """Return some of the parts, one or more, in their order."""
+    """Return one or more of the parts, in their order."""
     options = []
     for index, part in enumerate(parts):
         options.append(concat(part, *map(optional, parts[index + 1 :])))
@@ -179,4 +179,4 @@ TIMEDELTA = alternation(
     concat(literal("P2739726Y9D"), optional(concat(literal("T"), _TIME_OF_DAY))),
     literal("-P2739726Y9D"),
 )
-"""What Pydantic reads for `timedelta`, with all that it writes: `-P1Y2DT3H4M5.000006S`."""
+"""Texts that Pydantic reads for `timedelta`, among them all that it writes: `-P1Y2DT3H4M5.000006S`."""

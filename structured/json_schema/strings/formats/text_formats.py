@@ -34,7 +34,7 @@ from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES
 
 
 def _uuid(third: Pattern, fourth: Pattern) -> Pattern:
-    """Return the identifiers of RFC 9562 §4 with these third and fourth groups."""
+    """Return the identifiers of RFC 9562 §4 with a third and a fourth group."""
     dash = literal("-")
     return concat(repeat(HEX, 8, 8), dash, repeat(HEX, 4, 4), dash, third, dash, fourth, dash, repeat(HEX, 12, 12))
 
@@ -44,7 +44,7 @@ UUID = _uuid(repeat(HEX, 4, 4), repeat(HEX, 4, 4))
 
 
 def uuid(version: int) -> Pattern:
-    """Return the identifiers of a version, with the variant in which versions have a meaning (RFC 9562 §4.1, §4.2)."""
+    """Return the identifiers of a version, with the variant that defines versions (RFC 9562 §4.1, §4.2)."""
     return _uuid(concat(literal(str(version)), repeat(HEX, 3, 3)), concat(chars("89ABab"), repeat(HEX, 3, 3)))
 
 
@@ -57,21 +57,21 @@ DECIMAL = concat(
     optional(concat(literal("."), repeat(DIGIT, 1, None))),
     optional(concat(literal("E"), chars("+-"), NOT_ZERO, repeat(DIGIT, 0, 2))),
 )
-"""What `str` writes for a finite `Decimal` whose exponent has three digits at most: `-12.50`, `1E+3`."""
+"""Texts that `str` writes for a finite `Decimal` whose exponent has at most three digits: `-12.50`, `1E+3`."""
 
 FRACTION = concat(_SIGN, _NATURAL, optional(concat(literal("/"), NOT_ZERO, repeat(DIGIT, 0, None))))
-"""What `str` writes for a `Fraction`, reduced or not: `-3/4`."""
+"""Texts that `str` writes for a `Fraction`, also if it is not reduced: `-3/4`."""
 
 _FLOAT = concat(
     alternation(literal("0"), concat(NOT_ZERO, repeat(DIGIT, 0, 308))),
     optional(concat(literal("."), repeat(DIGIT, 1, 400))),
 )
-"""The magnitude of any double without an exponent, as Pydantic writes it."""
+"""The magnitude of any double, without an exponent."""
 
 _IMAGINARY = concat(_FLOAT, literal("j"))
 
 COMPLEX = concat(_SIGN, alternation(_IMAGINARY, concat(_FLOAT, optional(concat(chars("+-"), _IMAGINARY)))))
-"""What Pydantic reads for a finite `complex`: `1.5-2j`."""
+"""Texts that Pydantic reads for a finite `complex`: `1.5-2j`."""
 
 _UNITS = tuple(
     prefix + unit
@@ -84,14 +84,14 @@ BYTE_SIZE = concat(
     optional(concat(literal("."), repeat(DIGIT, 1, 18))),
     optional(concat(optional(literal(" ")), words(_UNITS))),
 )
-"""What Pydantic's `ByteSize` reads, the units in their usual spelling: `1.5 GiB`."""
+"""Texts that Pydantic's `ByteSize` reads, with units in their usual spelling: `1.5 GiB`."""
 
 
 TEXT = repeat(char_set(negated=True), 0, None)
-"""Any text: `bytes` are the bytes of its UTF-8."""
+"""Any text; `bytes` are its UTF-8."""
 
 PATH = repeat(char_set((0, 0), negated=True), 0, None)
-"""Any text without a zero byte, which no system allows in a path."""
+"""Any text without a null character, which no system allows in a path."""
 
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -103,7 +103,7 @@ _LAST = {"base64": "+/", "base64url": "-_"}
 def base64_text(name: str, fewest: int = 0, most: int | None = None, *, is_ascii: bool = False) -> Pattern:
     """Return base 64 of `fewest` to `most` bytes, in one of the two alphabets; the same node every time.
 
-    Where it `is_ascii`, the first bit of each byte is zero. `base64_text("base64", 1, 2)` →
+    With `is_ascii`, the first bit of each byte is zero. `base64_text("base64", 1, 2)` →
     `[A-Za-z0-9+/](?:[AQgw]==|[A-Za-z0-9+/][AEIMQUYcgkosw048]=)`, but that the options are not factored
     """
     group, endings = _groups(name, is_ascii=is_ascii)
@@ -128,7 +128,7 @@ def hex_text(fewest: int = 0, most: int | None = None, *, is_ascii: bool = False
 
 @lru_cache(maxsize=4)
 def _groups(name: str, *, is_ascii: bool) -> tuple[Pattern, list[Pattern]]:
-    """Return the characters of three bytes, and those of the none, one or two that are left at the end."""
+    """Return the characters of three bytes, and those of the last zero, one or two bytes."""
     alphabet = _LETTERS + _LAST[name]
 
     def sextets(holds: Callable[[int], bool]) -> Pattern:
@@ -137,9 +137,9 @@ def _groups(name: str, *, is_ascii: bool) -> tuple[Pattern, list[Pattern]]:
     begins = 0b1 if is_ascii else 0  # a bit that begins a byte, which ASCII does not use
     first, second = sextets(lambda value: not value & begins << 5), sextets(lambda value: not value & begins << 3)
     third, fourth = sextets(lambda value: not value & begins << 1), sextets(lambda _: True)
-    one = concat(first, sextets(lambda value: not value & (0b1111 | begins << 3)), literal("=="))
-    two = concat(first, second, sextets(lambda value: not value & 0b11), literal("="))
-    return concat(first, second, third, fourth), [literal(""), one, two]
+    one_byte = concat(first, sextets(lambda value: not value & (0b1111 | begins << 3)), literal("=="))
+    two_bytes = concat(first, second, sextets(lambda value: not value & 0b11), literal("="))
+    return concat(first, second, third, fourth), [literal(""), one_byte, two_bytes]
 
 
 _CHARACTER = alternation(char_set((ord("~"), ord("~")), negated=True), concat(literal("~"), chars("01")))
@@ -177,7 +177,7 @@ _SCALAR = alternation(words(["null", "true", "false"]), _NUMBER, _STRING)
 
 
 def _several(item: Pattern, opening: str, closing: str) -> Pattern:
-    """Return any number of the items in brackets, with commas between them."""
+    """Return any number of items in brackets, with commas between them."""
     items = optional(concat(item, repeat(concat(_COMMA, item), 0, None)))
     return concat(literal(opening), items, literal(closing))
 
@@ -224,7 +224,7 @@ def _ordered(alphabet: str) -> Pattern:
 
 
 _MEMBER = alternation(
-    less(_ANY, "\\[]-^&~|"),  # of which `re` warns that some, doubled, may one day mean sets
+    less(_ANY, "\\[]-^&~|"),  # `re` warns of doubled ones, which may come to mean set operations
     concat(literal("\\"), literal("-")),
     _ESCAPE,
     *(_ordered(alphabet) for alphabet in (ascii_lowercase, ascii_uppercase, digits)),
@@ -243,12 +243,12 @@ _ATOM = alternation(less(_ANY, "^$\\.*+?()[]{}|"), literal("."), _ESCAPE, _CLASS
 
 
 def _choice(*terms: Pattern) -> Pattern:
-    """Return any number of terms one after the other, and `|` among them."""
+    """Return any number of terms in sequence, with `|` among them."""
     return repeat(alternation(*terms, literal("|")), 0, None)
 
 
 def _expression() -> Pattern:
-    """Return the expressions of limited depth, from the innermost out."""
+    """Return the expressions of limited depth, built from the innermost out."""
     term = concat(_ATOM, optional(_QUANTIFIER))
     innermost = _choice(term, _ASSERTION)
     ahead = concat(literal("(?"), chars("=!"), innermost, literal(")"))
