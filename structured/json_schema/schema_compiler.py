@@ -194,7 +194,7 @@ def _combined(gathered: Conjunction, location: Location, *, alone: bool = False)
     if alone:
         return _any_of(pattern_of, options)
     compilation = location.compilation
-    ways = gathered.ways(are_told_apart=compilation.key_order == "any" and compilation.optional == "schema")
+    ways = gathered.ways(by_property=compilation.key_order == "any" and compilation.optional == "schema")
     compilation.combinations += len(ways) * (1 + len(gathered.schemas) // MANY)
     if compilation.has_combined_too_many:
         raise _TooManyWaysError(
@@ -203,7 +203,7 @@ def _combined(gathered: Conjunction, location: Location, *, alone: bool = False)
             keyword=keyword,
             remedy="Nest fewer.",
         )
-    return _any_of(lambda way: _chosen(gathered.going_on(way), location), ways)
+    return _any_of(lambda way: _chosen(gathered.after_way(way), location), ways)
 
 
 def _combined_in_few_ways(gathered: Conjunction, location: Location) -> Pattern:

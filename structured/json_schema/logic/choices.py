@@ -19,14 +19,14 @@ from structured.json_schema.logic.listed_values import spelling
 
 
 def exclusive(part: Subschema, branches: Subschemas, context: Subschemas) -> list[Subschemas]:
-    """Return what has to hold for each branch to be the only one that does, where the context does."""
+    """Return, for each branch, the schemas that hold if and only if no other branch does, given a context."""
     if part.location.is_type and isinstance(part.schema.get("discriminator"), Mapping):
         _check_discriminator(part, branches)
         return [[branch] for branch in branches]
     overlapping: list[Subschemas] = [[] for _ in branches]
-    known = context_of(context)
+    known_rules = context_of(context)
     for left, right in _pairs(branches):
-        if not _exclude(branches[left], branches[right], known):
+        if not _exclude(branches[left], branches[right], known_rules):
             overlapping[left].append(branches[right])
             overlapping[right].append(branches[left])
     return [
@@ -36,7 +36,7 @@ def exclusive(part: Subschema, branches: Subschemas, context: Subschemas) -> lis
 
 
 def _pairs(branches: Subschemas) -> list[tuple[int, int]]:
-    """Return the pairs of branches that may have a value in common, as far as the values that they list tell."""
+    """Return the pairs of branches that may have a value in common, judged by the values that they list."""
     listed = list(map(_listed, branches))
     holders: dict[str, list[int]] = {}
     for at, values in enumerate(listed):
@@ -49,7 +49,7 @@ def _pairs(branches: Subschemas) -> list[tuple[int, int]]:
 
 
 def _listed(branch: Subschema) -> set[str] | None:
-    """Return the identities of the values that a branch lists by itself; None if it lists none."""
+    """Return the identities of the values that a branch itself lists; None if it lists none."""
     schema = branch.schema
     if not isinstance(schema, Mapping) or not REFERENCES.keys().isdisjoint(schema):
         return None
@@ -59,13 +59,13 @@ def _listed(branch: Subschema) -> set[str] | None:
 
 
 def _exclude(left: Subschema, right: Subschema, context: KnownRules) -> bool:
-    """Tell whether it is certain that two branches have no value in common; what is found is kept."""
+    """Tell whether it is certain that two branches have no value in common; the answer is kept."""
     made = left.location.compilation.made
     key = "exclude", left.identity, right.identity, context.seen
     if key not in made:
         made[key] = (left.schema, right.schema, context), surely_empty([left, right], context)
-    found: bool = made[key][1]
-    return found
+    is_certain: bool = made[key][1]
+    return is_certain
 
 
 def _denied(part: Subschema) -> Elsewhere:
@@ -85,12 +85,12 @@ def _check_discriminator(part: Subschema, branches: Subschemas) -> None:
 
 @deep
 def _tags(branch: Subschema, name: str) -> list[str]:
-    """Return the values, as JSON texts, that the property of this name has in a branch of a discriminated union."""
+    """Return the values of a property, as JSON texts, in a branch of a discriminated union."""
     check_shape(branch)
     if "$ref" in branch.schema:
         return _tags(follow(branch), name)
     for keyword in ("anyOf", "oneOf"):
-        if keyword in branch.schema:  # a union inside the union, which tells its own branches apart
+        if keyword in branch.schema:  # a union inside the union, with branches of its own
             inner = (branch.below(keyword, index) for index in range(len(branch.schema[keyword])))
             return [tag for other in inner for tag in _tags(other, name)]
     values: list[Any] = []
@@ -110,11 +110,11 @@ def _tags(branch: Subschema, name: str) -> list[str]:
 Options = Iterator[list[Subschemas]]
 
 MAX_SUBSETS = 6
-"""Branches of an `anyOf` of which every subset is tried, where it matters which of them hold."""
+"""The most branches of an `anyOf` whose every subset is tried, where it matters which of them hold."""
 
 
 def any_of(part: Subschema, _others: Subschemas) -> Options:
-    """Yield the branches (core §10.2.1.2); where it counts what they evaluate, every set of them."""
+    """Yield the branches (core §10.2.1.2); beside unevaluated properties or items, every subset of them."""
     branches = [part.below("anyOf", index) for index in range(len(part.schema["anyOf"]))]
     if not part.scopes:
         yield [[branch] for branch in branches]
@@ -129,9 +129,9 @@ def any_of(part: Subschema, _others: Subschemas) -> Options:
 
 
 def one_of(part: Subschema, others: Subschemas) -> Options:
-    """Yield the branches, each with those denied that it may overlap with (core §10.2.1.3).
+    """Yield the branches, each with the denial of branches that it may overlap with (core §10.2.1.3).
 
-    Where a type tells them apart by a property, Pydantic has to find it, even if it has a default.
+    The discriminator of a type has to be written for Pydantic, even if it has a default.
     """
     options = exclusive(part, [part.below("oneOf", index) for index in range(len(part.schema["oneOf"]))], others)
     if part.location.is_type and part.location.compilation.optional != "written" and "discriminator" in part.schema:
@@ -142,7 +142,7 @@ def one_of(part: Subschema, others: Subschemas) -> Options:
 
 
 def not_(part: Subschema, _others: Subschemas) -> Options:
-    """Yield what is denied (core §10.2.1.4)."""
+    """Yield the complement of the denied schema (core §10.2.1.4)."""
     yield [[Subschema(part.elsewhere("not", is_denied=True), part.location)]]
 
 
@@ -155,7 +155,7 @@ def if_(part: Subschema, _others: Subschemas) -> Options:
 
 
 def dependencies(keyword: str) -> Callable[[Subschema, Subschemas], Options]:
-    """Return what yields, for each name, that it is missing or what it asks for (core §10.2.2.4, validation §6.5.4)."""
+    """Return the choices of a keyword: each name is missing, or its rule holds (core §10.2.2.4, validation §6.5.4)."""
 
     def options(part: Subschema, others: Subschemas) -> Options:
         required = {name for other in others for name in other.schema.get("required", ())}
@@ -164,24 +164,24 @@ def dependencies(keyword: str) -> Callable[[Subschema, Subschemas], Options]:
                 continue
             names = [needed] if isinstance(needed, str) else needed if isinstance(needed, list) else []
             present = Subschema(_kept(part, keyword, name, required=[name, *names], type="object"), part.location)
-            asked = [present, *([] if isinstance(needed, list | str) else [part.below(keyword, name)])]
+            rules = [present, *([] if isinstance(needed, list | str) else [part.below(keyword, name)])]
             if name in required and _is_object(others):
-                yield [asked]
+                yield [rules]
                 continue
             missing = Subschema(_kept(part, keyword, f"no {name}", properties={name: False}), part.location)
-            yield [[missing], asked]
+            yield [[missing], rules]
 
     return options
 
 
 def _kept(part: Subschema, keyword: str, name: str, **keywords: Any) -> Complement:
-    """Return a schema of the compiler's own, the same each time."""
+    """Return a schema made by the compiler, the same object each time."""
     made: dict[Any, Any] = part.location.compilation.made
     key = part.identity, keyword, name
     if key not in made:
         made[key] = part.schema, Complement(keywords)
-    found: Complement = made[key][1]
-    return found
+    schema: Complement = made[key][1]
+    return schema
 
 
 def _is_object(schemas: Subschemas) -> bool:
@@ -195,4 +195,4 @@ CHOICES: Mapping[str, Callable[[Subschema, Subschemas], Options]] = {
     "anyOf": any_of,
     "oneOf": one_of,
 }
-"""In the order in which they are made: what may decide others first."""
+"""In the order in which the choices are made: those that may decide others come first."""

@@ -16,28 +16,28 @@ from structured.regex.syntax import ANY_TEXT, Lookahead, Scan
 
 @lru_cache(maxsize=1024)
 def language_of(regex: str, dialect: Dialect) -> PatternLanguage:
-    """Return the language of the texts in which a regular expression is found; the same each time."""
+    """Return the language of the texts that contain a match of a regular expression, the same object each time."""
     return PatternLanguage(regex_to_pattern(regex, dialect))
 
 
 def finds(regex: str, dialect: Dialect, text: str) -> bool:
-    """Tell whether a regular expression is found in a text."""
+    """Tell whether a regular expression matches in a text."""
     return language_of(regex, dialect).contains(text)
 
 
 MAX_LOOKED_AT = 300
-"""States that are looked at to see that regular expressions exclude each other."""
+"""The most states that are explored to prove that regular expressions exclude each other."""
 
 
 @lru_cache(maxsize=4096)
 def exclude_each_other(regexes: frozenset[str], dialect: Dialect) -> bool:
-    """Tell whether it is certain that no text has all of some regular expressions: `{"^a:", "^b:"}` → True."""
+    """Tell whether it is certain that no text matches all of some regular expressions: `{"^a:", "^b:"}` → True."""
     try:
         together = Intersection([language_of(regex, dialect) for regex in sorted(regexes)])
         together.renew()
         reached = {together.start}
         states = [together.start]
-        for state in states:  # which grows on the way
+        for state in states:  # the list grows during the loop
             if together.accepts(state) or len(states) > MAX_LOOKED_AT:
                 return False
             new = set(together.row(state)) - reached - {None}
@@ -49,10 +49,10 @@ def exclude_each_other(regexes: frozenset[str], dialect: Dialect) -> bool:
 
 
 class SortedNames:
-    """Names other than the `reserved` ones, sorted by the regular expressions found in them.
+    """Names other than the `reserved` ones, sorted by the regular expressions that match in them.
 
-    If `names` are not None, they are the only ones. A kind of name is the places of the expressions that are found;
-    those of the languages of `others` follow them.
+    If `names` is not None, other names are left out. The kind of a name is the set of indices of the expressions that
+    match in it, and, after these, of the languages of `others` that contain it.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class SortedNames:
         self.kinds = tuple(self._partition.kinds)
 
     def scan(self, kinds: Sequence[frozenset[int]]) -> Scan:
-        """Return the names of some kinds, as they stand in a JSON string; the same node each time."""
+        """Return the names of some kinds, as written inside a JSON string, the same node each time."""
         key = tuple(kinds)
         if key not in self._scans:
             automaton = self._partition.automaton(kinds)
@@ -85,13 +85,13 @@ class SortedNames:
         return self._scans[key]
 
     def _shown(self, kinds: Sequence[frozenset[int]]) -> Pattern:
-        """Return the names of some kinds as a pattern that looks ahead, to be printed."""
+        """Return the names of some kinds as a pattern with lookaheads, for printing."""
         quote = literal('"')
         ahead = [Lookahead(concat(escaped(self._names), quote))] if self._names is not None else []
         ahead += [Lookahead(concat(escaped(words(self._reserved)), quote), negated=True)] if self._reserved else []
         patterns = [escaped(pattern) for pattern in self._patterns]
         options = [
-            concat(*(Lookahead(concat(one, quote), index not in kind) for index, one in enumerate(patterns)))
+            concat(*(Lookahead(concat(pattern, quote), index not in kind) for index, pattern in enumerate(patterns)))
             for kind in kinds
         ]
         return concat(*ahead, alternation(*options), escaped(ANY_TEXT))
@@ -108,7 +108,7 @@ def sorted_names(
     dialect: Dialect,
     others: Sequence[tuple[Hashable, Language]] = (),
 ) -> SortedNames:
-    """Return the names as they are sorted; the same for the same ones. Each of `others` is a language and its name."""
+    """Return sorted names, the same object for the same arguments. Each of `others` is a key and its language."""
     key = id(names), tuple(reserved), tuple(regexes), dialect, tuple([name for name, _ in others])
     if key not in _SORTED:
         if len(_SORTED) >= _MAX_KEPT:
@@ -118,10 +118,10 @@ def sorted_names(
 
 
 class SomeProperty(NamedTuple):
-    """An object has a property that a schema allows, and whose name is right.
+    """The rule that some property of an object, the witness, satisfies a schema and has a suitable name.
 
-    The name is none of `other_names`, is found by none of `other_patterns` and, if there is one, by `pattern`; `names`
-    is a schema that it has to satisfy.
+    The name is not in `other_names`, no expression of `other_patterns` matches in it, `pattern` does, if there is one,
+    and it satisfies the schema `names`.
     """
 
     schema: Elsewhere | bool
@@ -131,36 +131,36 @@ class SomeProperty(NamedTuple):
     names: Elsewhere | bool = True
 
     def may_be(self, name: str, dialect: Dialect) -> bool:
-        """Tell whether a property of this name may be the one, but for what `names` says."""
+        """Tell whether a property of this name may be the witness, apart from the schema `names`."""
         if name in self.other_names or any(finds(regex, dialect, name) for regex in self.other_patterns):
             return False
         return self.pattern is None or finds(self.pattern, dialect, name)
 
     def may_be_found_by(self, regex: str) -> bool:
-        """Tell whether the one may have a name in which a regular expression is found, as far as that is seen."""
+        """Tell whether a regular expression may match in the name of the witness; True in case of doubt."""
         if regex in self.other_patterns:
             return False
         return self.pattern is None or not exclude_each_other(frozenset((regex, self.pattern)), ECMA)
 
 
-def required_properties(schemas: Subschemas) -> Iterator[tuple[Subschema, SomeProperty]]:
-    """Yield what some schemas ask for, each with the schema that does."""
+def existence_rules(schemas: Subschemas) -> Iterator[tuple[Subschema, SomeProperty]]:
+    """Yield the rules that some property exists, each with its schema."""
     for part in schemas:
         if isinstance(part.schema, Complement) and "some property" in part.schema:
             yield part, part.schema["some property"]
 
 
-def named_candidates(schemas: Subschemas, asked: SomeProperty) -> list[str] | None:
-    """Return the names of the properties that may be the one, where other names are surely not allowed; None elsewhere.
+def named_candidates(schemas: Subschemas, rule: SomeProperty) -> list[str] | None:
+    """Return the listed names that the witness may have, where no other name is allowed; None if others may be.
 
-    `{"properties": {"a": …}, "additionalProperties": false}` → `["a"]`, if "a" may be it
+    `{"properties": {"a": …}, "additionalProperties": false}` → `["a"]`, if the witness may be called "a"
     """
     for part in schemas:
         if part.schema.get("additionalProperties") is False and not part.location.is_type:
             regexes = part.schema.get("patternProperties", ())
             try:
-                if not any(map(asked.may_be_found_by, regexes)):
-                    return [name for name in part.schema.get("properties", ()) if asked.may_be(name, ECMA)]
+                if not any(map(rule.may_be_found_by, regexes)):
+                    return [name for name in part.schema.get("properties", ()) if rule.may_be(name, ECMA)]
             except PatternError:
                 continue
     return None

@@ -203,7 +203,7 @@ def _fraction(low: str, high: Digits, style: Style, done: int, fewest: int = 0) 
 
 
 def _above_zeros(low: str, style: Style, done: int) -> Pattern:
-    """Return the digits after a point that are at least `low`: `0012` → `0?[1-9][0-9]*|00(?:1[2-9][0-9]*|[2-9][0-9]*)`."""
+    """Return digits after a point that make `low` or more: `0012` → `0?[1-9][0-9]*|00(?:1[2-9][0-9]*|[2-9][0-9]*)`."""
     after = low.lstrip("0")
     zeros = len(low) - len(after)
     soon = concat(repeat(_ZERO, 0, zeros - 1), NOT_ZERO, style.free(done + 1))
@@ -211,7 +211,7 @@ def _above_zeros(low: str, style: Style, done: int) -> Pattern:
 
 
 def _below_nines(high: str, style: Style, done: int) -> Iterator[Pattern]:
-    """Yield the digits after a point that are at most `high`: `997` → `9?[0-8][0-9]*`, `9`, `99(?:70*|[0-6][0-9]*)?`."""
+    """Yield digits after a point that make `high` or less: `997` → `9?[0-8][0-9]*`, `9`, `99(?:70*|[0-6][0-9]*)?`."""
     after = high.lstrip("9")
     nines = len(high) - len(after)
     yield concat(repeat(literal("9"), 0, nines - 1), _NOT_NINE, style.free(done + 1))

@@ -1,4 +1,4 @@
-"""Members that an object requires beside those it lists: clauses, how they are met, and members found by their value.
+"""Members that an object requires: clauses about its properties, how members meet them, and members by other names.
 
 A clause is a choice about the properties of an object, one of whose alternatives has to hold. `{"dependencies": {"a":
 ["b"]}}` is the clause that "a" is absent or "b" present. That an object fails a schema is a clause as well: it lacks a
@@ -21,15 +21,16 @@ from structured.json_schema.logic.property_names import SomeProperty
 from structured.regex import EMPTY, Pattern, concat, right_linear
 
 MAX_PRODUCT = 24
-"""Clauses that one choice may be."""
+"""The most clauses for one choice."""
 
-_TELLING = frozenset({"type", "required", "properties", "some property"})
+_ABOUT_PROPERTIES = frozenset({"type", "required", "properties", "some property"})
 
 
 class Alternative(NamedTuple):
-    """What may meet a clause: a property is absent, or present and satisfies a schema; or some property is.
+    """A way to meet a clause: a property is absent, or a property satisfies a schema, or some property exists.
 
-    Where `name` is None, `value` is a schema that asks for some property; where `value` is None, the one is absent.
+    Where `name` is None, `value` is a schema that requires some property. Where `value` is None, the property is
+    absent.
     """
 
     name: str | None
@@ -40,8 +41,8 @@ Clause = list[Alternative]
 
 
 def clauses_of(choices: list[OpenChoice]) -> list[Clause] | None:
-    """Return the clauses of some choices between objects; None if there are others among them."""
-    found: list[Clause] = []
+    """Return the clauses of some choices between objects; None if some choice is not about properties."""
+    clauses: list[Clause] = []
     for choice in choices:
         options = [_conjunction(option) for option in choice.options]
         kept = [option for option in options if option is not None]
@@ -50,29 +51,29 @@ def clauses_of(choices: list[OpenChoice]) -> list[Clause] | None:
             size *= len(option)
         if len(kept) < len(options) or choice.part.scopes or size > MAX_PRODUCT:
             return None
-        joined = [[one for clause in clauses for one in clause] for clauses in product(*kept)]
-        found += [clause for clause in joined if not _is_certain(clause)]
-    return found
+        joined = [[alternative for clause in combined for alternative in clause] for combined in product(*kept)]
+        clauses += [clause for clause in joined if not _is_certain(clause)]
+    return clauses
 
 
 def _is_certain(clause: Clause) -> bool:
-    """Tell whether a property may be absent, and present with any value."""
-    absent = {one.name for one in clause if one.value is None}
-    return any(one.name in absent and one.value is not None and one.value.schema is True for one in clause)
+    """Tell whether a clause always holds: a property may be absent, or present with any value."""
+    absent = {name for name, value in clause if value is None}
+    return any(name in absent and value is not None and value.schema is True for name, value in clause)
 
 
 def _conjunction(option: Subschemas) -> list[Clause] | None:
-    """Return the clauses of which all have to hold for an option; None if it says something else."""
-    found: list[Clause] = []
+    """Return the clauses that together are an option; None if the option has a rule about something else."""
+    clauses: list[Clause] = []
     for part in option:
         if part.schema is True:
             continue
-        if not isinstance(part.schema, dict) or not part.schema.keys() - ANNOTATIONS <= _TELLING:
+        if not isinstance(part.schema, dict) or not part.schema.keys() - ANNOTATIONS <= _ABOUT_PROPERTIES:
             return None
         if "type" in part.schema and "object" not in part.schema["type"]:
             return None
-        found += _clauses(part)
-    return found
+        clauses += _clauses(part)
+    return clauses
 
 
 def _clauses(part: Subschema) -> Iterator[Clause]:
@@ -90,7 +91,7 @@ def _clauses(part: Subschema) -> Iterator[Clause]:
 
 
 def _value(part: Subschema, name: str) -> Subschema:
-    """Return what is said of a property; True and False for their complements."""
+    """Return the schema of a property, with True and False in place of their complements."""
     value = part.within("properties", name)
     if isinstance(value.schema, Elsewhere) and isinstance(value.schema.schema, bool):
         return value._replace(schema=value.schema.schema != value.schema.is_denied)
@@ -98,27 +99,27 @@ def _value(part: Subschema, name: str) -> Subschema:
 
 
 MAX_RULES = 6
-"""Rules about the value of one property that may each be met or not: they are met in every combination."""
+"""The most rules about the value of one property that may each be met or not, in every combination."""
 
 Open = frozenset[int]
-"""The clauses that nothing has met yet."""
+"""The numbers of the clauses that are not met yet."""
 
 
 class MemberObligations:
-    """The clauses of one object. `names` are those that are listed, in the order in which they are written."""
+    """The clauses of one object and the members that meet them. `names` are the listed ones in order of writing."""
 
     def __init__(self, clauses: list[Clause], names: list[str]) -> None:
         written = set(names)
         self._absent: dict[str, set[int]] = {}
         self._present: dict[str, list[tuple[int, Subschema]]] = {}
-        self.asked: list[tuple[int, Subschema]] = []
-        """Schemas that ask for some property, by the numbers of the clauses that they meet."""
+        self.witnesses: list[tuple[int, Subschema]] = []
+        """Schemas that require some property, each with the number of the clause that the property meets."""
         met: set[int] = set()
         for number, clause in enumerate(clauses):
             for name, value in clause:
                 if name is None:
                     assert value is not None
-                    self.asked.append((number, value))
+                    self.witnesses.append((number, value))
                 elif value is not None:
                     self._present.setdefault(name, []).append((number, value))
                 elif name in written:
@@ -129,72 +130,72 @@ class MemberObligations:
         self._last = self._last_places(names)
 
     def _last_places(self, names: list[str]) -> dict[int, int]:
-        """Return after which property each clause can be met no more, where there is one."""
+        """Return, for each clause that listed properties alone can meet, the place of the last of them."""
         last = dict.fromkeys(self.start, -1)
         for place, name in enumerate(names):
             for number in [*self._absent.get(name, ()), *(number for number, _ in self._present.get(name, ()))]:
                 if number in last:
                     last[number] = place
-        asked = {number for number, _ in self.asked}
-        return {number: place for number, place in last.items() if number not in asked}
+        witnesses = {number for number, _ in self.witnesses}
+        return {number: place for number, place in last.items() if number not in witnesses}
 
     @property
     def may_be_empty(self) -> bool:
-        """Whether all are met where nothing is written."""
+        """Whether an object without members meets all clauses."""
         return self.start <= {number for numbers in self._absent.values() for number in numbers}
 
     @property
     def is_of_others(self) -> bool:
-        """Whether the properties that are listed meet no clause."""
+        """Whether no listed property can meet a clause."""
         return not self._absent and not self._present
 
     def after(self, place: int, left: Open) -> Open | None:
-        """Return what is left behind a place; None if some of it can be met no more."""
+        """Return the clauses left after a place; None if one of them can no longer be met."""
         return left if all(self._last.get(number, place + 1) > place for number in left) else None
 
     def absent(self, name: str, left: Open) -> Open:
-        """Return what is left where a property is absent."""
+        """Return the clauses left where a property is absent."""
         return left - self._absent.get(name, set())
 
-    def present(self, name: str, left: Open, said: Subschemas) -> Iterator[tuple[Subschemas, Open]]:
-        """Yield what a property may satisfy beside what is said of it, and what is left then."""
+    def present(self, name: str, left: Open, rules: Subschemas) -> Iterator[tuple[Subschemas, Open]]:
+        """Yield further schemas that a property may satisfy beside its rules, with the clauses that are left then."""
         here = [(number, value) for number, value in self._present.get(name, ()) if number in left]
         left -= {number for number, value in here if value.schema is True}
         meeting: dict[object, tuple[Subschema, set[int]]] = {}
         for number, value in here:
             if number in left:
                 meeting.setdefault(_key(value), (value, set()))[1].add(number)
-        possible = [(value, numbers) for value, numbers in meeting.values() if not surely_empty([*said, value])]
-        contested = [value for value, _ in possible if not _lists(value) and not surely_empty([*said, _denied(value)])]
+        possible = [(value, numbers) for value, numbers in meeting.values() if not surely_empty([*rules, value])]
+        contested = [value for value, _ in possible if not _lists(value) and not surely_empty([*rules, _denied(value)])]
         if len(contested) > MAX_RULES:
             raise contested[0].location.refusal(
-                f"More than {MAX_RULES} rules about the property {name!r} may be met, or others in their place",
+                f"More than {MAX_RULES} optional rules concern the property {name!r}",
                 keyword=None,
-                remedy="Let a property that is required tell the branches apart.",
+                remedy="Distinguish the branches by a required property.",
             )
-        yield from _ways(possible, said, [], left)
+        yield from _ways(possible, rules, [], left)
 
 
 def _ways(
-    meeting: list[tuple[Subschema, set[int]]], said: Subschemas, taken: Subschemas, left: Open
+    meeting: list[tuple[Subschema, set[int]]], rules: Subschemas, taken: Subschemas, left: Open
 ) -> Iterator[tuple[Subschemas, Open]]:
-    """Yield the schemas that may be taken, each or its complement, and what is left then."""
+    """Yield the combinations of schemas or their complements, with the clauses that are left then."""
     if not meeting:
         yield taken, left
         return
     (value, numbers), *others = meeting
     if left.isdisjoint(numbers):
-        yield from _ways(others, said, taken, left)
+        yield from _ways(others, rules, taken, left)
         return
-    if not surely_empty([*said, *taken, value]):
-        yield from _ways(others, said, [*taken, value], left - numbers)
+    if not surely_empty([*rules, *taken, value]):
+        yield from _ways(others, rules, [*taken, value], left - numbers)
     failed = _denied(value)
-    if not surely_empty([*said, *taken, failed]):
-        yield from _ways(others, said, [*taken, failed] if _lists(value) else taken, left)
+    if not surely_empty([*rules, *taken, failed]):
+        yield from _ways(others, rules, [*taken, failed] if _lists(value) else taken, left)
 
 
 def _key(value: Subschema) -> object:
-    """Return what is the same for the same schema, and for its complement."""
+    """Return a key of a schema; a complement has a key of its own."""
     if isinstance(value.schema, Elsewhere):
         return id(value.schema.schema), value.schema.location.entered, value.schema.is_denied
     return value.identity
@@ -210,27 +211,27 @@ def _denied(value: Subschema) -> Subschema:
 
 
 def _lists(value: Subschema) -> bool:
-    """Tell whether a schema lists values, so that either it or its complement is seen to hold."""
+    """Tell whether a schema lists values, so that its complement is worth stating."""
     schema = value.schema.schema if isinstance(value.schema, Elsewhere) else value.schema
     return isinstance(schema, dict) and ("enum" in schema or "const" in schema)
 
 
 MAX_STATES = 4096
-"""Sets of properties that are met, in one object, times the members that are counted."""
+"""The most states in one object: sets of met clauses, times counted members."""
 
 
 class NameKind(NamedTuple):
-    """Names for which the same is said of the value: which of the properties asked for may be called so.
+    """Names whose values have the same rules, and the witnesses that may have such a name.
 
-    `member` returns the member of which some of those are asked besides, None if there is none.
+    `member` returns the member that also satisfies some of the witnesses' schemas; None if there is none.
     """
 
-    asked: frozenset[int]
+    witnesses: frozenset[int]
     member: Callable[[tuple[int, ...]], Pattern | None]
 
 
 class _State(NamedTuple):
-    """The clauses that are met, and the kinds of which no more may be written; the members that are left to write."""
+    """The clauses that are met, the kinds that may not be written any more, and the members left to write."""
 
     met: Open = frozenset()
     closed: frozenset[int] = frozenset()
@@ -239,49 +240,49 @@ class _State(NamedTuple):
 
 
 class RequiredMembers:
-    """The members by other names of one object that meet some clauses, each by a property that it asks for."""
+    """The members by other names of one object that meet some clauses, each by a witness."""
 
-    def __init__(self, asked: list[tuple[int, Subschema]], kinds: list[NameKind], clauses: Open) -> None:
-        self._parts = {index: pair for index, pair in enumerate(asked) if pair[0] in clauses}
+    def __init__(self, witnesses: list[tuple[int, Subschema]], kinds: list[NameKind], clauses: Open) -> None:
+        self._parts = {index: pair for index, pair in enumerate(witnesses) if pair[0] in clauses}
         self._kinds = kinds
         self._clauses = clauses
-        self._named = {index for index, (_, part) in self._parts.items() if _asked(part).schema is True}
+        self._named = {index for index, (_, part) in self._parts.items() if _rule(part).schema is True}
         self._reached = 0
 
     def check_names(self) -> None:
-        """Refuse two properties that are asked for by their values, and that may have names of one kind."""
+        """Refuse two witnesses that are required for their values and may have names of one kind."""
         for kind in self._kinds:
             alone = [index for index in self._valued(kind, frozenset()) if kind.member((index,)) is not None]
-            if any(self._differ(one, other) for one, other in combinations(alone, 2)):
+            if any(self._differ(left, right) for left, right in combinations(alone, 2)):
                 raise self._parts[alone[1]][1].location.refusal(
-                    "More than one property of an open object is asked for, and they might have the same name",
+                    "More than one property of an open object is required, and they might have the same name",
                     keyword=None,
                     remedy="List the properties.",
                 )
 
-    def _differ(self, one: int, other: int) -> bool:
-        """Tell whether two that are asked for meet different clauses by different values."""
-        (clause, part), (other_clause, other_part) = self._parts[one], self._parts[other]
+    def _differ(self, left: int, right: int) -> bool:
+        """Tell whether two witnesses meet different clauses by different values."""
+        (clause, part), (other_clause, other_part) = self._parts[left], self._parts[right]
         return clause != other_clause and _value_key(part) != _value_key(other_part)
 
     def _valued(self, kind: NameKind, met: Open) -> list[int]:
-        """Return which of those asked for by their values may be of a kind, and meet another clause."""
+        """Return the witnesses, required for their values, that may be of a kind and meet an open clause."""
         return [
             index
             for index, (clause, _) in self._parts.items()
-            if index in kind.asked and index not in self._named and clause not in met
+            if index in kind.witnesses and index not in self._named and clause not in met
         ]
 
     def _named_clauses(self, kind: NameKind) -> Open:
-        """Return the clauses that are met by any member of a kind."""
-        return frozenset(self._parts[index][0] for index in self._named & kind.asked)
+        """Return the clauses that every member of a kind meets by its name."""
+        return frozenset(self._parts[index][0] for index in self._named & kind.witnesses)
 
     def written(self, comma: Pattern) -> Pattern | None:
-        """Return the members from the first that is asked for on; None if not all can be met."""
+        """Return the members from the first witness on; None if not all clauses can be met."""
         return right_linear(_State(), lambda state: self._arcs(state, comma), lambda state: state.met == self._clauses)
 
     def exactly(self, count: int, comma: Pattern) -> Pattern | None:
-        """Return as many members, each of which is asked for; None if they cannot meet all."""
+        """Return `count` members, each of them a witness; None if they cannot meet all clauses."""
         start = _State(left=count)
         return right_linear(
             start, lambda state: self._arcs(state, comma), lambda state: state.met == self._clauses and state.left == 0
@@ -295,7 +296,7 @@ class RequiredMembers:
         self._reached += 1
         if self._reached > MAX_STATES:
             raise next(iter(self._parts.values()))[1].location.refusal(
-                "Too many properties of an open object are asked for", keyword=None, remedy="List the properties."
+                "Too many properties of an open object are required", keyword=None, remedy="List the properties."
             )
         if state.left == 0:
             return
@@ -315,14 +316,14 @@ class RequiredMembers:
                     yield concat(before, member), _State(met, closed, left, is_first=False)
 
 
-def _asked(part: Subschema) -> SomeProperty:
-    asked: SomeProperty = part.schema["some property"]
-    return asked
+def _rule(part: Subschema) -> SomeProperty:
+    rule: SomeProperty = part.schema["some property"]
+    return rule
 
 
 def _value_key(part: Subschema) -> object:
-    """Return what is the same where the same is asked of the value."""
-    schema = _asked(part).schema
+    """Return a key that is equal for equal rules about the value."""
+    schema = _rule(part).schema
     return schema if isinstance(schema, bool) else (id(schema.schema), schema.location.entered, schema.is_denied)
 
 
