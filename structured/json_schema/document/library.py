@@ -17,8 +17,8 @@ from structured.json_schema.document.drafts import (
     MemberKind,
     has_vocabulary,
     named_draft,
-    subschemas,
     omitted_keywords,
+    subschemas,
 )
 
 Path = tuple["Path", str | int] | None

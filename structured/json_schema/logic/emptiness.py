@@ -16,9 +16,9 @@ from structured.json_schema.logic.listed_values import type_of
 from structured.json_schema.logic.property_names import (
     SomeProperty,
     exclude_each_other,
+    existence_rules,
     finds,
     named_candidates,
-    existence_rules,
 )
 from structured.regex.dialects import ECMA
 

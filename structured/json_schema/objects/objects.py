@@ -24,10 +24,10 @@ from structured.json_schema.logic.listed_values import spellings
 from structured.json_schema.logic.property_names import (
     SomeProperty,
     SortedNames,
+    existence_rules,
     finds,
     language_of,
     named_candidates,
-    existence_rules,
     sorted_names,
 )
 from structured.json_schema.nullable import invents_nothing
