@@ -253,7 +253,7 @@ class _Reader:
                 if is_last and _is_free(pattern):
                     break
                 if not is_last or not _matches_nothing_but_empty(pattern):
-                    self.refuse("A choice with an empty option before others, inside an atomic group", place)
+                    self.refuse("A choice that is empty before other options, inside an atomic group", place)
                 guards.append(Look(option, is_behind=False, is_negated=True, place=place))
         return choice(kept) if kept else None
 
