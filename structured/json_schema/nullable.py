@@ -38,7 +38,7 @@ def can_be_null(part: Subschema) -> bool:
 def any_branch(part: Subschema, condition: Callable[[Schema], bool], answers: dict[Identity, bool]) -> bool:
     """Tell whether a condition holds of a schema, of its target if it is a reference, or of one of its branches.
 
-    `answers` keeps the answers. A schema that refers back to itself counts as one of which the condition holds.
+    `answers` keeps the answers. The condition counts as true of a schema that refers back to itself.
     """
     if part.identity not in answers:
         answers[part.identity] = True

@@ -30,7 +30,7 @@ PROBLEMS = {
     "chain": "A step of a chain is of the kind {value!r}",
     "claimed": "The JSON Schema that the author gives contradicts what Pydantic validates",
     "configured_alias": "Whether the configuration of a model holds for {value} depends on Pydantic",
-    "discriminator_function": "What chooses the branch cannot be seen in the schema: {value}",
+    "discriminator_function": "The schema does not show how the branch is chosen: {value}",
     "extras_keys": "The names of additional members are of the kind {value!r}",
     "format": "The format {value!r} is not supported here yet",
     "function": "No format says what {value} accepts",

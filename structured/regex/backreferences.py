@@ -93,8 +93,8 @@ class _Resolution:
                 value = dict(captured).get(number)
                 if value is _STALE:
                     self._refuse_stale(place)
-                found = sequence(map(alike, value)) if isinstance(value, str) else NOTHING
-                return {_kept(captured, later): found}
+                text = sequence(map(alike, value)) if isinstance(value, str) else NOTHING
+                return {_kept(captured, later): text}
             case Quantified():
                 return self._repeated(expression, captured, later)
             case Atomic(item, place):
@@ -113,17 +113,17 @@ class _Resolution:
         needed = [later]
         for part in reversed(parts[1:]):
             needed.append(needed[-1] | self.groups_read_in(part))
-        found: dict[_Captured, Expression] = {captured: EMPTY}
+        ways: dict[_Captured, Expression] = {captured: EMPTY}
         for part, after in zip(parts, reversed(needed), strict=True):
-            found = _joined(
+            ways = _joined(
                 (kept, sequence((before, way)))
-                for known, before in found.items()
-                for kept, way in self.resolved(part, known, after).items()
+                for earlier, before in ways.items()
+                for kept, way in self.resolved(part, earlier, after).items()
             )
-            if len(found) > MAX_CAPTURED:
+            if len(ways) > MAX_CAPTURED:
                 group = next(node for node in expressions_in(part) if isinstance(node, Group))
                 self.refuse(f"A choice among more than {MAX_CAPTURED:,} combinations of captured texts", group.place)
-        return found
+        return ways
 
     def _captures(self, group: Group, captured: _Captured, later: frozenset[int]) -> dict[_Captured, Expression]:
         """Return, for each value of a group with references, the expression that captures it."""
@@ -134,16 +134,16 @@ class _Resolution:
         if not is_read:
             return inside
         if number not in self.by_text:
-            return _joined((_kept({**dict(known), number: _SET}, later), way) for known, way in inside.items())
+            return _joined((_kept({**dict(reached), number: _SET}, later), way) for reached, way in inside.items())
         ways: list[tuple[_Captured, Expression]] = []
-        for known, way in inside.items():
+        for reached, way in inside.items():
             values = _texts(way)
             if values is None:
                 self.refuse(
                     f"A reference to a group that may capture more than {MAX_VALUES:,} texts, or that looks around,",
                     group.place,
                 )
-            ways += [(_kept({**dict(known), number: value}, later), Literal(value)) for value in sorted(values)]
+            ways += [(_kept({**dict(reached), number: value}, later), Literal(value)) for value in sorted(values)]
         return _joined(ways)
 
     def _repeated(self, node: Quantified, captured: _Captured, later: frozenset[int]) -> dict[_Captured, Expression]:
@@ -222,28 +222,28 @@ def _kept(captured: _Captured | Mapping[int, object], later: frozenset[int]) -> 
 
 def _joined(ways: Iterable[tuple[_Captured, Expression]]) -> dict[_Captured, Expression]:
     """Return the alternatives of each combination of captures as one expression."""
-    found: dict[_Captured, list[Expression]] = {}
+    alternatives: dict[_Captured, list[Expression]] = {}
     for captured, way in ways:
-        found.setdefault(captured, []).append(way)
-    return {captured: choice(same) for captured, same in found.items()}
+        alternatives.setdefault(captured, []).append(way)
+    return {captured: choice(same) for captured, same in alternatives.items()}
 
 
 @deep
-def _texts(expression: Expression) -> set[str] | None:  # noqa: C901  once case for each kind of node
+def _texts(expression: Expression) -> set[str] | None:  # noqa: C901  one case for each kind of node
     """Return the texts that an expression matches; None if they are many, or depend on the text around."""
     texts: set[str] | None = None
     match expression:
         case Literal(text):
             texts = {text}
-        case Words(texts):
-            texts = set(texts)
+        case Words(options):
+            texts = set(options)
         case CharSet(ranges):
             texts = _characters(ranges)
         case Group(_, item):
             texts = _texts(item)
-        case Branches(options):
+        case Branches(branches):
             texts = set()
-            for option in options:
+            for option in branches:
                 more = _texts(option)
                 if more is None:
                     return None
@@ -269,9 +269,9 @@ def _characters(ranges: tuple[Range, ...]) -> set[str] | None:
 
 
 def _products(parts: list[set[str] | None]) -> set[str] | None:
-    found = {""}
+    texts = {""}
     for part in parts:
-        if part is None or len(found) * len(part) > MAX_VALUES:
+        if part is None or len(texts) * len(part) > MAX_VALUES:
             return None
-        found = {before + after for before, after in product(found, part)}
-    return found
+        texts = {before + after for before, after in product(texts, part)}
+    return texts

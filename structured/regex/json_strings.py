@@ -120,7 +120,7 @@ def _holds(ranges: Iterable[Range], point: int) -> bool:
 
 
 def _common(left: tuple[Range, ...], right: tuple[Range, ...]) -> tuple[Range, ...]:
-    found = [
+    overlaps = [
         (max(low, start), min(high, end)) for low, high in left for start, end in right if low <= end and start <= high
     ]
-    return normalise(found)
+    return normalise(overlaps)

@@ -152,13 +152,15 @@ class _Reader:
             more = concat(_cannot_follow(after), repetition(0, None)) if is_lazy else repetition(0, None)
             end = EMPTY if is_lazy else _cannot_follow((again, *rest(0, None)))
             return concat(*needed, _repeated(more, 0, None), end)
-        found: Pattern = EMPTY
+        repetitions: Pattern = EMPTY
         for left in range(fewer):
             if is_lazy:
-                found = alternation(EMPTY, concat(_cannot_follow(after), repetition(0, left), found))
+                repetitions = alternation(EMPTY, concat(_cannot_follow(after), repetition(0, left), repetitions))
             else:
-                found = alternation(concat(repetition(0, left), found), _cannot_follow((again, *rest(0, left))))
-        return concat(*needed, found)
+                repetitions = alternation(
+                    concat(repetition(0, left), repetitions), _cannot_follow((again, *rest(0, left)))
+                )
+        return concat(*needed, repetitions)
 
     def _possessive(self, node: Quantified) -> Pattern:
         """Return repetitions, each of which is matched by itself."""

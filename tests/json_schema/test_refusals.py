@@ -201,8 +201,8 @@ def test_the_unsatisfiable_is_refused(schema, keyword):
         (
             JsonSchema({"type": "array", "items": {"type": "string"}, "uniqueItems": True, "contains": {"const": "a"}}),
             (
-                "'uniqueItems' is not supported for arrays that have to contain certain items ('contains', or 'not' with "
-                "'items') (keyword 'uniqueItems'). "
+                "'uniqueItems' is not supported for arrays that have to contain certain items ('contains', or 'not' "
+                "with 'items') (keyword 'uniqueItems'). "
                 "Remove one of the two rules, and check it in your program."
             ),
         ),

@@ -107,7 +107,7 @@ ROOT_URI = "schema:root"
 
 
 class Library:
-    """The documents that a schema may refer to: its own, those that the caller hands in, and the metaschemas."""
+    """The documents that a schema may refer to: its own, those that the caller passes, and the metaschemas."""
 
     def __init__(self, root: Any, documents: Mapping[str, Any], draft: Draft) -> None:
         self._documents = {uri.removesuffix("#"): document for uri, document in documents.items()}

@@ -1,4 +1,4 @@
-"""Choices: keywords that offer conjunctions of schemas, one of which has to hold.
+"""Choices: keywords that require one of several conjunctions of schemas.
 
 Each keyword has a function that yields, for each choice that it makes, the options. It receives the schemas gathered
 before, since they may decide a choice: a property that is required is there. Branches of a `oneOf` exclude each other

@@ -203,12 +203,12 @@ def _alone(part: Subschema) -> KnownRules:
     return known
 
 
-def _has_no_option(known: Subschemas, new: Subschemas, index: int, depth: int) -> bool:
+def _has_no_option(others: Subschemas, new: Subschemas, index: int, depth: int) -> bool:
     """Tell whether no branch of a schema is compatible with all the other schemas."""
     part = new[index]
     if "anyOf" not in part.schema and "oneOf" not in part.schema:
         return False
-    rest = context_of([*known, *new[:index], *new[index + 1 :]])
+    rest = context_of([*others, *new[:index], *new[index + 1 :]])
     return any(
         all(surely_empty([part.below(keyword, branch)], rest, depth - 1) for branch in range(len(part.schema[keyword])))
         for keyword in ("anyOf", "oneOf")
@@ -306,7 +306,9 @@ class _Nothing(Exception):  # noqa: N818  not an error, a result
     """A schema that nothing satisfies."""
 
 
-def _reached(schemas: Sequence[Subschema], seen: set[Identity], known: frozenset[Identity] = frozenset()) -> Subschemas:
+def _reached(
+    schemas: Sequence[Subschema], seen: set[Identity], excluded: frozenset[Identity] = frozenset()
+) -> Subschemas:
     """Return some schemas and all that their `$ref` and `allOf` lead to, with complements of listed values only."""
     reached: Subschemas = []
     denied: set[Identity] = set()
@@ -315,7 +317,7 @@ def _reached(schemas: Sequence[Subschema], seen: set[Identity], known: frozenset
         part = left.pop()
         if part.schema is False:
             raise _Nothing
-        if part.schema is True or part.identity in seen or part.identity in known:
+        if part.schema is True or part.identity in seen or part.identity in excluded:
             continue
         if isinstance(part.schema, Elsewhere):
             denied.add((id(part.schema.schema), part.schema.location.entered))
@@ -332,7 +334,7 @@ def _reached(schemas: Sequence[Subschema], seen: set[Identity], known: frozenset
         reached.append(part)
         if "allOf" in part.schema:
             left += [part.below("allOf", index) for index in reversed(range(len(part.schema["allOf"])))]
-    if not (denied.isdisjoint(seen) and denied.isdisjoint(known)):
+    if not (denied.isdisjoint(seen) and denied.isdisjoint(excluded)):
         raise _Nothing
     return reached
 

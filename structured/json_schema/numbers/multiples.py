@@ -115,11 +115,11 @@ class Multiples(SmallStates):
 
 
 class OtherNumbers(SmallStates):
-    """The plain decimals, other than 0, that are no multiples of a divisor, and whose doubles are none either.
+    """The plain decimals, other than 0, that are not multiples of a divisor, and whose doubles are not either.
 
-    Up to `SURE_DIGITS` significant digits tell what a number is. More may follow them if neither the number that was
-    cut off there nor the next one is a multiple, as the nearest double is no farther. A state is how many digits there
-    were after the point, the remainder, and how many of all are significant.
+    A number of up to `SURE_DIGITS` significant digits is judged by its value. More digits may follow if neither the
+    number cut off there nor the next one of that length is a multiple, since the nearest double is between them. A
+    state is the number of digits after the point, the remainder, and the number of significant digits.
     """
 
     alphabet = _NUMERALS
@@ -150,7 +150,7 @@ class OtherNumbers(SmallStates):
         return point | _by_digit([self._after(done, rest, digit, counts[digit]) for digit in range(10)])
 
     def _after(self, done: int | None, rest: Any, digit: int, count: int) -> tuple[int | None, Any, int]:
-        """Return the state after one more digit; beyond the places, `rest` is whether a multiple is near, and where."""
+        """Return the state after one more digit; beyond the places, `rest` is the result of `_nearness`."""
         if done is None:
             return None, (10 * rest + digit) % self._moduli[0], count
         if done < self.places:
@@ -159,7 +159,7 @@ class OtherNumbers(SmallStates):
         return self.places + 1, (is_multiple and digit == 0, is_before_one and digit == 9), count
 
     def _nearness(self, done: int, rest: Any) -> tuple[bool, bool]:
-        """Return whether what was read is a multiple, and whether one more in the last place would be."""
+        """Return whether the number read is a multiple, and whether one more in its last place would be."""
         if done > self.places:
             return rest  # type: ignore[no-any-return]
         return rest == 0, (rest + 1) % self._moduli[done] == 0
@@ -175,8 +175,8 @@ class OtherNumbers(SmallStates):
 class ScientificMultiples(SmallStates):
     """The numbers in scientific notation that are multiples of a divisor, or those that are not.
 
-    The mantissa has up to `places` digits after the point, the last of them not 0. After it, the exponent has to be at
-    least some number, or less than that. A state is how many digits there were after the point (None before it), the
+    The mantissa has up to `places` digits after the point, and does not end in 0. The exponent after it has to be at
+    least, or less than, some number. A state is the number of digits after the point (None before it), the
     remainder, and whether the last digit is 0.
     """
 
