@@ -395,6 +395,12 @@ def alternation(*options: Pattern) -> Pattern:
     return pieces[0] if len(pieces) == 1 else Alternation(pieces)
 
 
+def union(options: "Iterable[Pattern | None]") -> Pattern | None:
+    """Return any of the options that are not None; None if all are."""
+    patterns = [option for option in options if option is not None]
+    return alternation(*patterns) if patterns else None
+
+
 def repeat(item: Pattern, minimum: int, maximum: int | None) -> Pattern:
     """Return the item `minimum` to `maximum` times (None: without limit)."""
     if minimum < 0 or (maximum is not None and maximum < minimum):

@@ -1,10 +1,10 @@
 """Locations: the place of a schema in its document, the compilation that all places share, and errors there."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.json_schema.document.drafts import Draft
@@ -44,6 +44,8 @@ ANNOTATIONS = frozenset(
     }
 )
 """Keywords that restrict nothing (validation §9, and the marks of types)."""
+
+Result = TypeVar("Result")
 
 Identity = tuple[int, Scope | None]
 """The identity of an object in memory, and the scope of its references."""
@@ -136,7 +138,7 @@ class Compilation:
     max_combinations: int = MAX_COMBINATIONS
     looked_at: int = 0
     complements: dict[Identity, Any] = field(default_factory=dict)
-    made: dict[Any, Any] = field(default_factory=dict)
+    made: dict[Hashable, tuple[object, Any]] = field(default_factory=dict)
     checked: set[int] = field(default_factory=set)
     endings: Endings = field(default_factory=dict)
     documents: Mapping[str, Any] = field(default_factory=dict)
@@ -167,6 +169,13 @@ class Compilation:
         if self.asserts_formats is None and self.reading is Reading.SPECIFICATION:
             return True, False
         return (self.asserts_formats is not False,)
+
+    def once(self, key: Hashable, make: Callable[[], Result], *, keep: object = None) -> Result:
+        """Return the result of `make` for a key, made once. Identities in the key are those of objects in `keep`."""
+        if key not in self.made:
+            self.made[key] = keep, make()
+        result: Result = self.made[key][1]
+        return result
 
     def afresh(self) -> "Compilation":
         """Return a compilation of the same schema in which nothing has been compiled yet."""

@@ -60,12 +60,9 @@ def _listed(branch: Subschema) -> set[str] | None:
 
 def _exclude(left: Subschema, right: Subschema, context: KnownRules) -> bool:
     """Tell whether it is certain that two branches have no value in common; the answer is kept."""
-    made = left.location.compilation.made
     key = "exclude", left.identity, right.identity, context.seen
-    if key not in made:
-        made[key] = (left.schema, right.schema, context), surely_empty([left, right], context)
-    is_certain: bool = made[key][1]
-    return is_certain
+    kept = left.schema, right.schema, context
+    return left.location.compilation.once(key, lambda: surely_empty([left, right], context), keep=kept)
 
 
 def _denied(part: Subschema) -> Elsewhere:
@@ -176,12 +173,8 @@ def dependencies(keyword: str) -> Callable[[Subschema, Subschemas], Options]:
 
 def _kept(part: Subschema, keyword: str, name: str, **keywords: Any) -> Complement:
     """Return a schema made by the compiler, the same object each time."""
-    made: dict[Any, Any] = part.location.compilation.made
     key = part.identity, keyword, name
-    if key not in made:
-        made[key] = part.schema, Complement(keywords)
-    schema: Complement = made[key][1]
-    return schema
+    return part.location.compilation.once(key, lambda: Complement(keywords), keep=part.schema)
 
 
 def _is_object(schemas: Subschemas) -> bool:

@@ -312,32 +312,27 @@ def _members_content(properties: Mapping[str, Any], location: Location) -> Hasha
 
 def _of_property(part: Subschema, name: str, values: list[Any], *, is_denied: bool = False) -> Subschema:
     """Return a schema, made by the compiler, that requires a property with some values, or with other values."""
-    made = part.location.compilation.made
+
+    def make() -> Complement:
+        listed = Complement({"enum": values})
+        inside = Elsewhere(listed, part.location, is_denied=True) if is_denied else listed
+        return Complement({"type": "object", "required": [name], "properties": {name: inside}})
+
     key = "of property", name, is_denied, tuple(map(identity, values))
-    if key not in made:
-        inside: Any = Complement({"enum": values})
-        if is_denied:
-            inside = Elsewhere(inside, part.location, is_denied=True)
-        made[key] = Complement({"type": "object", "required": [name], "properties": {name: inside}})
-    return Subschema(made[key], part.location)
+    return Subschema(part.location.compilation.once(key, make), part.location)
 
 
 def _of_object(part: Subschema, **keywords: Any) -> Subschema:
     """Return a schema, made by the compiler, about a property, the same object each time."""
-    made = part.location.compilation.made
-    key = "of object", repr(keywords)
-    if key not in made:
-        made[key] = Complement({"type": "object", **keywords})
-    return Subschema(made[key], part.location)
+    once = part.location.compilation.once
+    schema = once(("of object", repr(keywords)), lambda: Complement({"type": "object", **keywords}))
+    return Subschema(schema, part.location)
 
 
 def _of_types(part: Subschema, types: frozenset[str]) -> Subschema:
     """Return a schema, made by the compiler, that allows some types, the same object each time."""
-    made = part.location.compilation.made
-    key = "of types", types
-    if key not in made:
-        made[key] = Complement({"type": sorted(types)})
-    return Subschema(made[key], part.location)
+    schema = part.location.compilation.once(("of types", types), lambda: Complement({"type": sorted(types)}))
+    return Subschema(schema, part.location)
 
 
 def _says_more(part: Subschema, choice: str) -> bool:

@@ -148,21 +148,22 @@ def listed_values_of(context: KnownRules, name: str) -> Mapping[str, Any] | None
 
 def listed_properties(part: Subschema) -> Mapping[str, Mapping[str, Any]]:
     """Return the properties of a schema whose values are listed and plain, with these values by identity."""
-    made = part.location.compilation.made
     key = "listed properties", part.identity
-    if key not in made:
-        listed: dict[str, Mapping[str, Any]] = {}
-        try:
-            alone = _alone(part)
-        except _Nothing:
-            alone = NOTHING_KNOWN
-        for name in dict.fromkeys(name for part in alone.schemas for name in part.schema.get("properties", ())):
-            values = listed_values_of(alone, name)
-            if values and not any(isinstance(value, list | dict) for value in values.values()):
-                listed[name] = values
-        made[key] = part.schema, listed
-    properties: Mapping[str, Mapping[str, Any]] = made[key][1]
-    return properties
+    return part.location.compilation.once(key, lambda: _new_listed_properties(part), keep=part.schema)
+
+
+def _new_listed_properties(part: Subschema) -> Mapping[str, Mapping[str, Any]]:
+    try:
+        known = _alone(part)
+    except _Nothing:
+        return {}
+    names = dict.fromkeys(name for own in known.schemas for name in own.schema.get("properties", ()))
+    listed = {name: listed_values_of(known, name) for name in names}
+    return {
+        name: values
+        for name, values in listed.items()
+        if values and not any(isinstance(value, list | dict) for value in values.values())
+    }
 
 
 def types_left(options: Iterable[Subschemas]) -> frozenset[str]:
@@ -193,11 +194,7 @@ def _added(schemas: Subschemas, context: KnownRules) -> tuple[Subschemas, _Rules
 
 def _alone(part: Subschema) -> KnownRules:
     """Return the known rules of one schema, the same object each time. Raises _Nothing if nothing satisfies it."""
-    made = part.location.compilation.made
-    key = "alone", part.identity
-    if key not in made:
-        made[key] = part.schema, context_of([part])
-    known: KnownRules = made[key][1]
+    known = part.location.compilation.once(("alone", part.identity), lambda: context_of([part]), keep=part.schema)
     if known.is_nothing:
         raise _Nothing
     return known
@@ -282,12 +279,8 @@ def _cannot_be(name: str, rule: SomeProperty, schemas: Subschemas, depth: int) -
 
 def _excludes_itself(rules: Subschemas, depth: int) -> bool:
     """Tell whether it is certain that no value satisfies some schemas; the answer is kept."""
-    made = rules[0].location.compilation.made
     key = "excludes itself", frozenset(rule.identity for rule in rules), depth
-    if key not in made:
-        made[key] = rules, surely_empty(rules, depth=depth)
-    is_certain: bool = made[key][1]
-    return is_certain
+    return rules[0].location.compilation.once(key, lambda: surely_empty(rules, depth=depth), keep=rules)
 
 
 def _required(schemas: Subschemas) -> frozenset[str]:

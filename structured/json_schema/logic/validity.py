@@ -59,14 +59,12 @@ def allows(part: Subschema, value: Any, *, asserts_formats: bool) -> bool:
 
 def _complement_allows(schema: Complement, place: SchemaPlace, value: Any) -> bool:
     """Tell whether a schema made by the compiler allows a value, its type first."""
-    made = place.location.compilation.made
-    key = "plain", id(schema)
-    if key not in made:
-        made[key] = (
-            schema,
-            {name: argument for name, argument in schema.items() if name not in _OWN and name not in _CONTAINS},
-        )
-    if not _plainly_allows(made[key][1], place, value):
+
+    def make() -> dict[str, Any]:
+        return {name: argument for name, argument in schema.items() if name not in _OWN and name not in _CONTAINS}
+
+    plain = place.location.compilation.once(("plain", id(schema)), make, keep=schema)
+    if not _plainly_allows(plain, place, value):
         return False
     if "contains" in schema and not _contains(schema, place, value):
         return False
@@ -224,21 +222,21 @@ def _json_path(error: Any) -> str:
 
 def _validator(schema: Any, place: SchemaPlace) -> Any:
     """Return the validator of a schema, the same object each time, since making it is most of the work."""
+    location = place.location
+    key = "validator", id(schema), location.entered, location.path, place.asserts_formats
+    return location.compilation.once(key, lambda: _new_validator(schema, place), keep=schema)
+
+
+def _new_validator(schema: Any, place: SchemaPlace) -> Any:
     from jsonschema.validators import validator_for
 
-    location = place.location
-    made = location.compilation.made
-    key = "validator", id(schema), location.entered, location.path, place.asserts_formats
-    if key not in made:
-        validator = _with_own_patterns(validator_for({"$schema": location.draft.metaschema}))
-        check_well_formed(schema, location.draft, validator.FORMAT_CHECKER)
-        library, checker = location.compilation.library, _checker(place.asserts_formats)
-        if _refers(schema):
-            located = {"$ref": _address(schema, location)}
-            made[key] = schema, validator(located, registry=library.registry, format_checker=checker)
-        else:
-            made[key] = schema, validator(schema, format_checker=checker)
-    return made[key][1]
+    location, checker = place.location, _checker(place.asserts_formats)
+    validator = _with_own_patterns(validator_for({"$schema": location.draft.metaschema}))
+    check_well_formed(schema, location.draft, validator.FORMAT_CHECKER)
+    if not _refers(schema):
+        return validator(schema, format_checker=checker)
+    located = {"$ref": _address(schema, location)}
+    return validator(located, registry=location.compilation.library.registry, format_checker=checker)
 
 
 @deep

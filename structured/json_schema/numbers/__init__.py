@@ -22,7 +22,7 @@ from structured.json_schema.numbers.pydantic_numbers import (
     typed_number,
 )
 from structured.json_schema.numbers.ranges import integer_range
-from structured.regex import Pattern, alternation
+from structured.regex import Pattern, union
 
 __all__ = [
     "BOUNDS",
@@ -67,9 +67,7 @@ def _are_plain(rules: NumberRules, location: Location) -> bool:
 
 def _either(typed: Callable[[NumberRules], Pattern | None], rules: NumberRules) -> Pattern | None:
     """Return the numbers of all intervals; None if there are none."""
-    patterns = [typed(rules._replace(intervals=(interval,))) for interval in rules.intervals]
-    options = [pattern for pattern in patterns if pattern is not None]
-    return alternation(*options) if options else None
+    return union(typed(rules._replace(intervals=(interval,))) for interval in rules.intervals)
 
 
 def _satisfiable(pattern: Pattern | None, rules: NumberRules, location: Location, name: str) -> Pattern:

@@ -5,7 +5,7 @@ or has the scientific notation of `structured.json_schema.numbers.ranges`. Multi
 (more than `MAX_SCIENTIFIC`) are plain decimals only.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
@@ -39,7 +39,7 @@ from structured.json_schema.numbers.ranges import (
     scientific,
     scientific_multiples,
 )
-from structured.regex import Pattern, alternation, chars, concat, literal, optional, repeat
+from structured.regex import Pattern, alternation, chars, concat, literal, optional, repeat, union
 
 _ANY_MAGNITUDE = concat(
     alternation(literal("0"), concat(NOT_ZERO, repeat(DIGIT, 0, None))),
@@ -77,7 +77,7 @@ def specified_integer(rules: NumberRules, *, may_have_point: bool) -> Pattern | 
     divisor = Fraction(1) if rules.divisor is None else common_multiple(rules.divisor, Fraction(1))
     if may_have_point:
         return specified_number(rules._replace(divisor=divisor))
-    plain = _either(_bare_integers(interval) for interval in rules.intervals)
+    plain = union(_bare_integers(interval) for interval in rules.intervals)
     if divisor == 1 and not rules.not_divisors:
         return plain
     return _plain_scan(plain, rules._replace(divisor=divisor))
@@ -93,27 +93,20 @@ def specified_number(rules: NumberRules) -> Pattern | None:
         return _ANY_NUMBER
     places = None if rules.divisor is None else _places(rules.divisor)
     if not rules.not_divisors and (rules.divisor is None or places is not None):
-        return _either(_numbers(interval, places) for interval in rules.intervals)
+        return union(_numbers(interval, places) for interval in rules.intervals)
     values = rules.few_values()
     if values is not None:
-        return _either(_numbers(Interval(value, value), None) for value in values)
+        return union(_numbers(Interval(value, value), None) for value in values)
     if rules.divisor is None and rules.not_divisors != _ONE and all(n.denominator == 1 for n in rules.not_divisors):
         others = specified_number(rules._replace(not_divisors=_ONE))
-        return (
-            others if 1 in rules.not_divisors else _either([specified_number(rules._replace(divisor=_ONE[0])), others])
-        )
-    return _either([_plain_scan(_plain(rules), rules), _scientific_scan(rules)])
+        return others if 1 in rules.not_divisors else union([specified_number(rules._replace(divisor=_ONE[0])), others])
+    return union([_plain_scan(_plain(rules), rules), _scientific_scan(rules)])
 
 
 def _places(divisor: Fraction) -> int | None:
     """Return the number of places of a divisor whose multiples are all decimals with so many places: 0.01 → 2."""
     factor, power = factor_and_power(divisor)
     return -power if factor == 1 and power <= 0 else None
-
-
-def _either(patterns: Iterable[Pattern | None]) -> Pattern | None:
-    options = [pattern for pattern in patterns if pattern is not None]
-    return alternation(*options) if options else None
 
 
 def _numbers(interval: Interval, places: int | None) -> Pattern | None:
@@ -124,7 +117,7 @@ def _numbers(interval: Interval, places: int | None) -> Pattern | None:
         if low == 0 and high is None and places is None:
             return _ANY_MAGNITUDE
         notation = scientific(low, high, style) if places is None else scientific_multiples(low, high, places)
-        return _either([magnitudes(low, high, style), notation])
+        return union([magnitudes(low, high, style), notation])
 
     return _with_integers(interval, numbers)
 
@@ -135,7 +128,7 @@ def _with_integers(interval: Interval, numbers: _Numbers) -> Pattern | None:
     decimals = None if ends is None else either_sign(*ends, numbers, minus_zero=True)
     first, last = interval.integers
     bare = [] if ends is None or (first, last) == Interval(*ends).integers else [_bare_integers(interval)]
-    return _either([decimals, *bare])
+    return union([decimals, *bare])
 
 
 def _bare_integers(interval: Interval) -> Pattern | None:
@@ -153,7 +146,7 @@ def _plain(rules: NumberRules) -> Pattern | None:
     if rules.divisor is not None:
         style = Style(decimal_places(rules.divisor), zeros=True, loose=False)
     pieces = [piece for interval in rules.intervals for piece in interval.without(no_zero)]
-    decimals = _either(_with_integers(piece, lambda low, high: magnitudes(low, high, style)) for piece in pieces)
+    decimals = union(_with_integers(piece, lambda low, high: magnitudes(low, high, style)) for piece in pieces)
     is_whole = rules.divisor is not None and rules.divisor.denominator == 1
     return scan(decimals, [_EXACT]) if decimals is not None and is_whole else decimals
 
@@ -189,13 +182,13 @@ def _scientific_scan(rules: NumberRules) -> Pattern | None:
         options.append(_scientific_part(rules, LEAST, most))
     elif rules.divisor is None:
         options += [_scientific(interval, LEAST, min(divisors) / 2, Style()) for interval in rules.intervals]
-    return _either(options)
+    return union(options)
 
 
 def _scientific_part(rules: NumberRules, least: Fraction, most: Fraction) -> Pattern | None:
     """Return the numbers in scientific notation that keep the rules and whose magnitude is from `least` to `most`."""
     style = Style(MANTISSA_PLACES)
-    numbers = _either(_scientific(interval, least, most, style) for interval in rules.intervals)
+    numbers = union(_scientific(interval, least, most, style) for interval in rules.intervals)
     divisors = [] if rules.divisor is None or (rules.divisor == 1 and least > 1) else [rules.divisor]
     factors = [factor_and_power(divisor)[0] for divisor in (*divisors, *rules.not_divisors)]
     if numbers is None or lcm(*factors) > MAX_SCIENTIFIC:

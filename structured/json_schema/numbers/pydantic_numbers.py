@@ -24,7 +24,7 @@ from structured.json_schema.numbers.ranges import (
     power_of_ten,
     scientific,
 )
-from structured.regex import Pattern, alternation, chars, concat, literal, optional, repeat, words
+from structured.regex import Pattern, alternation, chars, concat, literal, optional, repeat, union, words
 
 INTEGER_DIGITS = 18
 """Digits of an integer without a bound; beside one bound, integers up to ten times that bound are allowed."""
@@ -111,9 +111,7 @@ def multiples_between(low: Fraction, high: Fraction, divisor: Fraction) -> Patte
 
 def _listed(values: list[Fraction], places: int) -> Pattern | None:
     """Return some values, each with at most `places` digits after the point."""
-    patterns = [decimal_range(value, value, Style(places, loose=False)) for value in values]
-    options = [pattern for pattern in patterns if pattern is not None]
-    return alternation(*options) if options else None
+    return union(decimal_range(value, value, Style(places, loose=False)) for value in values)
 
 
 def _limited(low: Fraction | None, high: Fraction | None) -> tuple[Fraction, Fraction]:

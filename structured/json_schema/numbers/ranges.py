@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from structured.regex import EMPTY, Pattern, alternation, char_set, chars, concat, literal, optional, repeat
+from structured.regex import EMPTY, Pattern, alternation, char_set, chars, concat, literal, optional, repeat, union
 
 DIGIT = char_set((0x30, 0x39))
 NOT_ZERO = char_set((0x31, 0x39))
@@ -343,8 +343,7 @@ def scientific(low: Fraction, high: Fraction | None, style: Style) -> Pattern | 
         last -= 1
     if first is None or last is None or first <= last:
         options.append(_numbers(Fraction(1), None, first, last, style))
-    patterns = [option for option in options if option is not None]
-    return alternation(*patterns) if patterns else None
+    return union(options)
 
 
 def _mantissa(value: Fraction | None, exponent: int) -> Fraction:
@@ -367,5 +366,4 @@ def scientific_multiples(low: Fraction, high: Fraction | None, places: int) -> P
         style = Style(places + exponent, loose=False)
         greatest = 10 * unit - power_of_ten(-places)
         options.append(scientific(max(low, unit), min(most, greatest), style))
-    patterns = [option for option in options if option is not None]
-    return alternation(*patterns) if patterns else None
+    return union(options)

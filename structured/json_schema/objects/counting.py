@@ -10,7 +10,7 @@ from typing import NamedTuple
 from structured.errors import UnsatisfiableError
 from structured.json_schema.document.location import Location
 from structured.json_schema.objects.required_members import MemberObligations, Open, RequiredMembers
-from structured.regex import EMPTY, Members, Pattern, alternation, concat, optional, repeat, right_linear
+from structured.regex import EMPTY, Members, Pattern, alternation, concat, optional, repeat, right_linear, union
 
 MAX_COUNTED = 4096
 """The most states (members times counts) of an object with limits of its number of properties."""
@@ -211,8 +211,7 @@ class _Counting:
             for number in range(1, len(required) + 1)
             if (witnesses := required.exactly(number, self.comma)) is not None
         ]
-        possible = [way for way in ways if way is not None]
-        return alternation(*possible) if possible else None
+        return union(ways)
 
     def _others_from(self, count: int, witnesses: Pattern, number: int) -> Pattern | None:
         """Return any members by unlisted names, followed by `number` witnesses, that may follow `count` members."""

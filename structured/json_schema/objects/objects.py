@@ -40,7 +40,19 @@ from structured.json_schema.objects.required_members import (
     Open,
     RequiredMembers,
 )
-from structured.regex import EMPTY, Literal, Pattern, Unlike, Words, alternation, concat, literal, optional, words
+from structured.regex import (
+    EMPTY,
+    Literal,
+    Pattern,
+    Unlike,
+    Words,
+    alternation,
+    concat,
+    literal,
+    optional,
+    union,
+    words,
+)
 from structured.regex.dialects import ECMA, RUST, Dialect
 from structured.regex.json_strings import escaped
 from structured.regex.syntax import ANY_TEXT, NOTHING
@@ -366,9 +378,8 @@ class _Object:
             )
             for group in self._kinds_by_value(kinds, regexes)
         ]
-        members = [member for kind in grouped if (member := kind.member(())) is not None]
         witnesses = partial(self._required_members, grouped) if self.obligations.witnesses else None
-        return OtherMembers(alternation(*members) if members else None, witnesses)
+        return OtherMembers(union(kind.member(()) for kind in grouped), witnesses)
 
     def _required_members(self, kinds: list[NameKind], left: Open) -> RequiredMembers:
         """Return the members by unlisted names that meet the open clauses."""

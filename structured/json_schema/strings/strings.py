@@ -273,11 +273,7 @@ def _scan(rules: StringRules, compilation: Compilation) -> Scan | None:
 
 def _language(pattern: Pattern, compilation: Compilation) -> PatternLanguage:
     """Return the language of a pattern, the same object in one compilation, so that its states are explored once."""
-    key = "language", id(pattern)
-    if key not in compilation.made:
-        compilation.made[key] = pattern, PatternLanguage(pattern)
-    language: PatternLanguage = compilation.made[key][1]
-    return language
+    return compilation.once(("language", id(pattern)), lambda: PatternLanguage(pattern), keep=pattern)
 
 
 @lru_cache(maxsize=256)

@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 
 from structured.json_schema.numbers import integer_range
 from structured.json_schema.strings.formats.alphabets import DIGIT
-from structured.regex import EMPTY, Pattern, alternation, char_set, concat, literal, optional, repeat
+from structured.regex import EMPTY, Pattern, alternation, char_set, concat, literal, optional, repeat, union
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def times(low: dt.time | None, high: dt.time | None) -> Pattern | None:
     if not is_aware:
         return on_the_clock and concat(on_the_clock, _ANY_OFFSET)
     in_utc = _times(_clock(low, in_utc=True), _clock(high, in_utc=True))
-    return _any(on_the_clock, in_utc and concat(in_utc, _UTC))
+    return union([on_the_clock, in_utc and concat(in_utc, _UTC)])
 
 
 _FULL_DAY = 24 * 3600 * 10**6
@@ -133,7 +133,7 @@ def datetimes(low: dt.datetime | None, high: dt.datetime | None) -> Pattern | No
         return on_the_clock and concat(on_the_clock, _ANY_OFFSET)
     in_utc = _datetimes(*(_moved(bound, 0) for bound in bounds))
     elsewhere = _datetimes(_moved(low, 1), _moved(high, -1))
-    return _any(on_the_clock, in_utc and concat(in_utc, _UTC), elsewhere and concat(elsewhere, _OTHER_OFFSET))
+    return union([on_the_clock, in_utc and concat(in_utc, _UTC), elsewhere and concat(elsewhere, _OTHER_OFFSET)])
 
 
 def _moved(bound: dt.datetime | None, days: int) -> dt.datetime | None:
@@ -158,11 +158,6 @@ def _datetimes(low: dt.datetime | None, high: dt.datetime | None) -> Pattern | N
 
 def _digits_of(moment: dt.datetime) -> str:
     return f"{moment.year:04}{moment:%m%d%H%M%S%f}"
-
-
-def _any(*options: Pattern | None) -> Pattern | None:
-    patterns = [option for option in options if option is not None]
-    return alternation(*patterns) if patterns else None
 
 
 _SECOND = 10**6
