@@ -18,9 +18,9 @@ from typing import Any
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import PatternError, SchemaError, UnsatisfiableError
-from structured.json_schema.compile import compiled
 from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.location import Compilation, Reading
+from structured.json_schema.schema_compiler import compiled
 from structured.json_schema.whitespace import read_whitespace
 
 ROOT = Path(__file__).parent.parent

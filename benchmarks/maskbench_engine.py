@@ -10,8 +10,8 @@ from structured.automata import DEAD, RegularAutomaton
 from structured.automata.loops.jit import compile_loops
 from structured.index.index import Index
 from structured.index.masks import MaskTable
-from structured.json_schema.compile import compiled, foundation
 from structured.json_schema.document.location import Compilation, KeyOrder, Reading
+from structured.json_schema.schema_compiler import compiled, foundation
 from structured.json_schema.whitespace import read_whitespace
 from structured.vocabulary import TransformersTokenizer, Vocabulary
 

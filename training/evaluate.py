@@ -25,7 +25,7 @@ from structured.decoding.sampling import Sampler
 from structured.errors import NotStatedError
 from structured.index.guide import Guide
 from structured.index.index import Index
-from structured.json_schema.compile import schema_to_pattern
+from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.models import PACKAGED_MODEL, LanguageModel, load_model
 from structured.output_types.json_schema import JsonSchema

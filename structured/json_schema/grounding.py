@@ -1,4 +1,4 @@
-"""Values that a document has to state: of the pattern of a value, what the document allows."""
+"""Grounding: the restriction of a value's pattern to the values that the document states."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -6,30 +6,30 @@ from typing import Any
 from structured.automata import RegularAutomaton
 from structured.automata.protocol import accepts_text
 from structured.errors import PatternError
-from structured.json_schema.assertions import EVERY_TYPE
 from structured.json_schema.document.location import GROUNDED, Location, Subschemas
+from structured.json_schema.keyword_types import EVERY_TYPE
 from structured.json_schema.strings.strings import read_rules
 from structured.regex import Pattern, concat, literal, words
 
 GROUNDABLE = frozenset({"integer", "null", "number", "string"})
-"""Types of values that can be read off a document. The others are conclusions."""
+"""Types whose values a document can state. Values of other types are conclusions."""
 
 _IN_OTHER_FORMS = ("date", "date-time", "decimal", "time")
-"""Formats of strings that a document states in other forms."""
+"""Formats of strings that a document may state in other forms."""
 
 
 def is_grounded(schemas: Subschemas) -> bool:
-    """Tell whether a document has to state the values of some schemas."""
+    """Tell whether the document has to state the values of some schemas."""
     return any(GROUNDED in part.schema for part in schemas)
 
 
 def is_stated_in_forms(schema: Mapping[str, Any]) -> bool:
-    """Tell whether the strings of a schema are decimals, dates or times, which a document states in any form."""
+    """Tell whether the strings of a schema are decimals, dates or times, which a document may state in any form."""
     return schema.get("format") in _IN_OTHER_FORMS
 
 
 def check_grounded(types: frozenset[str], location: Location, *, is_listed: bool) -> None:
-    """Refuse to ground what no document states."""
+    """Refuse to ground values that no document states."""
     if types == EVERY_TYPE and not is_listed:
         raise location.refusal(
             "Only a string, a number, a date or a time can be grounded, and this may be of any type",
@@ -44,9 +44,9 @@ def check_grounded(types: frozenset[str], location: Location, *, is_listed: bool
 
 
 def grounded(kind: str, schemas: Subschemas, location: Location, ordinary: Pattern) -> Pattern:
-    """Return what a pattern of values of one type allows of those that the document states.
+    """Return the values of one type that the document states and that a pattern, `ordinary`, allows.
 
-    Raises UnsatisfiableError where it states none.
+    Raises UnsatisfiableError where the document states none.
     """
     statements = location.compilation.statements
     if statements is None or kind == "null":
@@ -61,7 +61,7 @@ def grounded(kind: str, schemas: Subschemas, location: Location, ordinary: Patte
             )
         except PatternError as error:
             raise location.refusal(
-                f"The rules for this text are too much to look for in a document. {error.problem}",
+                f"The document cannot be searched for a text with these rules. {error.problem}",
                 keyword=next((name for name in ("format", "pattern") for part in schemas if name in part.schema), None),
                 remedy="Write Grounded[str], and check the text in a validator; or ground a shorter document.",
             ) from error
@@ -69,19 +69,20 @@ def grounded(kind: str, schemas: Subschemas, location: Location, ordinary: Patte
             raise location.unsatisfiable("the document has no text that this may be", keyword=None)
         return concat(literal('"'), quotation, literal('"'))
     quote = '"' if form else ""
-    spellings = ([f"{quote}{one}{quote}" for one in alike] for alike in statements.spellings(form or "number"))
-    found = _accepted(spellings, ordinary)
-    if not found:
+    stated = statements.spellings(form or "number")
+    spellings = ([f"{quote}{spelling}{quote}" for spelling in equal] for equal in stated)
+    accepted = _accepted(spellings, ordinary)
+    if not accepted:
         raise location.unsatisfiable(f"the document states no {form or kind} that this may be", keyword=None)
-    return words(found)
+    return words(accepted)
 
 
 def _accepted(spellings: Iterable[Sequence[str]], pattern: Pattern) -> list[str]:
-    """Return of each value the first of its spellings that a pattern accepts."""
+    """Return, for each value, the first of its spellings that a pattern accepts."""
     automaton = RegularAutomaton(pattern)
-    found: dict[str, None] = {}
-    for alike in spellings:
-        accepted = next((one for one in alike if accepts_text(automaton, one)), None)
-        if accepted is not None:
-            found[accepted] = None
-    return list(found)
+    accepted: dict[str, None] = {}
+    for equal in spellings:
+        first = next((spelling for spelling in equal if accepts_text(automaton, spelling)), None)
+        if first is not None:
+            accepted[first] = None
+    return list(accepted)

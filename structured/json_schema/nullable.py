@@ -1,4 +1,4 @@
-"""Properties that an answer may lack: whether null says that there is no value, and which may be left out for that."""
+"""Optional properties: whether an answer may leave a property out, and whether it may be null instead."""
 
 from collections.abc import Callable, Mapping
 
@@ -9,10 +9,10 @@ from structured.json_schema.document.references import follow
 
 
 def may_be_left_out(part: Subschema, name: str) -> bool:
-    """Tell whether an answer may be without a property that an object lists.
+    """Tell whether an answer may leave out a property that an object lists.
 
-    By default, one that is not required is written, as null where there is no value. In a JSON Schema, where being
-    optional is the usual way to allow that, it is left out instead, unless it may be null, or is a constant.
+    By default, an optional property is written, as null where there is no value. In a JSON Schema, which usually allows
+    a missing value by making the property optional, it is left out instead, unless it may be null or is a constant.
     """
     required = part.schema.get("required")
     required = required if isinstance(required, list) else []
@@ -25,48 +25,48 @@ def may_be_left_out(part: Subschema, name: str) -> bool:
 
 
 def invents_nothing(part: Subschema) -> bool:
-    """Tell whether a value can always be written without an invention: it may be null, or it is a constant."""
-    return any_branch(part, _is_known, {})
+    """Tell whether a property can be written without inventing a value: it may be null, or it is a constant."""
+    return any_branch(part, _is_fixed, {})
 
 
 def can_be_null(part: Subschema) -> bool:
-    """Tell whether a schema allows null by name; one that says nothing at all allows it too."""
-    return any_branch(part, _says_null, {})
+    """Tell whether a schema names null, or restricts nothing."""
+    return any_branch(part, _names_null, {})
 
 
 @deep
-def any_branch(part: Subschema, says: Callable[[Schema], bool], known: dict[Identity, bool]) -> bool:
-    """Tell whether a schema says something, or what it refers to or one of its branches does.
+def any_branch(part: Subschema, condition: Callable[[Schema], bool], answers: dict[Identity, bool]) -> bool:
+    """Tell whether a condition holds of a schema, of its target if it is a reference, or of one of its branches.
 
-    `known` keeps the answers; one that leads back to itself says it, as far as is known then.
+    `answers` keeps the answers. The condition counts as true of a schema that refers back to itself.
     """
-    if part.identity not in known:
-        known[part.identity] = True
-        known[part.identity] = _new_branch(part, says, known)
-    return known[part.identity]
+    if part.identity not in answers:
+        answers[part.identity] = True
+        answers[part.identity] = _new_branch(part, condition, answers)
+    return answers[part.identity]
 
 
-def _new_branch(part: Subschema, says: Callable[[Schema], bool], known: dict[Identity, bool]) -> bool:
+def _new_branch(part: Subschema, condition: Callable[[Schema], bool], answers: dict[Identity, bool]) -> bool:
     schema = part.schema
     if not isinstance(schema, Mapping) or schema.keys() <= ANNOTATIONS:
         return True
     if "$ref" in schema:
         try:
-            return any_branch(follow(part), says, known)
+            return any_branch(follow(part), condition, answers)
         except SchemaError:
             return True
     for keyword in ("anyOf", "oneOf"):
         if keyword in schema:
             options = (part.below(keyword, index) for index in range(len(schema[keyword])))
-            return any(any_branch(option, says, known) for option in options)
-    return says(schema)
+            return any(any_branch(option, condition, answers) for option in options)
+    return condition(schema)
 
 
-def _is_known(schema: Schema) -> bool:
-    return "const" in schema or len(schema.get("enum", ())) == 1 or _says_null(schema)
+def _is_fixed(schema: Schema) -> bool:
+    return "const" in schema or len(schema.get("enum", ())) == 1 or _names_null(schema)
 
 
-def _says_null(schema: Schema) -> bool:
+def _names_null(schema: Schema) -> bool:
     if "const" in schema or "enum" in schema:
         return None in schema.get("enum", [schema.get("const", 0)])
     return "null" in types_of(schema)

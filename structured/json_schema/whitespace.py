@@ -33,19 +33,19 @@ class Whitespace:
 
     @property
     def colon(self) -> Pattern:
-        """What stands between a name and its value."""
+        """The colon between a name and its value, with the whitespace around it."""
         return concat(self.before, literal(":"), self.after_colon)
 
     def opening(self, depth: int) -> Pattern:
-        """Return what follows an opening bracket that stands inside `depth` others."""
+        """Return the whitespace after an opening bracket inside `depth` other pairs."""
         return self._new_line(depth + 1) if self.indent else self.edge
 
     def comma(self, depth: int) -> Pattern:
-        """Return what stands between two members of a bracket that stands inside `depth` others."""
+        """Return the comma between two members of a pair of brackets inside `depth` others, with its whitespace."""
         return concat(self.before, literal(","), self._new_line(depth + 1) if self.indent else self.after_comma)
 
     def closing(self, depth: int) -> Pattern:
-        """Return what precedes the closing bracket of a pair that stands inside `depth` others."""
+        """Return the whitespace before a closing bracket inside `depth` other pairs."""
         return self._new_line(depth) if self.indent else self.edge
 
     def _new_line(self, depth: int) -> Pattern:
@@ -71,7 +71,7 @@ WHITESPACES: dict[WhitespaceName, Whitespace] = {
 that RFC 8259 has."""
 
 check_whitespace = one_of(get_args(WhitespaceName))
-"""Takes the name of an argument, and that of a whitespace style. Raises TypeError or ValueError for any other."""
+"""Check the name of a whitespace style, after that of an argument. Raises TypeError or ValueError for any other."""
 
 
 def read_whitespace(name: WhitespaceName) -> Whitespace:

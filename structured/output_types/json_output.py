@@ -11,7 +11,6 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from structured.automata import RegularAutomaton
 from structured.errors import NotStatedError, UnsatisfiableError
-from structured.json_schema.compile import compiled, foundation
 from structured.json_schema.document.location import (
     UNSATISFIABLE,
     Compilation,
@@ -21,6 +20,7 @@ from structured.json_schema.document.location import (
     Subschema,
 )
 from structured.json_schema.grounding import is_stated_in_forms
+from structured.json_schema.schema_compiler import compiled, foundation
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.description import describe, layouts
 from structured.output_types.grounded.marks import Ground, marks, with_grounding

@@ -16,6 +16,7 @@ from structured.errors.arguments import check_fields, flag, instance, one_of, or
 from structured.errors.recursion import deep, with_room
 from structured.errors.values import shown
 from structured.json_schema.document.drafts import Draft, named_draft
+from structured.json_schema.document.library import Path, pointer_of
 from structured.json_schema.document.location import (
     Compilation,
     KeyOrder,
@@ -25,8 +26,7 @@ from structured.json_schema.document.location import (
     Schema,
     Subschema,
 )
-from structured.json_schema.document.resources import Path, pointer_of
-from structured.json_schema.logic.evaluation import check_well_formed, rejection
+from structured.json_schema.logic.validity import check_well_formed, rejection
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, read_whitespace
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import JsonOutput

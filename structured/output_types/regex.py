@@ -16,7 +16,7 @@ from structured.output_types.output_type import Description, OutputType
 from structured.regex import Pattern
 from structured.regex.class_parser import Flags
 from structured.regex.dialects import ECMA, PYTHON, RUST
-from structured.regex.parser import whole_regex_to_pattern
+from structured.regex.regex_parser import whole_regex_to_pattern
 from structured.regex.syntax import Repeat
 from structured.regex.traversal import nodes_of
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from structured.automata import RegularAutomaton
 from structured.errors import SchemaError
 from structured.errors.recursion import deep
-from structured.json_schema.compile import ANY_VALUE, compiled
 from structured.json_schema.document.location import Location
+from structured.json_schema.schema_compiler import ANY_VALUE, compiled
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.interface import automaton_of
 from structured.output_types.json_output import JsonLayout, JsonOutput

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from structured.automata import RegularAutomaton
-from structured.json_schema.compile import foundation, part_to_pattern
 from structured.json_schema.document.location import Location, Subschema
+from structured.json_schema.schema_compiler import foundation, part_to_pattern
 from structured.output_types.json_output import with_statements
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps

@@ -25,6 +25,7 @@ from structured.regex.syntax import (
     literal,
     optional,
     repeat,
+    union,
     words,
 )
 from structured.regex.traversal import nodes_of, productive_nodes
@@ -56,6 +57,7 @@ __all__ = [
     "productive_nodes",
     "repeat",
     "right_linear",
+    "union",
     "without_bytes",
     "words",
 ]

@@ -1,7 +1,7 @@
-r"""References to groups, resolved: what a group has captured is followed through the expression, value by value.
+r"""References to groups, resolved: each value that a group can capture is followed through the expression.
 
-`(["']).*\1` is `".*"|'.*'`. That is possible where a group has few values, and where it is known which of them a
-reference means: a group inside of a repetition, with the reference behind it, may have the value of an earlier one.
+`(["']).*\1` becomes `".*"|'.*'`. That is possible where a group has few values, and where it is certain which value a
+reference means: a group inside a repetition, with its reference outside, may have captured in an earlier repetition.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,13 +13,13 @@ from structured.regex.character_sets import Range
 from structured.regex.expression import (
     Atomic,
     Backreference,
-    Choice,
+    Branches,
     Conditional,
     Expression,
     Group,
     Look,
     Quantified,
-    Sequence,
+    Series,
     choice,
     expressions_in,
     parts_of,
@@ -29,19 +29,19 @@ from structured.regex.priority import Refuse
 from structured.regex.syntax import EMPTY, NOTHING, CharSet, Literal, Words
 
 MAX_VALUES = 5_000
-"""Texts of one group that are told apart."""
+"""The most texts of one group that are followed."""
 
 MAX_CAPTURED = 2_000
-"""Combinations of what several groups have captured."""
+"""The most combinations of texts that several groups have captured."""
 
 MAX_UNROLLED = 4
-"""Repetitions of a group that are written out one by one."""
+"""The most repetitions of a group that are written out one by one."""
 
 _SET: Final = object()
 _STALE: Final = object()
 
 _Captured = tuple[tuple[int, object], ...]
-"""What groups have captured, in the order of their numbers: a text, that they have, or what is not known."""
+"""The captures of groups, in the order of their numbers: a text, a mark that there is one, or an unknown text."""
 
 
 def without_references(expression: Expression, refuse: Refuse) -> Expression:
@@ -54,7 +54,7 @@ def without_references(expression: Expression, refuse: Refuse) -> Expression:
 
 
 class _Resolution:
-    """The groups that are referred to, and how."""
+    """The resolution of the references in one expression."""
 
     def __init__(self, references: set[int], by_text: set[int], refuse: Refuse) -> None:
         self.references = references
@@ -67,16 +67,16 @@ class _Resolution:
     def resolved(  # noqa: C901  one case for each kind of node
         self, expression: Expression, captured: _Captured, later: frozenset[int]
     ) -> dict[_Captured, Expression]:
-        """Return for what groups may have captured in the end the expression that captures that.
+        """Return, for each combination of captures that an expression can end with, the expression that yields it.
 
-        `later` are the groups that are referred to behind the expression; of others nothing is kept.
+        `later` are the groups that are referred to after the expression; captures of others are dropped.
         """
         if not self.groups_set_in(expression) and not self.groups_read_in(expression):
             return {_kept(captured, later): expression}
         match expression:
-            case Sequence(parts):
+            case Series(parts):
                 return self._in_order(parts, captured, later)
-            case Choice(options):
+            case Branches(options):
                 return _joined(way for option in options for way in self.resolved(option, captured, later).items())
             case Group(number, item):
                 return (
@@ -93,8 +93,8 @@ class _Resolution:
                 value = dict(captured).get(number)
                 if value is _STALE:
                     self._refuse_stale(place)
-                found = sequence(map(alike, value)) if isinstance(value, str) else NOTHING
-                return {_kept(captured, later): found}
+                text = sequence(map(alike, value)) if isinstance(value, str) else NOTHING
+                return {_kept(captured, later): text}
             case Quantified():
                 return self._repeated(expression, captured, later)
             case Atomic(item, place):
@@ -113,37 +113,37 @@ class _Resolution:
         needed = [later]
         for part in reversed(parts[1:]):
             needed.append(needed[-1] | self.groups_read_in(part))
-        found: dict[_Captured, Expression] = {captured: EMPTY}
+        ways: dict[_Captured, Expression] = {captured: EMPTY}
         for part, after in zip(parts, reversed(needed), strict=True):
-            found = _joined(
+            ways = _joined(
                 (kept, sequence((before, way)))
-                for known, before in found.items()
-                for kept, way in self.resolved(part, known, after).items()
+                for earlier, before in ways.items()
+                for kept, way in self.resolved(part, earlier, after).items()
             )
-            if len(found) > MAX_CAPTURED:
+            if len(ways) > MAX_CAPTURED:
                 group = next(node for node in expressions_in(part) if isinstance(node, Group))
                 self.refuse(f"A choice among more than {MAX_CAPTURED:,} combinations of captured texts", group.place)
-        return found
+        return ways
 
     def _captures(self, group: Group, captured: _Captured, later: frozenset[int]) -> dict[_Captured, Expression]:
-        """Return the ways to capture each value of a group that is referred to."""
+        """Return, for each value of a group with references, the expression that captures it."""
         number, is_read = group.number, group.number in later
-        own = number in self.groups_read_in(group.item)  # CPython may find there what an earlier attempt has left
+        own = number in self.groups_read_in(group.item)  # CPython may keep the capture of an earlier attempt
         known_inside = _kept({**dict(captured), number: _STALE}, frozenset(self.references)) if own else captured
         inside = self.resolved(group.item, known_inside, later - {number})
         if not is_read:
             return inside
         if number not in self.by_text:
-            return _joined((_kept({**dict(known), number: _SET}, later), way) for known, way in inside.items())
+            return _joined((_kept({**dict(reached), number: _SET}, later), way) for reached, way in inside.items())
         ways: list[tuple[_Captured, Expression]] = []
-        for known, way in inside.items():
+        for reached, way in inside.items():
             values = _texts(way)
             if values is None:
                 self.refuse(
                     f"A reference to a group that may capture more than {MAX_VALUES:,} texts, or that looks around,",
                     group.place,
                 )
-            ways += [(_kept({**dict(known), number: value}, later), Literal(value)) for value in sorted(values)]
+            ways += [(_kept({**dict(reached), number: value}, later), Literal(value)) for value in sorted(values)]
         return _joined(ways)
 
     def _repeated(self, node: Quantified, captured: _Captured, later: frozenset[int]) -> dict[_Captured, Expression]:
@@ -154,18 +154,18 @@ class _Resolution:
         most = node.maximum
         if most is not None and (most <= 1 or (most <= MAX_UNROLLED and not _may_be_empty(item))):
             ways = [sequence([item] * count) for count in range(node.minimum, most + 1)]
-            return _joined(way for one in ways for way in self.resolved(one, captured, later).items())
+            return _joined(way for option in ways for way in self.resolved(option, captured, later).items())
         if sets & later:
-            self.refuse("A reference to a group inside of a repetition, from outside of it,", node.place)
+            self.refuse("A reference to a group inside a repetition, from outside of it,", node.place)
         unknown = _kept({**dict(captured), **dict.fromkeys(sets, _STALE)}, frozenset(self.references))
         outside = frozenset(self.references) - sets
         inside = choice(self.resolved(item, unknown, self.groups_read_in(item) & outside).values())
         return {_kept(captured, later): Quantified(inside, node.minimum, most, node.mode, node.place)}
 
     def _alone(self, expression: Expression, captured: _Captured, place: int) -> Expression:
-        """Return what becomes of an expression that is matched by itself, and may refer to groups but have none."""
+        """Resolve an expression that is matched by itself, and may refer to groups but not contain such groups."""
         if self.groups_set_in(expression):
-            self.refuse("A reference to a group inside of an atomic group or of what looks around", place)
+            self.refuse("A reference to a group inside an atomic group or a lookaround", place)
         return choice(self.resolved(expression, captured, frozenset()).values())
 
     def groups_set_in(self, expression: Expression) -> frozenset[int]:
@@ -178,29 +178,29 @@ class _Resolution:
 
     @deep
     def _collected(
-        self, expression: Expression, known: dict[int, tuple[Expression, frozenset[int]]], *, sets: bool
+        self, expression: Expression, kept: dict[int, tuple[Expression, frozenset[int]]], *, sets: bool
     ) -> frozenset[int]:
         """Return the groups that an expression sets, or those that it reads."""
-        found = known.get(id(expression))
-        if found is None:
+        entry = kept.get(id(expression))
+        if entry is None:
             own: set[int] = set()
             match expression:
                 case Group(number) if sets:
                     own = {number} & self.references
                 case Backreference(number) | Conditional(number) if not sets:
                     own = {number}
-            below = [self._collected(part, known, sets=sets) for part in parts_of(expression)]
-            found = known[id(expression)] = expression, frozenset(own).union(*below)
-        return found[1]
+            below = [self._collected(part, kept, sets=sets) for part in parts_of(expression)]
+            entry = kept[id(expression)] = expression, frozenset(own).union(*below)
+        return entry[1]
 
 
 @deep
 def _may_be_empty(expression: Expression) -> bool:
-    """Tell whether an expression may match the empty text, after which CPython repeats it no more."""
+    """Tell whether an expression may match the empty text, after which CPython stops repeating it."""
     match expression:
-        case Sequence(parts):
+        case Series(parts):
             return all(map(_may_be_empty, parts))
-        case Choice(options):
+        case Branches(options):
             return any(map(_may_be_empty, options))
         case Group(_, item) | Atomic(item):
             return _may_be_empty(item)
@@ -216,50 +216,50 @@ def _may_be_empty(expression: Expression) -> bool:
 
 
 def _kept(captured: _Captured | Mapping[int, object], later: frozenset[int]) -> _Captured:
-    """Return what has been captured by the groups that are still referred to."""
+    """Return the captures of the groups that later references need."""
     return tuple(sorted((pair for pair in dict(captured).items() if pair[0] in later), key=lambda pair: pair[0]))
 
 
 def _joined(ways: Iterable[tuple[_Captured, Expression]]) -> dict[_Captured, Expression]:
-    """Return the ways to capture the same as one."""
-    found: dict[_Captured, list[Expression]] = {}
+    """Return the alternatives of each combination of captures as one expression."""
+    alternatives: dict[_Captured, list[Expression]] = {}
     for captured, way in ways:
-        found.setdefault(captured, []).append(way)
-    return {captured: choice(same) for captured, same in found.items()}
+        alternatives.setdefault(captured, []).append(way)
+    return {captured: choice(same) for captured, same in alternatives.items()}
 
 
 @deep
 def _texts(expression: Expression) -> set[str] | None:  # noqa: C901  one case for each kind of node
-    """Return the texts that an expression matches; None if they are many, or depend on what stands around."""
-    found: set[str] | None = None
+    """Return the texts that an expression matches; None if they are many, or depend on the text around."""
+    texts: set[str] | None = None
     match expression:
         case Literal(text):
-            found = {text}
-        case Words(texts):
-            found = set(texts)
+            texts = {text}
+        case Words(options):
+            texts = set(options)
         case CharSet(ranges):
-            found = _characters(ranges)
+            texts = _characters(ranges)
         case Group(_, item):
-            found = _texts(item)
-        case Choice(options):
-            found = set()
-            for option in options:
+            texts = _texts(item)
+        case Branches(branches):
+            texts = set()
+            for option in branches:
                 more = _texts(option)
                 if more is None:
                     return None
-                found |= more
-        case Sequence(parts):
-            found = _products([_texts(part) for part in parts])
+                texts |= more
+        case Series(parts):
+            texts = _products([_texts(part) for part in parts])
         case Quantified(item, minimum, int(maximum), "greedy" | "lazy") if maximum <= MAX_VALUES:
-            one, every = _texts(item), {""}
-            found = {""} if minimum == 0 else set()
+            once, every = _texts(item), {""}
+            texts = {""} if minimum == 0 else set()
             for count in range(1, maximum + 1):
-                longer = _products([every, one])
-                if longer is None or len(found) > MAX_VALUES:
+                longer = _products([every, once])
+                if longer is None or len(texts) > MAX_VALUES:
                     return None
                 every = longer
-                found |= every if count >= minimum else set()
-    return found if found is not None and len(found) <= MAX_VALUES else None
+                texts |= every if count >= minimum else set()
+    return texts if texts is not None and len(texts) <= MAX_VALUES else None
 
 
 def _characters(ranges: tuple[Range, ...]) -> set[str] | None:
@@ -269,9 +269,9 @@ def _characters(ranges: tuple[Range, ...]) -> set[str] | None:
 
 
 def _products(parts: list[set[str] | None]) -> set[str] | None:
-    found = {""}
+    texts = {""}
     for part in parts:
-        if part is None or len(found) * len(part) > MAX_VALUES:
+        if part is None or len(texts) * len(part) > MAX_VALUES:
             return None
-        found = {before + after for before, after in product(found, part)}
-    return found
+        texts = {before + after for before, after in product(texts, part)}
+    return texts

@@ -1,7 +1,7 @@
-r"""Character classes: the code points of each, by its name in a dialect.
+r"""Character classes: the code points of each class in a dialect.
 
-What `\d`, `\w`, `\s` and `.` stand for is where dialects differ most: ECMA 262 §22.2.2.9 has ASCII digits and words,
-Rust's `regex` (its documentation, "Perl character classes") and Python's `re` have those of Unicode.
+Dialects differ most in `\d`, `\w`, `\s` and `.`: ECMA 262 §22.2.2.9 has ASCII digits and words, Rust's `regex` (its
+documentation, "Perl character classes") and Python's `re` have those of Unicode.
 """
 
 import re
@@ -83,14 +83,14 @@ _ONE_LETTER = frozenset("LMNPSZC")
 @cache
 def _ranges_by_category() -> dict[str, tuple[Range, ...]]:
     """Return the code points of every general category of two letters."""
-    found: dict[str, list[Range]] = {}
+    by_category: dict[str, list[Range]] = {}
     start, before = 0, unicodedata.category("\0")
     for code_point in range(1, sys.maxunicode + 2):
         here = unicodedata.category(chr(code_point)) if code_point <= sys.maxunicode else ""
         if here != before:
-            found.setdefault(before, []).append((start, code_point - 1))
+            by_category.setdefault(before, []).append((start, code_point - 1))
             start, before = code_point, here
-    return {name: normalise(ranges) for name, ranges in found.items()}
+    return {name: normalise(ranges) for name, ranges in by_category.items()}
 
 
 @cache
@@ -103,28 +103,30 @@ def category(name: str) -> tuple[Range, ...] | None:
     short = _CATEGORIES.get(plain.lower().replace(" ", "_"), plain)
     if short in ("Any", "ASCII"):
         return normalise([(0, sys.maxunicode if short == "Any" else 0x7F)])
-    known = _ranges_by_category()
-    names = _SETS.get(short, (short,)) if short not in _ONE_LETTER else [two for two in known if two[0] == short]
-    if not all(two in known for two in names):
+    categories = _ranges_by_category()
+    names = (
+        _SETS.get(short, (short,)) if short not in _ONE_LETTER else [name for name in categories if name[0] == short]
+    )
+    if not all(name in categories for name in names):
         return None
-    return normalise(piece for two in names for piece in known[two])
+    return normalise(piece for name in names for piece in categories[name])
 
 
 @cache
 def unicode_digits() -> tuple[Range, ...]:
-    r"""Return what `\d` is in Rust and Python: Decimal_Number."""
+    r"""Return the characters of `\d` in Rust and Python: Decimal_Number."""
     return category("Nd") or ()
 
 
 @cache
 def python_word() -> tuple[Range, ...]:
-    r"""Return what `\w` is in Python: letters and numbers by `str.isalnum`, and the underscore."""
-    return _found_by_re(r"\w+")
+    r"""Return the characters of `\w` in Python: letters and numbers by `str.isalnum`, and the underscore."""
+    return _matched_by_re(r"\w+")
 
 
 @cache
 def rust_word() -> tuple[Range, ...]:
-    r"""Return what `\w` is in Rust (UTS 18, annex C): Alphabetic, Mark, Decimal_Number, Connector, Join_Control."""
+    r"""Return the characters of `\w` in Rust (UTS 18, annex C): Alphabetic, Mark, Nd, Connector, Join_Control."""
     names = ("L", "M", "Nd", "Nl", "Pc")
     return normalise([*(piece for name in names for piece in category(name) or ()), *_CIRCLED, (0x200C, 0x200D)])
 
@@ -135,25 +137,25 @@ _CIRCLED: tuple[Range, ...] = ((0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0
 
 @cache
 def unassigned() -> tuple[Range, ...]:
-    """Return the characters of which another version of Unicode than Python's may say more."""
+    """Return the characters that a newer version of Unicode than Python's may define."""
     return category("Cn") or ()
 
 
 @cache
 def python_space() -> tuple[Range, ...]:
-    r"""Return what `\s` is in Python: `str.isspace`."""
-    return _found_by_re(r"\s+")
+    r"""Return the characters of `\s` in Python: `str.isspace`."""
+    return _matched_by_re(r"\s+")
 
 
-def _found_by_re(expression: str) -> tuple[Range, ...]:
-    """Return the characters of which an expression finds one or more."""
+def _matched_by_re(expression: str) -> tuple[Range, ...]:
+    """Return the characters that an expression, a class with `+`, matches."""
     every = "".join(map(chr, range(sys.maxunicode + 1)))
-    return normalise((found.start(), found.end() - 1) for found in re.finditer(expression, every))
+    return normalise((match.start(), match.end() - 1) for match in re.finditer(expression, every))
 
 
 @cache
 def _cases() -> dict[int, frozenset[int]]:
-    """Return for each character that has other cases the characters that equal it but for the case."""
+    """Return, for each character with other cases, the characters that are equal except for case."""
     folds: dict[str, set[int]] = {}
     for point in range(sys.maxunicode + 1):
         character = chr(point)
@@ -164,7 +166,7 @@ def _cases() -> dict[int, frozenset[int]]:
 
 
 def without_case(ranges: tuple[Range, ...]) -> tuple[Range, ...]:
-    """Return the characters and all that differ from one of them by case alone: `[a-c]` → `[A-Ca-c]`."""
+    """Return the characters together with their other cases: `[a-c]` → `[A-Ca-c]`."""
     others = [
         (other, other) for point, same in _cases().items() if any(low <= point <= high for low, high in ranges)
         for other in same

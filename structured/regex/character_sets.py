@@ -1,4 +1,4 @@
-"""Sets of characters, as sorted ranges of code points, and those that a JSON string spells in a way of its own."""
+"""Sets of characters, as sorted ranges of code points, and the characters that a JSON string escapes."""
 
 import json
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ def normalise(ranges: Iterable[Range]) -> tuple[Range, ...]:
 
 
 def complement(ranges: Iterable[Range]) -> tuple[Range, ...]:
-    """Return the characters that lie in none of the ranges."""
+    """Return the characters outside the ranges."""
     gaps: list[Range] = []
     low = 0
     for start, end in normalise(ranges):
@@ -43,9 +43,9 @@ def _without_surrogates(low: int, high: int) -> list[Range]:
 
 
 UNESCAPED_RANGES: tuple[Range, ...] = ((0x20, 0x21), (0x23, 0x5B), (0x5D, 0xD7FF), (0xE000, 0x10FFFF))
-"""The characters that stand for themselves inside a JSON string (RFC 8259 §7), less the surrogates."""
+"""The characters that a JSON string does not escape (RFC 8259 §7), less the surrogates."""
 
 PLAIN_ESCAPES = tuple(
     escape for character in ('"', "\\", *map(chr, range(0x20))) for escape in [json.dumps(character)[1:-1]]
 )
-"""How `json.dumps` spells the others: the short escapes, and `\\u00` with small digits."""
+"""The spellings of the other characters by `json.dumps`: the short escapes, and `\\u00` with small digits."""

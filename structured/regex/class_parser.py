@@ -1,4 +1,4 @@
-r"""The reader of what stands for one character in a regular expression: `\d`, `\u00e9`, `[a-z]`, `\p{L}`."""
+r"""The parser of single characters and classes in a regular expression: `\d`, `\u00e9`, `[a-z]`, `\p{L}`."""
 
 import unicodedata
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from structured.regex.python_case import in_any_case
 
 
 class Flags(NamedTuple):
-    """What `(?i)`, `(?m)`, `(?s)`, `(?x)` and `(?a)` turn on."""
+    """The flags that `(?i)`, `(?m)`, `(?s)`, `(?x)` and `(?a)` set."""
 
     i: bool = False
     m: bool = False
@@ -24,7 +24,7 @@ _CONTROLS = {"t": 0x09, "n": 0x0A, "v": 0x0B, "f": 0x0C, "r": 0x0D}
 
 
 class ClassParser:
-    """Reads one regular expression from left to right; this much of it, character by character."""
+    """A reader of one regular expression, from left to right, that knows single characters and classes."""
 
     def __init__(self, text: str, dialect: Dialect) -> None:
         self.text = text
@@ -33,29 +33,29 @@ class ClassParser:
         self.flags = Flags()
 
     def error(self, problem: str, remedy: str = "Correct the pattern.", position: int | None = None) -> PatternError:
-        """Return the error that says what is wrong, and where: where the parser is, if no other place is given."""
+        """Return the error about a problem at a position, by default that of the parser."""
         place = self.position if position is None else position
         return PatternError(f"{problem}, at character {place}", pattern=self.text, remedy=remedy, position=place)
 
-    def unsupported(self, what: str, position: int | None = None) -> PatternError:
-        """Return the error that says what cannot be enforced."""
+    def unsupported(self, feature: str, position: int | None = None) -> PatternError:
+        """Return the error that a feature cannot be enforced."""
         return self.error(
-            f"{what} cannot be enforced", "Say the same without it, or check it in a validator.", position
+            f"{feature} cannot be enforced", "Say the same without it, or check it in a validator.", position
         )
 
     def classes(self, name: str) -> Ranges:
-        r"""Return the characters of `\d`, `\w` or `\s`, as the flags have them."""
+        r"""Return the characters of `\d`, `\w` or `\s` under the flags."""
         return ASCII_CLASSES[name] if self.flags.a else self.dialect.classes(name)
 
     def peek(self, text: str) -> bool:
-        """Tell whether a text comes next."""
+        """Tell whether `text` comes next."""
         return self.text.startswith(text, self.position)
 
     def take(self, text: str) -> bool:
-        """Read a text if it comes next; tell whether it did."""
-        found = self.peek(text)
-        self.position += len(text) if found else 0
-        return found
+        """Read `text` if it comes next; tell whether it did."""
+        is_next = self.peek(text)
+        self.position += len(text) if is_next else 0
+        return is_next
 
     def next(self) -> str:
         """Read one character."""
@@ -65,14 +65,14 @@ class ClassParser:
         return self.text[self.position - 1]
 
     def end_of(self, mark: str) -> int:
-        """Return the position behind a mark that closes what was opened."""
+        """Return the position after the next closing mark."""
         end = self.text.find(mark, self.position)
         if end < 0:
             raise self.error("A group is not closed")
         return end + len(mark)
 
     def class_escape(self) -> tuple[Ranges, Ranges]:
-        """Read what follows a backslash; return what it surely matches, and what it may match."""
+        """Read the escape of a class; return the characters that it surely matches, and those that it may match."""
         character = self.next()
         if character in "dwsDWS":
             sure = self.classes(character.lower())
@@ -102,7 +102,7 @@ class ClassParser:
         return (complement(possible), complement(ranges)) if negated else (ranges, possible)
 
     def _code_point(self, character: str) -> int:  # noqa: C901  one case for each kind of escape
-        """Return the character that an escape stands for."""
+        """Return the code point of an escaped character."""
         if character in _CONTROLS:
             return _CONTROLS[character]
         if character == "a" and self.dialect is not ECMA:
@@ -162,7 +162,7 @@ class ClassParser:
         return code_point
 
     def class_ranges(self) -> tuple[Ranges, Ranges]:
-        """Return what a class surely matches, and what it may match."""
+        """Read a class; return the characters that it surely matches, and those that it may match."""
         start = self.position
         negated = self.take("^")
         sure: list[Range] = []

@@ -11,10 +11,10 @@ Ranges = tuple[Range, ...]
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    r"""What differs between the languages of regular expressions.
+    r"""A dialect of regular expressions.
 
-    `classes` are the sets of `\d`, `\w` and `\s`; `uncertain` are characters of which they may contain more or fewer.
-    `line_ends` are what a dot does not match. `is_lenient`: an escaped letter that means nothing is itself.
+    `classes` are the sets of `\d`, `\w` and `\s`; they may or may not contain the characters of `uncertain`. A dot does
+    not match `line_ends`. In a dialect that `is_lenient`, an escaped letter without a meaning is the letter itself.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Dialect:
 
 
 ASCII_CLASSES: dict[str, Ranges] = {"d": characters.DIGITS, "w": characters.WORD, "s": characters.POSIX["space"]}
-"""What the flag `a` makes of them."""
+"""The classes under the flag `a`."""
 
 
 def _ecma_class(name: str) -> Ranges:

@@ -1,8 +1,8 @@
-"""The syntax tree of a regular expression as it is written: with groups, and with the order in which things are tried.
+"""The syntax tree of a regular expression as it is written: with groups, and with the order of attempts.
 
-A `Pattern` says which texts match, and this tree says how `re` looks for a match: alternatives from left to right, a
-quantifier as often as it can or as seldom. Only atomic groups, possessive quantifiers, and references to groups can
-tell; `priority.py` and `backreferences.py` turn these into patterns.
+A `Pattern` defines which texts match. This tree also defines how `re` searches for a match: alternatives from left to
+right, a quantifier greedily or lazily. The order matters only to atomic groups, possessive quantifiers and references
+to groups; `priority.py` and `backreferences.py` turn these into patterns.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -14,31 +14,31 @@ from structured.regex.syntax import EMPTY, Boundary, CharSet, Literal, Lookahead
 Mode = TypingLiteral["greedy", "lazy", "possessive"]
 
 
-class Sequence(NamedTuple):
-    """Its parts, one after the other."""
+class Series(NamedTuple):
+    """A sequence of parts."""
 
     parts: "tuple[Expression, ...]"
 
 
-class Choice(NamedTuple):
-    """One of its options, tried in their order."""
+class Branches(NamedTuple):
+    """A choice between options, tried in their order."""
 
     options: "tuple[Expression, ...]"
 
 
 class Quantified(NamedTuple):
-    """Its item, `minimum` to `maximum` times; no upper limit where `maximum` is None."""
+    """An item `minimum` to `maximum` times; None means no limit."""
 
     item: "Expression"
     minimum: int
     maximum: int | None
     mode: Mode
     place: int
-    """The character of the expression at which the quantifier begins."""
+    """The position of the quantifier in the regular expression."""
 
 
 class Group(NamedTuple):
-    """A group that captures its text, under a number."""
+    """A group that captures its text under a number."""
 
     number: int
     item: "Expression"
@@ -46,14 +46,14 @@ class Group(NamedTuple):
 
 
 class Atomic(NamedTuple):
-    """The first match of its item, and no other: `(?>a|ab)` does not match `ab`."""
+    """The first match of an item, and no other: `(?>a|ab)` does not match `ab`."""
 
     item: "Expression"
     place: int
 
 
 class Look(NamedTuple):
-    """No character: what follows begins with a match of its item, or what stands before ends with one."""
+    """A lookaround: the text that follows begins with a match of an item, or the text before ends with one."""
 
     item: "Expression"
     is_behind: bool
@@ -62,7 +62,7 @@ class Look(NamedTuple):
 
 
 class Backreference(NamedTuple):
-    """The text that a group has captured; `alike` are the characters that equal one of it."""
+    """The text that a group has captured; `alike` returns the characters that count as equal to one of them."""
 
     number: int
     alike: "Callable[[str], Pattern]"
@@ -70,7 +70,7 @@ class Backreference(NamedTuple):
 
 
 class Conditional(NamedTuple):
-    """One of two expressions: the first if a group has captured something."""
+    """The first of two expressions if a group has captured something, else the second."""
 
     number: int
     met: "Expression"
@@ -79,8 +79,8 @@ class Conditional(NamedTuple):
 
 
 Expression = (
-    Sequence
-    | Choice
+    Series
+    | Branches
     | Quantified
     | Group
     | Atomic
@@ -93,27 +93,27 @@ Expression = (
     | Lookahead
     | Pattern
 )
-"""What is no node of its own here is a pattern: a character, or an anchor."""
+"""An expression. Characters and anchors are patterns."""
 
 
 def sequence(parts: Iterable[Expression]) -> Expression:
-    """Return expressions one after the other."""
+    """Return a sequence of expressions."""
     kept = tuple([part for part in parts if part is not EMPTY])
-    return EMPTY if not kept else kept[0] if len(kept) == 1 else Sequence(kept)
+    return EMPTY if not kept else kept[0] if len(kept) == 1 else Series(kept)
 
 
 def choice(options: Iterable[Expression]) -> Expression:
-    """Return one of some expressions, of which there is one at least."""
+    """Return a choice between expressions, at least one."""
     kept = tuple(options)
-    return kept[0] if len(kept) == 1 else Choice(kept)
+    return kept[0] if len(kept) == 1 else Branches(kept)
 
 
 def parts_of(expression: Expression) -> "tuple[Expression, ...]":
-    """Return the expressions of which one is made."""
+    """Return the direct parts of an expression."""
     match expression:
-        case Sequence(parts):
+        case Series(parts):
             return parts
-        case Choice(options):
+        case Branches(options):
             return options
         case Quantified(item) | Group(_, item) | Atomic(item) | Look(item):
             return (item,)
@@ -123,7 +123,7 @@ def parts_of(expression: Expression) -> "tuple[Expression, ...]":
 
 
 def expressions_in(expression: Expression) -> Iterator[Expression]:
-    """Yield an expression and all below it."""
+    """Yield an expression and all its parts, to any depth."""
     open_ends = [expression]
     while open_ends:
         node = open_ends.pop()

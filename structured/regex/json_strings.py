@@ -1,7 +1,7 @@
 """Patterns inside JSON strings: the same texts, escaped.
 
-Each character has one spelling, that of `json.dumps(text, ensure_ascii=False)`: so texts are as many as before, and
-what holds of the ones (an intersection, a complement) holds of the others.
+Each character has one spelling, that of `json.dumps(text, ensure_ascii=False)`. So escaping is a bijection, and
+intersections and complements of escaped languages are the escaped intersections and complements.
 """
 
 import json
@@ -34,17 +34,17 @@ from structured.regex.syntax import (
 def escaped(pattern: Pattern, shared: dict[int, Pattern] | None = None) -> Pattern:
     r"""Return the pattern with its characters escaped as JSON escapes them: a line feed → `\\n`.
 
-    Nodes that are shared stay shared; `shared` holds those already done, by identity.
+    Shared nodes stay shared; `shared` has the results for nodes that were escaped before, by identity.
     """
-    known = {} if shared is None else shared
-    found = known.get(id(pattern))
-    if found is None:
-        found = known[id(pattern)] = _escaped(pattern, known)
-    return found
+    results = {} if shared is None else shared
+    entry = results.get(id(pattern))
+    if entry is None:
+        entry = results[id(pattern)] = _escaped(pattern, results)
+    return entry
 
 
 @deep
-def _escaped(pattern: Pattern, known: dict[int, Pattern]) -> Pattern:  # noqa: C901, PLR0912  one case for each kind of node
+def _escaped(pattern: Pattern, results: dict[int, Pattern]) -> Pattern:  # noqa: C901, PLR0912  one case for each kind of node
     match pattern:
         case Literal(text):
             return Literal(json.dumps(text, ensure_ascii=False)[1:-1])
@@ -53,13 +53,13 @@ def _escaped(pattern: Pattern, known: dict[int, Pattern]) -> Pattern:  # noqa: C
         case CharSet(ranges):
             return escaped_set(ranges)
         case Concat(parts):
-            return concat(*(escaped(part, known) for part in parts))
+            return concat(*(escaped(part, results) for part in parts))
         case Alternation(options):
-            return alternation(*(escaped(option, known) for option in options))
+            return alternation(*(escaped(option, results) for option in options))
         case Repeat(item, minimum, maximum):
-            return repeat(escaped(item, known), minimum, maximum)
+            return repeat(escaped(item, results), minimum, maximum)
         case Reference():
-            return _escaped_reference(pattern, known)
+            return _escaped_reference(pattern, results)
         case Boundary("start"):
             return Boundary("opening")
         case Boundary("end"):
@@ -67,29 +67,29 @@ def _escaped(pattern: Pattern, known: dict[int, Pattern]) -> Pattern:  # noqa: C
         case Boundary():
             return pattern
         case Lookahead(inside, negated):
-            return Lookahead(escaped(inside, known), negated)
+            return Lookahead(escaped(inside, results), negated)
         case Lookbehind(inside, negated):
-            return Lookbehind(escaped(inside, known), negated)
+            return Lookbehind(escaped(inside, results), negated)
         case Scan() | Quotation():
             return pattern
     raise TypeError(f"{type(pattern).__name__} is not a pattern of characters")
 
 
-def _escaped_reference(reference: Reference, known: dict[int, Pattern]) -> Reference:
-    """Return a reference to the escaped definition, which may refer back to it."""
+def _escaped_reference(reference: Reference, results: dict[int, Pattern]) -> Reference:
+    """Return a reference to the escaped definition, which may contain the reference."""
     target = reference.target
     inner: dict[str, Pattern] = {}
-    found = Reference(reference.name, inner)
-    if id(target) not in known:
-        known[id(target)] = found  # what is inside refers to it
-        known[id(target)] = _escaped(target, known)
-    inner[reference.name] = known[id(target)]
-    return found
+    escaped_reference = Reference(reference.name, inner)
+    if id(target) not in results:
+        results[id(target)] = escaped_reference  # for references inside the target
+        results[id(target)] = _escaped(target, results)
+    inner[reference.name] = results[id(target)]
+    return escaped_reference
 
 
 @lru_cache(maxsize=1024)
 def escaped_set(ranges: tuple[Range, ...]) -> Pattern:
-    """Return one character of some ranges."""
+    """Return the spellings of one character of some ranges."""
     plain, spelled = spelled_ranges(ranges)
     return alternation(*([CharSet(plain)] if plain else []), *([words(spelled)] if spelled else []))
 
@@ -102,7 +102,7 @@ _LAST_ESCAPED = max(_ESCAPED)
 
 @lru_cache(maxsize=4096)
 def spelled_ranges(ranges: tuple[Range, ...]) -> tuple[tuple[Range, ...], tuple[str, ...]]:
-    """Return which characters of some ranges stand for themselves, and how the others are spelled."""
+    """Return the characters of some ranges that are not escaped, and the spellings of the others."""
     near = [(low, high) for low, high in ranges if low <= _LAST_ESCAPED]
     spelled = tuple(text for text, point in zip(PLAIN_ESCAPES, _ESCAPED, strict=True) if near and _holds(near, point))
     return _common(ranges, UNESCAPED_RANGES), spelled
@@ -120,7 +120,7 @@ def _holds(ranges: Iterable[Range], point: int) -> bool:
 
 
 def _common(left: tuple[Range, ...], right: tuple[Range, ...]) -> tuple[Range, ...]:
-    found = [
+    overlaps = [
         (max(low, start), min(high, end)) for low, high in left for start, end in right if low <= end and start <= high
     ]
-    return normalise(found)
+    return normalise(overlaps)

@@ -1,21 +1,21 @@
-"""The printing of patterns as regular expressions, piece by piece: one that shares nodes may have a very long text.
+"""The printing of patterns as regular expressions, piece by piece: with shared nodes, a text may be very long.
 
-Escaping for Python's `re` happens here and nowhere else. The nodes say what their pieces are.
+Escaping for Python's `re` happens here and nowhere else. Each node returns its pieces.
 """
 
 from collections.abc import Iterator
 
 Pieces = tuple[object, ...]
-"""Texts, and nodes that are still to be printed."""
+"""Texts, and nodes that are not printed yet."""
 
 
 class Composite:
-    """A node that is made of others."""
+    """A node with other nodes below it."""
 
     __slots__ = ()
 
     def pieces(self) -> Pieces:
-        """Return what is printed."""
+        """Return the texts and nodes that its text consists of."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -23,33 +23,33 @@ class Composite:
 
 
 MAX_PRINTED = 200_000, 20_000_000
-"""Pieces and characters of the longest regular expression that is printed."""
+"""The most pieces and characters of a regular expression that is printed."""
 
 
 def printed(pattern: object) -> str | None:
-    """Return the text of a pattern; None if it is too long, as it can be where nodes are shared."""
-    found: list[str] = []
+    """Return the text of a pattern; None if it is too long, as it may be where nodes are shared."""
+    texts: list[str] = []
     pieces, characters = MAX_PRINTED
     for text in _printed(pattern):
-        found.append(text)
+        texts.append(text)
         characters -= len(text)
-        if len(found) > pieces or characters < 0:
+        if len(texts) > pieces or characters < 0:
             return None
-    return "".join(found)
+    return "".join(texts)
 
 
 def excerpt(pattern: object, most: int = 10_000) -> str:
-    """Return the text of a pattern up to so many characters; one that shares nodes may have very many.
+    """Return the text of a pattern, cut after `most` characters: with shared nodes it may be very long.
 
     `literal("abc")`, `2` → `ab…`
     """
-    found, length = [], 0
+    texts, length = [], 0
     for text in _printed(pattern):
-        found.append(text[: most - length])
+        texts.append(text[: most - length])
         length += len(text)
         if length > most:
-            return "".join((*found, "…"))
-    return "".join(found)
+            return "".join((*texts, "…"))
+    return "".join(texts)
 
 
 def _printed(pattern: object) -> Iterator[str]:
@@ -64,7 +64,7 @@ def _printed(pattern: object) -> Iterator[str]:
 
 
 def quantifier(minimum: int, maximum: int | None) -> str:
-    """Return how counts are written: `0`, `None` → `*`."""
+    """Return a quantifier: `0`, `None` → `*`."""
     match (minimum, maximum):
         case (0, None):
             return "*"
@@ -84,7 +84,7 @@ _SPECIAL_IN_SET = frozenset(map(ord, r"\]^-[&~|"))
 
 
 def range_text(low: int, high: int) -> str:
-    """Return how a range of characters is written inside brackets."""
+    """Return a range of characters as written inside brackets."""
     first, last = escape(low, _SPECIAL_IN_SET), escape(high, _SPECIAL_IN_SET)
     if low == high:
         return first

@@ -1,13 +1,13 @@
-r"""The texts that an expression matches, where it matters which match is found first.
+r"""The texts that an expression matches, where the order of attempts matters.
 
-An atomic group takes the first match of what is inside and no other: `(?>a|ab)c` does not match `abc`. What is tried
-before a match is a condition on the text that follows: `(?>a|ab)` is `a|(?!a)ab`, and `(?>a*b?)` is `a*(?!a)(b|(?!b))`.
-So each is written out with lookaheads, after which the order is of no account any more.
+An atomic group takes the first match of its content and no other: `(?>a|ab)c` does not match `abc`. Earlier attempts
+become conditions on the text that follows: `(?>a|ab)` is `a|(?!a)ab`, and `(?>a*b?)` is `a*(?!a)(b|(?!b))`. With these
+lookaheads written out, the order no longer matters.
 
-`first_match(expression, after)` are the first matches after which `after` can follow, provided that it does.
+`first_match(expression, after)` returns the first matches after which `after` can follow, provided that it does.
 
-A possessive quantifier is not quite an atomic group around a greedy one: CPython looks for each repetition as for an
-atomic group of its own, so that `(?:a|ab){2}+` does not match `aba`, and `(?>(?:a|ab){2})` does.
+A possessive quantifier is not exactly an atomic group around a greedy one: CPython matches each repetition as an atomic
+group of its own, so `(?:a|ab){2}+` does not match `aba`, but `(?>(?:a|ab){2})` does.
 """
 
 from collections.abc import Callable
@@ -17,13 +17,13 @@ from structured.errors.recursion import deep
 from structured.regex.expression import (
     Atomic,
     Backreference,
-    Choice,
+    Branches,
     Conditional,
     Expression,
     Group,
     Look,
     Quantified,
-    Sequence,
+    Series,
     choice,
     sequence,
 )
@@ -46,10 +46,10 @@ from structured.regex.syntax import (
 )
 
 MAX_UNROLLED = 100
-"""Repetitions in an atomic group that are written out one by one."""
+"""The most repetitions in an atomic group that are written out one by one."""
 
 Refuse = Callable[[str, int], NoReturn]
-"""Raises the error that says what is unsupported, and at which character."""
+"""A function that raises the error about an unsupported feature at a position."""
 
 
 def matched(expression: Expression, refuse: Refuse) -> Pattern:
@@ -58,25 +58,25 @@ def matched(expression: Expression, refuse: Refuse) -> Pattern:
 
 
 class _Reader:
-    """One expression on its way to a pattern."""
+    """The conversion of one expression to a pattern."""
 
     def __init__(self, refuse: Refuse) -> None:
         self.refuse = refuse
         self._matched: dict[int, tuple[Expression, Pattern]] = {}
 
     def matched(self, expression: Expression) -> Pattern:
-        """Return the texts that an expression matches in some way; the same pattern each time."""
-        known = self._matched.get(id(expression))
-        if known is None:
-            known = self._matched[id(expression)] = expression, self._read(expression)
-        return known[1]
+        """Return the texts that an expression matches in some way, the same pattern each time."""
+        entry = self._matched.get(id(expression))
+        if entry is None:
+            entry = self._matched[id(expression)] = expression, self._read(expression)
+        return entry[1]
 
     @deep
     def _read(self, expression: Expression) -> Pattern:
         match expression:
-            case Sequence(parts):
+            case Series(parts):
                 return concat(*map(self.matched, parts))
-            case Choice(options):
+            case Branches(options):
                 return alternation(*map(self.matched, options))
             case Group(_, item):
                 return self.matched(item)
@@ -94,15 +94,15 @@ class _Reader:
 
     @deep
     def first_match(self, expression: Expression, after: tuple[Pattern, ...]) -> Pattern:
-        """Return the first matches of an expression after which something can follow, provided that it does."""
+        """Return the first matches of an expression after which `after` can follow, provided that it does."""
         match expression:
-            case Sequence(parts):
-                found: list[Pattern] = []
+            case Series(parts):
+                matches: list[Pattern] = []
                 for part in reversed(parts):
-                    found.append(self.first_match(part, after))
+                    matches.append(self.first_match(part, after))
                     after = (self.matched(part), *after) if _is_needed(parts) else after
-                return concat(*found[::-1])
-            case Choice(options):
+                return concat(*matches[::-1])
+            case Branches(options):
                 ways: list[Pattern] = []
                 before: list[Pattern] = []
                 for option in options:
@@ -125,41 +125,45 @@ class _Reader:
             return EMPTY
         if _may_be_empty(self.matched(item)):
             if is_lazy and maximum != 1:
-                self.refuse("A lazy repetition of what may be empty, inside of an atomic group", node.place)
+                self.refuse("A lazy repetition of an item that may be empty, inside an atomic group", node.place)
             if not is_lazy:
                 filled, minimum = self._filled(node, is_last=not _trimmed(after))
                 if filled is None:
                     return _repeated(self.first_match(item, after), node.minimum, maximum)
                 item = filled
         again = self.matched(item)
-        if not is_lazy and not _trimmed(after) and minimum <= 1:  # each repetition that is found stays
+        if not is_lazy and not _trimmed(after) and minimum <= 1:  # no repetition is ever given back
             return self._in_isolation(self.first_match(item, ()), minimum, maximum)
         if minimum > MAX_UNROLLED or (maximum or 0) > MAX_UNROLLED:
-            self.refuse(f"A repetition of more than {MAX_UNROLLED} inside of an atomic group", node.place)
+            self.refuse(f"A repetition of more than {MAX_UNROLLED} inside an atomic group", node.place)
 
         def rest(low: int, high: int | None) -> tuple[Pattern, ...]:
             return (_repeated(again, low, high), *after)
 
-        def one(low: int, high: int | None) -> Pattern:
-            """Return a repetition, after which so many may follow."""
+        def repetition(low: int, high: int | None) -> Pattern:
+            """Return a repetition after which `low` to `high` more may follow."""
             return self.first_match(item, rest(low, high))
 
         fewer = None if maximum is None else maximum - minimum
-        needed = [one(minimum - done, None if maximum is None else maximum - done) for done in range(1, minimum + 1)]
+        needed = [
+            repetition(minimum - done, None if maximum is None else maximum - done) for done in range(1, minimum + 1)
+        ]
         if fewer is None:
-            more = concat(_cannot_follow(after), one(0, None)) if is_lazy else one(0, None)
+            more = concat(_cannot_follow(after), repetition(0, None)) if is_lazy else repetition(0, None)
             end = EMPTY if is_lazy else _cannot_follow((again, *rest(0, None)))
             return concat(*needed, _repeated(more, 0, None), end)
-        found: Pattern = EMPTY
+        repetitions: Pattern = EMPTY
         for left in range(fewer):
             if is_lazy:
-                found = alternation(EMPTY, concat(_cannot_follow(after), one(0, left), found))
+                repetitions = alternation(EMPTY, concat(_cannot_follow(after), repetition(0, left), repetitions))
             else:
-                found = alternation(concat(one(0, left), found), _cannot_follow((again, *rest(0, left))))
-        return concat(*needed, found)
+                repetitions = alternation(
+                    concat(repetition(0, left), repetitions), _cannot_follow((again, *rest(0, left)))
+                )
+        return concat(*needed, repetitions)
 
     def _possessive(self, node: Quantified) -> Pattern:
-        """Return repetitions of which each is looked for by itself."""
+        """Return repetitions, each of which is matched by itself."""
         if node.maximum == 0:
             return EMPTY
         item, minimum = self._filled(node, is_last=True)
@@ -168,7 +172,7 @@ class _Reader:
         return self._in_isolation(self.first_match(item, ()), minimum, node.maximum)
 
     def _in_isolation(self, item: Pattern, minimum: int, maximum: int | None) -> Pattern:
-        """Return as many of an item as there are, `maximum` at most, each of which is found in one way alone."""
+        """Return as many repetitions of an item as there are, at most `maximum`, each with a single match."""
         no_more = Lookahead(item, negated=True)
         if maximum is None:
             return concat(repeat(item, minimum, None), no_more)
@@ -176,7 +180,7 @@ class _Reader:
         return every if minimum == maximum else alternation(every, concat(repeat(item, minimum, maximum - 1), no_more))
 
     def _filled(self, node: Quantified, *, is_last: bool) -> tuple[Expression | None, int]:
-        """Return what a quantifier repeats that is not empty, None if there is none, and how often at least.
+        """Return the part of a quantified item that is not empty (None if there is none), and its least count.
 
         `is_last` is whether anything may follow, so that the first match stays.
         """
@@ -187,15 +191,15 @@ class _Reader:
         return self._not_empty(node.item, node.place, is_last=is_last), 0
 
     def _refuse_empty(self, place: int) -> NoReturn:
-        self.refuse("A repetition of what may be empty, inside of an atomic group", place)
+        self.refuse("A repetition of an item that may be empty, inside an atomic group", place)
 
     @deep
     def _not_empty(  # noqa: C901, PLR0912  one case for each kind of node
         self, expression: Expression, place: int, *, is_last: bool = False
     ) -> Expression | None:
-        """Return what an expression matches that is not empty, which is tried before nothing; None if there is none.
+        """Return the nonempty matches of an expression that come before the empty match; None if there are none.
 
-        `a*|b?` would be tried in another order, and is refused.
+        `a*|b?` has another order, and is refused.
         """
         whole = self.matched(expression)
         if not _may_be_empty(whole):
@@ -208,9 +212,9 @@ class _Reader:
             case Atomic(item):
                 filled = self._not_empty(item, place, is_last=True)
                 return None if filled is None else Atomic(filled, place)
-            case Choice(options):
+            case Branches(options):
                 return self._not_empty_choice(options, place, is_last=is_last)
-            case Sequence(parts):
+            case Series(parts):
                 ways: list[Expression] = []
                 before: list[Expression] = []
                 for index, part in enumerate(parts):
@@ -243,38 +247,38 @@ class _Reader:
         kept: list[Expression] = []
         guards: list[Expression] = []
         for index, option in enumerate(options):
-            found = self.matched(option)
+            pattern = self.matched(option)
             filled = self._not_empty(option, place, is_last=is_last)
             if filled is not None:
                 kept.append(sequence((*guards, filled)))
-            if _may_be_empty(found) and index + 1 < len(options):
-                if is_last and _is_free(found):
+            if _may_be_empty(pattern) and index + 1 < len(options):
+                if is_last and _is_free(pattern):
                     break
-                if not is_last or not _matches_nothing_but_empty(found):
-                    self.refuse("A choice that is empty before it is something else, inside of an atomic group", place)
+                if not is_last or not _matches_nothing_but_empty(pattern):
+                    self.refuse("A choice that is empty before other options, inside an atomic group", place)
                 guards.append(Look(option, is_behind=False, is_negated=True, place=place))
         return choice(kept) if kept else None
 
 
 def _is_settled(part: Atomic | Quantified) -> bool:
-    """Tell whether something is empty only where it finds nothing else."""
+    """Tell whether a node matches the empty text only where it matches nothing else."""
     return isinstance(part, Atomic) or (part.mode == "possessive" and part.minimum == 0)
 
 
 def _is_needed(parts: tuple[Expression, ...]) -> bool:
-    """Tell whether some part has more than one match, so that it counts what follows it."""
+    """Tell whether some part has more than one match, so that the text after it matters."""
     return any(not isinstance(part, Literal | CharSet | Boundary) for part in parts)
 
 
 def _repeated(item: Pattern, minimum: int, maximum: int | None) -> Pattern:
-    """Return an item some times; what matches no character is there or not, however often."""
+    """Return a repetition of an item; an item without characters is there once or not at all."""
     if maximum == 0 or (minimum == 0 and _matches_nothing_but_empty(item)):
         return EMPTY
     return item if _matches_nothing_but_empty(item) else repeat(item, minimum, maximum)
 
 
 def _trimmed(after: tuple[Pattern, ...]) -> tuple[Pattern, ...]:
-    """Return what must follow, without an end that always does."""
+    """Return the patterns that must follow, without trailing ones that always match."""
     while after and _is_free(after[-1]):
         after = after[:-1]
     return after
@@ -287,7 +291,7 @@ def _cannot_follow(after: tuple[Pattern, ...]) -> Pattern:
 
 @deep
 def _is_free(pattern: Pattern) -> bool:
-    """Tell whether a pattern surely matches the empty text, wherever it stands."""
+    """Tell whether a pattern surely matches the empty text, in any place."""
     match pattern:
         case Literal(text):
             return not text
@@ -304,7 +308,7 @@ def _is_free(pattern: Pattern) -> bool:
 
 @deep
 def _may_be_empty(pattern: Pattern) -> bool:
-    """Tell whether a pattern may match the empty text somewhere."""
+    """Tell whether a pattern may match the empty text in some place."""
     match pattern:
         case Boundary() | Lookahead() | Lookbehind():
             return pattern is not NOTHING

@@ -1,10 +1,9 @@
-"""Patterns without some bytes: the same texts, less those in which the bytes occur.
+"""Patterns without some bytes: the texts of a pattern in which these bytes do not occur.
 
-Not every tokenizer can spell every byte. What it cannot spell is taken out of the pattern, and not out of the automaton
-byte by byte, so that the states that are left are alive and know their shortest completion. A node stays what it is
-wherever that does no harm: where whatever is begun without the bytes can be completed without them, and no longer than
-before. So a pattern that merely allows such a byte, as every string does, is the same one afterwards, with all that is
-known of it.
+Not every tokenizer can spell every byte. The bytes that it cannot spell are removed from the pattern rather than from
+the automaton, so that every state that is left is alive and has its shortest completion. A node is kept wherever that
+is harmless: where every beginning without the bytes can be completed without them, in no more bytes than before. So a
+pattern that merely allows such a byte, as every string does, stays the same object, with all that is derived from it.
 """
 
 import json
@@ -53,7 +52,7 @@ def without_bytes(pattern: Pattern, absent: frozenset[int]) -> Pattern | None:
 
 
 class _Restriction:
-    """One pattern on its way to the texts without some bytes. Nodes are told by their identity."""
+    """The restriction of one pattern to texts without some bytes. Nodes are compared by identity."""
 
     def __init__(self, pattern: Pattern, absent: frozenset[int]) -> None:
         self.root = pattern
@@ -73,19 +72,19 @@ class _Restriction:
         self._undefined: list[tuple[dict[str, Pattern], str, Pattern]] = []
 
     def pattern(self) -> Pattern | None:
-        """Return what is left of the pattern."""
+        """Return the restricted pattern; None if no text is left."""
         if not self._changed:
             return self.root
         if id(self.root) not in self._productive:
             return None
-        found = self._node(self.root)
+        restricted = self._node(self.root)
         while self._undefined:
             definitions, name, target = self._undefined.pop()
             definitions[name] = self._node(target)
-        return found
+        return restricted
 
     def _spread(self, nodes: Iterable[Pattern]) -> None:
-        """Count as changed whatever a changed node is below."""
+        """Mark every node above a changed node as changed."""
         above = defaultdict[int, list[int]](list)
         for node in nodes:
             for part in parts_of(node):
@@ -97,7 +96,7 @@ class _Restriction:
 
     @deep
     def _node(self, node: Pattern) -> Pattern:
-        """Return what is left of a node, of which something is."""
+        """Return the restriction of a node of which some text is left."""
         if id(node) not in self._changed:
             return node
         if id(node) not in self._done:
@@ -135,7 +134,7 @@ class _Restriction:
         item = self._node(node.item)
         if node.least > 1 or id(node.separator) not in self._productive:
             raise PatternError(
-                "Different items are unsupported where some bytes of them cannot be written",
+                "Different items are unsupported where some of their bytes cannot be written",
                 pattern=excerpt(node),
                 remedy="Use a tokenizer that spells every text: one with a byte-level alphabet or with byte fallback.",
             )
@@ -150,7 +149,7 @@ class _Restriction:
         return self._references[id(target)]
 
     def _leaf(self, node: Pattern) -> Pattern | None:
-        """Return what is left of a node that has no others below it."""
+        """Return the restriction of a node without others below it; None if no text is left."""
         match node:
             case Literal(text):
                 return node if self._spells(text) else None
@@ -175,12 +174,15 @@ class _Restriction:
         return self.absent.isdisjoint(text.encode())
 
     def _is_harmless(self, sequences: Sequences) -> bool:
-        """Tell whether a character of some sequences can be read as before: what is begun ends, and none is longer."""
+        """Tell whether some sequences can be kept: each beginning can be completed, in no more bytes than before."""
         kept = [sequence for sequence in sequences if all(map(self._has, sequence))]
         return (
             bool(kept)
             and min(map(len, kept)) == min(map(len, sequences))
-            and (len(kept) == len(sequences) or not any(self._has(one[0]) for one in sequences if one not in kept))
+            and (
+                len(kept) == len(sequences)
+                or not any(self._has(sequence[0]) for sequence in sequences if sequence not in kept)
+            )
         )
 
     def _has(self, byte_range: ByteRange) -> bool:
@@ -192,7 +194,7 @@ class _Restriction:
         return normalise(span for sequence in byte_sequences(ranges) for span in self._spans(sequence))
 
     def _spans(self, sequence: tuple[ByteRange, ...]) -> list[Range]:
-        """Return the code points that some ranges of bytes encode, less those that have an absent byte."""
+        """Return the code points that a sequence of byte ranges encodes, less those with an absent byte."""
         spans, width = [(0, 0)], 1
         for place, (low, high) in reversed(list(enumerate(sequence))):
             bits = 0x3F if place else 0x7F >> (len(sequence) if len(sequence) > 1 else 0)
@@ -210,7 +212,7 @@ class _Restriction:
         return _trimmed(Scan(tuple(arcs), node.accepting, node.most, included, node.excluded, node.eliminate))
 
     def _arcs(self, arcs: tuple[tuple[int, int, int], ...]) -> tuple[tuple[int, int, int], ...]:
-        """Return what is left of the arcs of one state, the same ones if none does harm."""
+        """Return the restricted arcs of one state, the same object if all are harmless."""
         targets = defaultdict[int, list[Range]](list)
         for low, high, target in arcs:
             targets[target].append((low, high))
@@ -224,22 +226,22 @@ class _Restriction:
         )
 
     def _is_spelled_as_before(self, ranges: tuple[Range, ...]) -> bool:
-        """Tell whether it does no harm to keep a character of some ranges as JSON spells it."""
-        known = self._harmless.get(ranges)
-        if known is None:
+        """Tell whether it is harmless to keep the characters of some ranges, as JSON spells them."""
+        is_harmless = self._harmless.get(ranges)
+        if is_harmless is None:
             plain, spelled = spelled_ranges(ranges)
             escapes = [tuple((byte, byte) for byte in escape.encode()) for escape in spelled]
-            known = self._harmless[ranges] = self._is_harmless([*byte_sequences(plain), *escapes])
-        return known
+            is_harmless = self._harmless[ranges] = self._is_harmless([*byte_sequences(plain), *escapes])
+        return is_harmless
 
     def _spelled_characters(self, ranges: tuple[Range, ...]) -> tuple[Range, ...]:
-        """Return the characters of some ranges whose spelling in JSON is left."""
+        """Return the characters of some ranges that JSON can spell without the absent bytes."""
         plain, spelled = spelled_ranges(ranges)
         escaped = [ord(json.loads(f'"{escape}"')) for escape in spelled if self._spells(escape)]
         return normalise([*self._characters(plain), *((point, point) for point in escaped)])
 
     def _unlike(self, node: Unlike) -> Pattern | None:
-        """Return a string that is none of some texts, as an automaton over the characters that are left."""
+        """Return the strings other than some texts, as an automaton over the characters that are left."""
         free = self._spelled_characters(_ANY)
         after: list[dict[int, int]] = [{}]  # a trie of the texts
         ends = set[int]()
@@ -270,11 +272,11 @@ class _Restriction:
 _ANY: tuple[Range, ...] = normalise([(0, MAX_CODE_POINT)])
 
 _UNLIKE_NEEDS = frozenset((*range(0x20, 0x7F), *range(0x80, 0xC0)))
-"""The bytes with which any character begun can be ended that is not one of an excluded text, and any escape."""
+"""Bytes that complete every character that is begun, without making an excluded text, and every escape."""
 
 
 def _joined(spans: Iterable[Range]) -> Iterator[Range]:
-    """Yield spans that are in order, those that touch as one."""
+    """Yield spans, which are in order, with those that touch joined."""
     first, last = -1, -2
     for low, high in spans:
         if low != last + 1:
@@ -287,7 +289,7 @@ def _joined(spans: Iterable[Range]) -> Iterator[Range]:
 
 
 def _cut(first: int, last: int, points: Iterable[int]) -> Iterator[Range]:
-    """Yield a range in pieces, each of some points by itself."""
+    """Yield the pieces of a range, with each of some points as a piece of its own."""
     for point in sorted(points):
         if first <= point <= last:
             if first < point:
@@ -299,14 +301,14 @@ def _cut(first: int, last: int, points: Iterable[int]) -> Iterator[Range]:
 
 
 def _trimmed(node: Scan) -> Scan | None:
-    """Return an automaton over characters with those of its states alone from which the text may end, None if none."""
+    """Return an automaton with only the states from which the text may end; None if the start is not one of them."""
     before = defaultdict[int, set[int]](set)
     for state, arcs in enumerate(node.arcs):
         for _, _, target in arcs:
             before[target].add(state)
     fewest = dict.fromkeys(node.accepting, 0)
     order = list(fewest)
-    for state in order:  # which grows on the way
+    for state in order:  # the list grows during the loop
         for source in before[state]:
             if source not in fewest:
                 fewest[source] = fewest[state] + 1

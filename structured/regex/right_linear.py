@@ -15,22 +15,22 @@ State = TypeVar("State", bound=Hashable)
 def right_linear(
     start: State, arcs: Callable[[State], Iterable[tuple[Pattern, State]]], accepts: Callable[[State], bool]
 ) -> Pattern | None:
-    """Return the texts that lead from a state to one that accepts; None if no text does.
+    """Return the texts that lead from a state to an accepting one; None if there are none.
 
-    `arcs` returns what may be written in a state, with the state after it. States that lead nowhere are left out.
+    `arcs` returns the patterns that may follow in a state, each with its successor. Dead states are left out.
     """
-    found: dict[State, dict[State, list[Pattern]]] = {}
+    arcs_by_state: dict[State, dict[State, list[Pattern]]] = {}
     before: dict[State, set[State]] = {}
     open_ends = [start]
     while open_ends:
         state = open_ends.pop()
-        if state not in found:
-            found[state] = {}
+        if state not in arcs_by_state:
+            arcs_by_state[state] = {}
             for pattern, target in arcs(state):
-                found[state].setdefault(target, []).append(pattern)
+                arcs_by_state[state].setdefault(target, []).append(pattern)
                 before.setdefault(target, set()).add(state)
-            open_ends += found[state]
-    accepting = {state for state in found if accepts(state)}
+            open_ends += arcs_by_state[state]
+    accepting = {state for state in arcs_by_state if accepts(state)}
     live = set(accepting)
     border = accepting
     while border:
@@ -40,14 +40,14 @@ def right_linear(
         return None
     definitions: dict[str, Pattern] = {}
     rest: dict[State, Pattern] = {
-        state: EMPTY if live.isdisjoint(found[state]) else Reference(str(number), definitions)
-        for number, state in enumerate(found)
+        state: EMPTY if live.isdisjoint(arcs_by_state[state]) else Reference(str(number), definitions)
+        for number, state in enumerate(arcs_by_state)
         if state in live
     }
     for state, reference in rest.items():
         if isinstance(reference, Reference):
             options: list[Pattern] = [EMPTY] if state in accepting else []
-            for target, patterns in found[state].items():
+            for target, patterns in arcs_by_state[state].items():
                 if target in live:
                     options.append(concat(alternation(*patterns), rest[target]))
             definitions[reference.name] = alternation(*options)

@@ -1,13 +1,12 @@
 """The syntax tree of a regular expression over Unicode characters.
 
-Six kinds of node, made by functions that keep every tree non-empty (some text matches it) and flat: `literal`, `words`,
-`char_set`, `concat`, `alternation`, `repeat`. Four more, `Members`, `Unlike`, `Scan` and `Quotation`, say in linear
-space what JSON objects and strings need and what would otherwise take a square or more. `Reference` lets a pattern
-contain itself, and `Distinct` remembers what was written; both take it beyond regular expressions. `Boundary`,
-`Lookahead` and `Lookbehind` match no character but say something of their neighbourhood: they come from the patterns
-that people write, and `automata/dfa/` takes them out before anything follows the tree. `str(node)` is the same language
-as a Python `re` pattern, where there is one. Lone surrogates are not characters: no node matches one, and no UTF-8 text
-has one.
+Functions make six kinds of node and keep every tree non-empty (some text matches it) and flat: `literal`, `words`,
+`char_set`, `concat`, `alternation`, `repeat`. Four more, `Members`, `Unlike`, `Scan` and `Quotation`, describe JSON
+objects and strings in linear space, where the six would need quadratic space or more. `Reference` lets a pattern
+contain itself, and `Distinct` compares items with earlier ones; both go beyond regular languages. `Boundary`,
+`Lookahead` and `Lookbehind` are conditions that match no character: they come from patterns that people write, and
+`automata/dfa/` eliminates them before an automaton is built. `str(node)` is the same language as a Python `re` pattern,
+where there is one. Lone surrogates are not characters: no node matches one, and no UTF-8 text has one.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -33,7 +32,7 @@ _BOUNDARIES = {"start": r"\A", "end": r"\Z", "word": r"\b", "within": r"\B", "op
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """Exactly this text. The empty text is allowed."""
+    """Exactly one text, which may be empty."""
 
     text: str
 
@@ -43,7 +42,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """One of these texts, of which there are two or more, each once."""
+    """One of two or more different texts."""
 
     texts: tuple[str, ...]
 
@@ -53,7 +52,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class CharSet:
-    """One character out of sorted, disjoint ranges of code points."""
+    """One character from sorted, disjoint ranges of code points."""
 
     ranges: tuple[Range, ...]
 
@@ -62,12 +61,12 @@ class CharSet:
 
 
 Arcs: TypeAlias = tuple[tuple[tuple[int, int, int], ...], ...]
-"""For each state of an automaton over characters: first character, last character, state that they lead to."""
+"""The arcs of each state of an automaton over characters: first character, last character, successor."""
 
 
 @dataclass(frozen=True, slots=True)
 class Concat(Composite):
-    """Its parts, one after the other."""
+    """A sequence of parts."""
 
     parts: "tuple[Pattern, ...]"
 
@@ -78,7 +77,7 @@ class Concat(Composite):
 
 @dataclass(frozen=True, slots=True)
 class Alternation(Composite):
-    """Any one of its options."""
+    """Any of its options."""
 
     options: "tuple[Pattern, ...]"
 
@@ -89,7 +88,7 @@ class Alternation(Composite):
 
 @dataclass(frozen=True, slots=True)
 class Repeat(Composite):
-    """Its item, `minimum` to `maximum` times; no upper limit where `maximum` is None."""
+    """An item `minimum` to `maximum` times; None means no limit."""
 
     item: "Pattern"
     minimum: int
@@ -104,9 +103,9 @@ class Repeat(Composite):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reference:
-    """The pattern that goes by a name, so that a pattern may contain itself.
+    """The pattern of a name, so that a pattern may contain itself.
 
-    `definitions` may be filled after the reference is made, before anything follows it.
+    `definitions` may be filled after the reference is made, before the reference is followed.
     """
 
     name: str
@@ -118,12 +117,12 @@ class Reference:
         return self.definitions[self.name]
 
     def __str__(self) -> str:
-        return f"(?&{self.name})"  # as in PCRE; Python's `re` has no word for it
+        return f"(?&{self.name})"  # as in PCRE; Python's `re` has no notation for it
 
 
 @dataclass(frozen=True, slots=True)
 class Unlike:
-    """The inside of a JSON string, spelled as `json.dumps` spells it, that is none of these texts, spelled likewise."""
+    """The inside of any JSON string other than some texts, all in the spelling of `json.dumps`."""
 
     texts: tuple[str, ...]
 
@@ -134,12 +133,13 @@ class Unlike:
 
 @dataclass(frozen=True, slots=True)
 class Members(Composite):
-    """Some of its members, one or more, in their order, with the separator between any two that are written.
+    """One or more of its members, in their order, with the separator between any two that are written.
 
-    `members` are pairs of a pattern and whether it must be written; `rest` may follow them, again and again. All begin
-    with a quotation mark, and what follows the last does not: that is what keeps the printed pattern linear. Where they
-    are not `in_order`, they are a permutation phrase (Cameron, "Extending context-free grammars with permutation
-    phrases", 1993): each is written once at most, anywhere, and `rest` between any two. No text matches two of them.
+    `members` are pairs of a pattern and whether it must be written; `rest` may follow them any number of times. Every
+    member begins with a quotation mark, and the text after the last one does not, which keeps the printed pattern
+    linear. Where they are not `in_order`, they are a permutation phrase (Cameron, "Extending context-free grammars with
+    permutation phrases", 1993): each is written at most once, anywhere, with any number of `rest` between them. No text
+    matches two members.
     """
 
     members: "tuple[tuple[Pattern, bool], ...]"
@@ -163,10 +163,10 @@ class Members(Composite):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distinct(Composite):
-    """`least` to `most` texts of its item, one or more and no two the same, with the separator between any two.
+    """`least` to `most` texts of an item, at least one and no two the same, with the separator between any two.
 
-    No item is empty. There are at least `least` such texts; where that is more than one, `lengths` are the bytes of so
-    many shortest ones, in order. Where they are `many`, there are more of them than a text could ever hold.
+    No text of the item is empty, and there are at least `least` texts. If `least` is more than 1, `lengths` has the
+    lengths in bytes of the `least` shortest ones, in order. `many` says that no text can use all of them up.
     """
 
     item: "Pattern"
@@ -177,16 +177,15 @@ class Distinct(Composite):
     many: bool
 
     def pieces(self) -> Pieces:
-        """Return a name: no regular expression says that any number of texts differ."""
+        """Return a description: no regular expression requires any number of texts to differ."""
         return (f"(?&{self.least} to {'any number of' if self.most is None else self.most} different ", self.item, ")")
 
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """No character: the `start` or the `end` of the text, or where a `word` begins or ends, or `within` one or none.
+    """A position: the `start` or `end` of the text, where a `word` begins or ends, or `within` a word or between words.
 
-    `opening` is the start of a text that stands in a JSON string, behind the quotation mark.
-    `word_characters` are those that words consist of.
+    `opening` is the start of a text in a JSON string, after the quotation mark. Words consist of `word_characters`.
     """
 
     kind: BoundaryKind
@@ -198,7 +197,7 @@ class Boundary:
 
 @dataclass(frozen=True, slots=True)
 class Lookahead(Composite):
-    """No character: what follows begins with a match of a pattern or, `negated`, does not."""
+    """A condition: the text that follows begins with a match of a pattern or, `negated`, does not."""
 
     pattern: "Pattern"
     negated: bool = False
@@ -210,7 +209,7 @@ class Lookahead(Composite):
 
 @dataclass(frozen=True, slots=True)
 class Lookbehind(Composite):
-    """No character: what stands before ends with a match of a pattern or, `negated`, does not."""
+    """A condition: the text before ends with a match of a pattern or, `negated`, does not."""
 
     pattern: "Pattern"
     negated: bool = False
@@ -224,11 +223,11 @@ class Lookbehind(Composite):
 class Scan(Composite):
     """The inside of a JSON string of at most `most` characters that a deterministic automaton accepts.
 
-    `arcs[state]` are triples of the first and the last character and the state that they lead to; `accepting` are the
-    states in which the text may end, and from every state one of them can be reached. State 0 is the start. The
-    spelling is that of `json.dumps`. The text is every one of `included` and none of `excluded`, which are spelled
-    likewise; that, and the quotation mark that follows, is what the printed pattern says. Where there are none, the
-    text may as well be a number, and the printed pattern is the `expression` of the automaton.
+    `arcs[state]` are triples of the first and the last character and the successor; the text may end in the `accepting`
+    states, and an accepting state can be reached from every state. State 0 is the start. The spelling is that of
+    `json.dumps`. The text matches all of `included` and none of `excluded`, which have the same spelling; the printed
+    pattern consists of them, and of the quotation mark that follows. Without them, the text may also be a number, and
+    the printed pattern is the `expression` of the automaton.
     """
 
     arcs: "Arcs"
@@ -237,10 +236,10 @@ class Scan(Composite):
     included: "tuple[Pattern, ...]" = field(repr=False, default=())
     excluded: "tuple[Pattern, ...]" = field(repr=False, default=())
     eliminate: "Callable[[Arcs, frozenset[int]], Pattern | None] | None" = field(repr=False, default=None)
-    """What makes a regular expression of the automaton, when it is printed."""
+    """A function that returns a regular expression of the automaton, for printing."""
 
     def pieces(self) -> Pieces:
-        """Return what the text has to be and must not be, and its length; or the expression of the automaton."""
+        """Return lookaheads for included and excluded patterns with the length, or the expression of the automaton."""
         if not self.included and not self.excluded:
             expression = self.expression
             return (f"(?&automaton of {len(self.arcs)} states)" if expression is None else expression,)
@@ -250,40 +249,40 @@ class Scan(Composite):
 
     @property
     def expression(self) -> str | None:
-        """The automaton as a regular expression of a text that no character of it follows; None if that is too long."""
-        found = None if self.eliminate is None else self.eliminate(self.arcs, self.accepting)
-        if found is None or self.most is None:
-            return None if found is None else "".join(map(str, _grouped(found)))
+        """The automaton as a regular expression, which none of its characters may follow; None if it is too long."""
+        pattern = None if self.eliminate is None else self.eliminate(self.arcs, self.accepting)
+        if pattern is None or self.most is None:
+            return None if pattern is None else "".join(map(str, _grouped(pattern)))
         character = CharSet(normalise((low, high) for arcs in self.arcs for low, high, _ in arcs))
-        return f"(?={character}{{0,{self.most}}}(?!{character})){''.join(map(str, _grouped(found)))}"
+        return f"(?={character}{{0,{self.most}}}(?!{character})){''.join(map(str, _grouped(pattern)))}"
 
 
-class Quotations(Protocol):
-    """Some of the texts that a document contains, one or more, as JSON spells them."""
+class QuotedTexts(Protocol):
+    """One or more of the texts that a document contains, as JSON spells them."""
 
     @property
     def longest(self) -> int:
-        """The bytes of the longest, or more."""
+        """An upper bound of the length in bytes."""
         ...
 
     @property
     def shortest(self) -> int:
-        """The bytes of the shortest."""
+        """The least length in bytes."""
         ...
 
-    def without_bytes(self, absent: frozenset[int]) -> "Quotations | None":
-        """Return those in which some bytes do not occur, itself if these are all, None if there are none."""
+    def without_bytes(self, absent: frozenset[int]) -> "QuotedTexts | None":
+        """Return the texts without some bytes: itself if these are all, None if there are none."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quotation:
-    """The inside of a JSON string that quotes a document, spelled as `json.dumps` spells it.
+    """The inside of a JSON string that quotes a document, in the spelling of `json.dumps`.
 
     `automata/quotations.py` makes it.
     """
 
-    texts: Quotations
+    texts: QuotedTexts
 
     def __str__(self) -> str:
         return f"(?&{self.texts})"
@@ -308,22 +307,22 @@ Pattern = (
 )
 
 Assertion = Boundary | Lookahead | Lookbehind
-"""What matches no character."""
+"""A node that matches no character."""
 
 EMPTY = Literal("")
 
 NOTHING = Lookahead(EMPTY, negated=True)
-"""What no text matches."""
+"""A pattern that matches no text."""
 
 
 def literal(text: str) -> Literal:
-    """Return the pattern of exactly this text."""
+    """Return the pattern of exactly one text."""
     _reject_surrogates(text)
     return Literal(text)
 
 
 def words(texts: Iterable[str]) -> Pattern:
-    """Return the pattern of any of these texts."""
+    """Return the pattern of any of some texts."""
     distinct = tuple(dict.fromkeys(texts))
     if not distinct:
         raise PatternError("A choice of no words matches nothing", pattern="", remedy="Give at least one.")
@@ -346,19 +345,19 @@ def char_set(*ranges: Range, negated: bool = False) -> CharSet:
 
 
 def chars(text: str) -> CharSet:
-    """Return one of the characters of `text`."""
+    """Return any of the characters of `text`."""
     return char_set(*((ord(character), ord(character)) for character in text))
 
 
 MAX_FLATTENED = 256
-"""Parts of a concatenation that are written out in a longer one, which may be done again and again with the same."""
+"""The most parts of a concatenation that are copied into a longer one, which may happen many times."""
 
 MAX_JOINED = 4096
-"""Characters of neighbouring literals that become one, which may be done as often."""
+"""The most characters of neighbouring literals that are joined, which may happen as often."""
 
 
 def concat(*parts: Pattern) -> Pattern:
-    """Return the parts one after the other, nested concatenations flattened and neighbouring literals joined."""
+    """Return a sequence of parts, with nested concatenations flattened and neighbouring literals joined."""
     flat: list[Pattern] = []
     for part in parts:
         for piece in part.parts if type(part) is Concat and len(part.parts) <= MAX_FLATTENED else (part,):
@@ -374,7 +373,7 @@ def concat(*parts: Pattern) -> Pattern:
 
 
 def alternation(*options: Pattern) -> Pattern:
-    """Return any of the options, nested alternations flattened, texts gathered and repeated ones dropped.
+    """Return any of the options, with nested alternations flattened, texts collected and duplicates dropped.
 
     Texts and sets are compared by what they match, other nodes by identity: comparing trees that share parts could take
     exponential time.
@@ -386,7 +385,7 @@ def alternation(*options: Pattern) -> Pattern:
     for option in options:
         for piece in option.options if isinstance(option, Alternation) else (option,):
             if isinstance(piece, Literal | Words):
-                flat.setdefault(Words, EMPTY)  # the place of all texts is that of the first
+                flat.setdefault(Words, EMPTY)  # all texts take the place of the first
                 texts.update(dict.fromkeys(piece.texts if isinstance(piece, Words) else (piece.text,)))
             else:
                 flat.setdefault(piece if isinstance(piece, CharSet) else id(piece), piece)
@@ -394,6 +393,12 @@ def alternation(*options: Pattern) -> Pattern:
         flat[Words] = words(texts)
     pieces = tuple(flat.values())
     return pieces[0] if len(pieces) == 1 else Alternation(pieces)
+
+
+def union(options: "Iterable[Pattern | None]") -> Pattern | None:
+    """Return any of the options that are not None; None if all are."""
+    patterns = [option for option in options if option is not None]
+    return alternation(*patterns) if patterns else None
 
 
 def repeat(item: Pattern, minimum: int, maximum: int | None) -> Pattern:
@@ -432,4 +437,4 @@ def _grouped(pattern: Pattern) -> Pieces:
 ANY_CHARACTER = CharSet(normalise([(0, MAX_CODE_POINT)]))
 
 ANY_TEXT = repeat(ANY_CHARACTER, 0, None)
-"""Any text: the same node everywhere, so that it is known for what it is."""
+"""Any text: the same node everywhere, so that it can be recognised."""

@@ -1,4 +1,4 @@
-"""What a pattern consists of, and which of its nodes some text matches."""
+"""Traversal of patterns: their nodes, and the nodes that some text matches."""
 
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
@@ -18,28 +18,28 @@ from structured.regex.syntax import (
 
 
 def nodes_of(pattern: Pattern) -> list[Pattern]:
-    """Return a pattern and every node below it, those behind references too, each once."""
-    found: dict[int, Pattern] = {}
+    """Return a pattern and every node below it, also through references, each once."""
+    nodes: dict[int, Pattern] = {}
     open_ends = [pattern]
     while open_ends:
         node = open_ends.pop()
-        if id(node) not in found:
-            found[id(node)] = node
+        if id(node) not in nodes:
+            nodes[id(node)] = node
             open_ends.extend(parts_of(node))
-    return list(found.values())
+    return list(nodes.values())
 
 
 def productive_nodes(pattern: Pattern, barren: AbstractSet[int] = frozenset()) -> set[int]:
-    """Return the identities of the nodes that some text matches: none does where a pattern has to contain itself.
+    """Return the identities of the nodes that some text matches. No text matches a pattern that has to contain itself.
 
-    `barren` are the identities of nodes that no text matches, whatever they are.
+    `barren` are the identities of nodes that count as matching no text.
     """
-    nodes = nodes_of(pattern)[::-1]  # those below a node before it, except where a reference leads back
+    nodes = nodes_of(pattern)[::-1]  # from the bottom up, except where a reference leads back
     nodes = [node for node in nodes if id(node) not in barren]
     productive: set[int] = set()
-    found = -1
-    while found < len(productive):
-        found = len(productive)
+    count = -1
+    while count < len(productive):
+        count = len(productive)
         for node in nodes:
             if id(node) not in productive and _ends(node, lambda part: id(part) in productive):
                 productive.add(id(node))
@@ -47,20 +47,20 @@ def productive_nodes(pattern: Pattern, barren: AbstractSet[int] = frozenset()) -
 
 
 Endings = dict[int, tuple[Pattern, bool]]
-"""Nodes by their identity, with what `ends_alone` says of each."""
+"""The results of `ends_alone`, with their nodes, by identity."""
 
 
 @deep
-def ends_alone(pattern: Pattern, known: Endings) -> bool:
-    """Tell whether some text matches a pattern and nothing in it has to be referred to; what is found is kept."""
-    if id(pattern) not in known:
-        ends = not isinstance(pattern, Reference) and _ends(pattern, lambda part: ends_alone(part, known))
-        known[id(pattern)] = pattern, ends
-    return known[id(pattern)][1]
+def ends_alone(pattern: Pattern, answers: Endings) -> bool:
+    """Tell whether some text matches a pattern without using its references; the answer is kept."""
+    if id(pattern) not in answers:
+        ends = not isinstance(pattern, Reference) and _ends(pattern, lambda part: ends_alone(part, answers))
+        answers[id(pattern)] = pattern, ends
+    return answers[id(pattern)][1]
 
 
 def _ends(node: Pattern, is_productive: Callable[[Pattern], bool]) -> bool:
-    """Tell whether a text matches a node, given what tells that of the nodes below."""
+    """Tell whether some text matches a node; `is_productive` tells it of the nodes below."""
     match node:
         case Alternation(options):
             return any(map(is_productive, options))
@@ -75,7 +75,7 @@ def _ends(node: Pattern, is_productive: Callable[[Pattern], bool]) -> bool:
 
 
 def parts_of(node: Pattern) -> tuple[Pattern, ...]:
-    """Return the nodes that a node is made of; of a reference, what it refers to."""
+    """Return the nodes directly below a node; for a reference, its target."""
     match node:
         case Concat(parts):
             return parts

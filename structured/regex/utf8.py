@@ -16,7 +16,7 @@ _LENGTH_LIMITS = (0x7F, 0x7FF, 0xFFFF, 0x10FFFF)
 
 @lru_cache(maxsize=256)
 def byte_sequences(ranges: tuple[Range, ...]) -> tuple[tuple[ByteRange, ...], ...]:
-    """Return sequences of byte ranges that together match the encodings of exactly the given characters.
+    """Return sequences of byte ranges that together match exactly the encodings of the characters in some ranges.
 
     `((0x41, 0x43), (0xE9, 0xE9))` → `(((0x41, 0x43),), ((0xC3, 0xC3), (0xA9, 0xA9)))`
     """
@@ -24,7 +24,7 @@ def byte_sequences(ranges: tuple[Range, ...]) -> tuple[tuple[ByteRange, ...], ..
 
 
 def _split(low: int, high: int) -> Iterator[tuple[ByteRange, ...]]:
-    """Cut a range where the encoding gets longer, then where its trailing bytes stop being free."""
+    """Split a range where the encoding gets longer, then where its trailing bytes stop being free."""
     for limit in _LENGTH_LIMITS:
         if low <= limit < high:
             yield from _split(low, limit)

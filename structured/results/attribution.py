@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from structured.decoding.requests import Generation
-from structured.json_schema.logic.equality import identity
+from structured.json_schema.document.equality import identity
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps
 from structured.results.confidence import confidences

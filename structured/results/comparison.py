@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeAlias, get_args
 from pydantic import TypeAdapter, ValidationError
 
 from structured.errors.values import shown
+from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Subschema
-from structured.json_schema.logic.equality import identity
 from structured.output_types.paths import Steps, entry, member, path_to_steps, steps_to_path
 from structured.output_types.places import below, flat
 from structured.results.folding import fold

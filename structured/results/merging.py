@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from structured.json_schema.logic.equality import identity
+from structured.json_schema.document.equality import identity
 from structured.output_types.keys import KeyOf
 from structured.output_types.paths import Steps, steps_to_path
 from structured.output_types.shapes import SET, ShapeOf

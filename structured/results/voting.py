@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from structured.json_schema.logic.equality import identity
+from structured.json_schema.document.equality import identity
 from structured.output_types.paths import Steps
 
 

@@ -33,7 +33,7 @@ from structured.regex.character_classes import ECMA_SPACE, WORD, unicode_digits
 from structured.regex.character_sets import complement
 from structured.regex.dialects import ECMA
 from structured.regex.json_strings import escaped
-from structured.regex.parser import regex_to_pattern
+from structured.regex.regex_parser import regex_to_pattern
 from structured.regex.syntax import CharSet
 
 REGEXES = (

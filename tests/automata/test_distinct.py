@@ -108,9 +108,9 @@ def test_what_a_pattern_with_different_items_can_be_used_for() -> None:
     assert without_bytes(pattern, frozenset(b"x")) is pattern
     with pytest.raises(PatternError, match="may be empty"):
         RegularAutomaton(Distinct(repeat(chars("a"), 0, 2), literal(","), 1, None, (), many=False))
-    with pytest.raises(PatternError, match="some bytes of them cannot be written"):
+    with pytest.raises(PatternError, match="some of their bytes cannot be written"):
         without_bytes(pattern, frozenset(b"c"))
-    with pytest.raises(PatternError, match="inside JSON that stands in a string"):
+    with pytest.raises(PatternError, match="in JSON inside a string"):
         embedded(pattern)
     only_a = without_bytes(among(["a", "b"], 1, None), frozenset(b"b"))
     assert only_a is not None

@@ -27,7 +27,7 @@ from structured.json_schema.strings.nested_json import embedded
 from structured.output_types.inspection.lengths import text_lengths
 from structured.regex import Pattern, alternation, concat, literal, repeat, without_bytes, words
 from structured.regex.dialects import PYTHON
-from structured.regex.parser import regex_to_pattern
+from structured.regex.regex_parser import regex_to_pattern
 from structured.vocabulary import Vocabulary
 
 PIECES = ["a", "b", "ab", "ba", " ", " ", "\n", "\r\n", "\t", "\r", "é", "e\u0301", '"', "\\", "-", "_", "7"]
@@ -317,7 +317,7 @@ def test_json_inside_a_string_cannot_quote() -> None:
     """There the spelling is another one."""
     quotation = IndexedDocument("one two").quotation()
     assert quotation is not None
-    with pytest.raises(PatternError, match="inside JSON that stands in a string is unsupported"):
+    with pytest.raises(PatternError, match="in JSON inside a string is unsupported"):
         embedded(concat(literal('"'), quotation, literal('"')))
 
 

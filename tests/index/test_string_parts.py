@@ -15,8 +15,8 @@ from walks import read, states_on_walks
 from structured.automata import DEAD, RegularAutomaton, StringParts, StringRun
 from structured.index.index import Index
 from structured.index.masks import unpack
-from structured.json_schema.compile import compiled
 from structured.json_schema.document.location import Compilation, Reading
+from structured.json_schema.schema_compiler import compiled
 from structured.json_schema.whitespace import read_whitespace
 from structured.regex import Pattern
 from structured.vocabulary import Vocabulary

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import Field, TypeAdapter, ValidationError
 
 from structured import to_regex
-from structured.json_schema.strings.dates import DATE, DATE_TIME, RFC_3339_TIME
+from structured.json_schema.strings.formats.temporal import DATE, DATE_TIME, RFC_3339_TIME
 
 DATE_PATTERN, DATE_TIME_PATTERN = re.compile(str(DATE)), re.compile(str(DATE_TIME))
 

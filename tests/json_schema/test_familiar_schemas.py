@@ -16,8 +16,8 @@ from walks import accepted
 
 from structured.automata import RegularAutomaton
 from structured.automata.loops.frames import FRAMES_USED
-from structured.json_schema.compile import compiled, foundation
 from structured.json_schema.document.location import Compilation, Reading
+from structured.json_schema.schema_compiler import compiled, foundation
 from structured.json_schema.whitespace import read_whitespace
 
 UNTAGGED = "geojson whose objects may lack their types"

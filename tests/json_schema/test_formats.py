@@ -45,7 +45,7 @@ from structured.json_schema.strings.formats import (
     SPECIFIED_FORMATS,
     base64_text,
     hex_text,
-    mail,
+    locators,
     multi_host_url,
     url,
 )
@@ -534,7 +534,7 @@ def test_names_before_mail_are_taken_apart() -> None:
 
 def test_alphabets_of_names_are_letters() -> None:
     """Each character of the ranges is one to `re`."""
-    for low, high in mail._ALPHABETS.ranges:
+    for low, high in locators._ALPHABETS.ranges:
         assert re.fullmatch(r"\w+", "".join(map(chr, range(low, high + 1))))
 
 

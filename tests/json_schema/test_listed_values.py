@@ -15,9 +15,9 @@ from structured import JsonSchema, inspect_type
 from structured.automata import RegularAutomaton
 from structured.index.compile import compile_type
 from structured.index.guide import Guide
-from structured.json_schema.compile import compiled, schema_to_pattern
 from structured.json_schema.document.location import Reading, Subschema
-from structured.json_schema.logic.evaluation import allows
+from structured.json_schema.logic.validity import allows
+from structured.json_schema.schema_compiler import compiled, schema_to_pattern
 from structured.output_types.description import MAX_LISTED, describe_schema
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type

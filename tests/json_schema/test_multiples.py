@@ -21,9 +21,9 @@ from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.index.index import Index
 from structured.index.masks import unpack
-from structured.json_schema.compile import schema_to_pattern
 from structured.json_schema.document.location import Complement, Reading
 from structured.json_schema.numbers import is_multiple
+from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.output_types.regular_expression import to_regex
 from structured.output_types.resolve import resolve_type
 

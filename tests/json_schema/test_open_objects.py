@@ -19,11 +19,11 @@ from structured import JsonSchema
 from structured.automata import RegularAutomaton
 from structured.automata.dfa import Intersection, PatternLanguage, explore
 from structured.errors import SchemaError, UnsatisfiableError
-from structured.json_schema.compile import compiled, schema_to_pattern
+from structured.json_schema.document.equality import shared
 from structured.json_schema.document.location import Reading
-from structured.json_schema.document.sharing import shared
+from structured.json_schema.logic.property_names import exclude_each_other
+from structured.json_schema.schema_compiler import compiled, schema_to_pattern
 from structured.json_schema.strings.formats import ALL_OF_FORMATS, SPECIFIED_FORMATS
-from structured.json_schema.strings.names import exclude_each_other
 from structured.regex import Pattern
 from structured.regex.dialects import ECMA
 

@@ -15,10 +15,10 @@ from strategies import GREATEST_PLAIN, random_text
 
 from structured import JsonSchema
 from structured.errors import SchemaError
-from structured.json_schema.compile import compiled, schema_to_pattern
 from structured.json_schema.numbers import PLACES, integer_range
-from structured.json_schema.numbers.of_types import FLOATS
+from structured.json_schema.numbers.pydantic_numbers import FLOATS
 from structured.json_schema.numbers.ranges import decimal_range
+from structured.json_schema.schema_compiler import compiled, schema_to_pattern
 from structured.output_types.resolve import resolve_type
 
 BIG = st.integers(-(10**40), 10**40)

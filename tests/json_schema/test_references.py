@@ -13,9 +13,9 @@ from walks import read
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError
-from structured.json_schema.compile import schema_to_pattern
 from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.location import Reading
+from structured.json_schema.schema_compiler import schema_to_pattern
 
 ONE, TWO = {"const": 1}, {"const": 2}
 
@@ -282,7 +282,7 @@ def test_vocabularies_that_are_left_out_are_never_enforced() -> None:
     ]
     for vocabularies, reason in (
         (known, "leaves out the vocabulary of 'minimum'"),
-        ({**known, "validation": True, "urn:/x": True}, "'urn:/x' is required, and not known"),
+        ({**known, "validation": True, "urn:/x": True}, "The required vocabulary 'urn:/x' is unknown"),
     ):
         with pytest.raises(SchemaError, match=reason) as caught:
             compiled(schema, documents={uri: metaschema(**vocabularies)})

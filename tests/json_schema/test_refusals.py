@@ -11,8 +11,8 @@ from agreement import check_agreement
 from pydantic import AliasPath, BaseModel, Field
 
 from structured.errors import SchemaError, UnsatisfiableError
-from structured.json_schema.compile import schema_to_pattern
 from structured.json_schema.document.location import Reading
+from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.regular_expression import to_regex
 from structured.output_types.resolve import resolve_type
@@ -201,16 +201,16 @@ def test_the_unsatisfiable_is_refused(schema, keyword):
         (
             JsonSchema({"type": "array", "items": {"type": "string"}, "uniqueItems": True, "contains": {"const": "a"}}),
             (
-                "'uniqueItems' is not supported for arrays in which some item is asked for ('contains', or 'not' with "
-                "'items') (keyword 'uniqueItems'). "
-                "Remove one of both rules, and check it in your program."
+                "'uniqueItems' is not supported for arrays that have to contain certain items ('contains', or 'not' "
+                "with 'items') (keyword 'uniqueItems'). "
+                "Remove one of the two rules, and check it in your program."
             ),
         ),
         (
             JsonSchema({"properties": {"tags": {"type": "array", "uniqueItems": True, "minItems": 5000}}}),
             (
-                "'uniqueItems' is not supported for so many as 5,000 items (at #/properties/tags, "
-                "keyword 'uniqueItems'). Ask for at most 1,024; or remove 'uniqueItems', and remove what is "
+                "'uniqueItems' is not supported for at least 5,000 items (at #/properties/tags, "
+                "keyword 'uniqueItems'). Require at most 1,024; or remove 'uniqueItems', and remove what is "
                 "repeated in your program."
             ),
         ),

@@ -25,9 +25,9 @@ from structured.errors import PatternError, SchemaError
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.index.trie_walks import Walks
-from structured.json_schema import compile as keywords
-from structured.json_schema.compile import schema_to_pattern
+from structured.json_schema import schema_compiler as keywords
 from structured.json_schema.document.location import Compilation, KeyOrder, Reading
+from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.json_schema.whitespace import read_whitespace
 from structured.regex import Pattern
 from structured.vocabulary import Vocabulary

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import CHARACTERS
 
-from structured.json_schema.compile import schema_to_pattern
+from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.json_schema.strings.strings import CHARACTER
 from structured.regex import Repeat
 

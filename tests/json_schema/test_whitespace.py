@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import WHITESPACES, random_text
 
-from structured.json_schema.compile import schema_to_pattern
+from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 
 NESTED = {

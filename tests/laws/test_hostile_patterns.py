@@ -13,11 +13,11 @@ from structured import JsonSchema
 from structured.automata.dfa import Intersection, Language, PatternLanguage, explore
 from structured.automata.dfa.protocol import MAX_WORK
 from structured.errors import PatternError, SchemaError, StructuredError
-from structured.json_schema.compile import compiled
+from structured.json_schema.schema_compiler import compiled
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 from structured.regex.dialects import ECMA
-from structured.regex.parser import regex_to_pattern
+from structured.regex.regex_parser import regex_to_pattern
 
 
 def language(regex: str) -> PatternLanguage:

@@ -20,7 +20,7 @@ from structured.errors import BudgetError, SchemaError, StructuredError
 from structured.errors.recursion import deep
 from structured.index.guide import Guide
 from structured.index.index import Index
-from structured.json_schema.compile import compiled
+from structured.json_schema.schema_compiler import compiled
 from structured.output_types.description import describe
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.json_schema import MAX_NESTED

@@ -18,7 +18,7 @@ from structured.errors import PatternError, SchemaError
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack
-from structured.json_schema.compile import schema_to_pattern
+from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.output_types.description import describe_schema
 from structured.output_types.regular_expression import to_regex
 from structured.output_types.resolve import resolve_type

@@ -286,7 +286,7 @@ def test_a_mark_is_an_instance() -> None:
 
 def test_rules_that_are_too_much_are_told_with_the_way_out() -> None:
     with pytest.raises(
-        SchemaError, match=r"too much to look for in a document.*keyword 'format'.* Write Grounded\[str\]"
+        SchemaError, match=r"cannot be searched for a text with these rules.*keyword 'format'.* Write Grounded\[str\]"
     ):
         extract(Grounded[AnyUrl], "See https://a.b/c.", model=scripted('"https://a.b/c"'))
 

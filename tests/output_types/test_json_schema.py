@@ -19,8 +19,8 @@ from walks import accepted
 from structured import Extractor, JsonSchema, extract, extract_batch, inspect_type, structured, to_regex
 from structured.automata import RegularAutomaton
 from structured.errors import PromptError, SchemaError, StructuredWarning
-from structured.json_schema.compile import compiled
 from structured.json_schema.document.drafts import Draft
+from structured.json_schema.schema_compiler import compiled
 from structured.models import FunctionModel
 from structured.output_types.description import describe
 from structured.output_types.json_output import JsonLayout

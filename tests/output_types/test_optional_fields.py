@@ -19,7 +19,7 @@ from walks import accepted
 from structured import Extractor, Result, Tool, extract, extract_batch, extract_results, inspect_type, structured
 from structured.automata import RegularAutomaton
 from structured.errors import BatchError, GenerationError, MissingError, SchemaError, StructuredWarning
-from structured.json_schema.compile import compiled
+from structured.json_schema.schema_compiler import compiled
 from structured.models import FunctionModel
 from structured.output_types.functions.call_types import call_type
 from structured.output_types.resolve import resolve_type

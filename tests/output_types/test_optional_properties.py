@@ -16,7 +16,7 @@ from walks import accepted
 from structured import Extractor, JsonSchema, inspect_type
 from structured.automata import RegularAutomaton
 from structured.errors import SchemaError, StructuredWarning
-from structured.json_schema.compile import compiled
+from structured.json_schema.schema_compiler import compiled
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types.constraints.of_type import constraint_of
 from structured.output_types.constraints.plain_data import type_to_data

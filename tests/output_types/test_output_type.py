@@ -11,7 +11,7 @@ import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
 from structured.errors import SchemaError
-from structured.json_schema.compile import schema_to_pattern
+from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.output_types.output_type import OutputType
 from structured.output_types.regular_expression import to_regex
 from structured.output_types.resolve import resolve_type

@@ -17,8 +17,8 @@ from pydantic import (
     model_validator,
 )
 
-from structured.json_schema.compile import part_to_pattern, schema_to_pattern
 from structured.json_schema.document.location import Compilation, Location, Reading, Subschema
+from structured.json_schema.schema_compiler import part_to_pattern, schema_to_pattern
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.regular_expression import to_regex
 from structured.output_types.resolve import resolve_type

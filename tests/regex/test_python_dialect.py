@@ -20,7 +20,7 @@ from structured.automata.dfa import PatternLanguage
 from structured.errors import PatternError
 from structured.regex.class_parser import Flags
 from structured.regex.dialects import PYTHON
-from structured.regex.parser import whole_regex_to_pattern
+from structured.regex.regex_parser import whole_regex_to_pattern
 
 ODD = (
     "",

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from structured.errors import SchemaError
-from structured.json_schema.compile import schema_to_pattern
+from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.output_types.inspection import inspect_json, report_to_dict
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.python_type import PythonType

@@ -7,8 +7,8 @@ import numpy as np
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError
-from structured.json_schema.compile import compiled
 from structured.json_schema.document.location import Optionals
+from structured.json_schema.schema_compiler import compiled
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 

@@ -1,4 +1,4 @@
-"""Drafts of the specification: the value of `$schema`, and where a schema of each draft has others inside."""
+"""Drafts of the specification: the value of `$schema`, and the keywords under which each draft has subschemas."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, IntEnum, auto
@@ -26,12 +26,12 @@ class Draft(IntEnum):
         return "id" if self <= Draft.DRAFT_4 else "$id"
 
     def has(self, keyword: str) -> bool:
-        """Tell whether the draft has a keyword that some draft has; what has been replaced since is still there."""
-        return self >= _FIRST.get(keyword, Draft.DRAFT_3)
+        """Tell whether the draft has a keyword that some draft has. A keyword that a later draft replaced is kept."""
+        return self >= _FIRST_DRAFTS.get(keyword, Draft.DRAFT_3)
 
     @property
     def ignores_siblings(self) -> bool:
-        """Whether what stands beside a `$ref` is ignored (draft-handrews-json-schema-01 §8.3)."""
+        """Whether keywords beside a `$ref` are ignored (draft-handrews-json-schema-01 §8.3)."""
         return self <= Draft.DRAFT_7
 
 
@@ -61,16 +61,16 @@ def named_draft(uri: object) -> Draft | None:
     return next((draft for name, draft in _NAMES.items() if name in str(uri)), None)
 
 
-_ONE = {
+_HOLDING_A_SCHEMA = {
     **dict.fromkeys(("additionalItems", "additionalProperties", "items"), Draft.DRAFT_3),
     "not": Draft.DRAFT_4,
     **dict.fromkeys(("contains", "propertyNames"), Draft.DRAFT_6),
     **dict.fromkeys(("else", "if", "then"), Draft.DRAFT_7),
     **dict.fromkeys(("contentSchema", "unevaluatedItems", "unevaluatedProperties"), Draft.DRAFT_2019_09),
 }
-"""Keywords that hold a schema, with the first draft that has them; `items` may be a list of them."""
+"""Keywords that hold a schema, with the first draft that has them; `items` may be a list of schemas."""
 
-_SEVERAL = {
+_HOLDING_SCHEMAS = {
     **dict.fromkeys(("definitions", "dependencies", "patternProperties", "properties"), Draft.DRAFT_3),
     **dict.fromkeys(("allOf", "anyOf", "oneOf"), Draft.DRAFT_4),
     **dict.fromkeys(("$defs", "dependentSchemas"), Draft.DRAFT_2019_09),
@@ -79,16 +79,16 @@ _SEVERAL = {
 """Keywords that hold a list of schemas, or an object of them."""
 
 
-_FIRST = {
-    **_ONE,
-    **_SEVERAL,
+_FIRST_DRAFTS = {
+    **_HOLDING_A_SCHEMA,
+    **_HOLDING_SCHEMAS,
     "const": Draft.DRAFT_6,
     **dict.fromkeys(("dependentRequired", "maxContains", "minContains"), Draft.DRAFT_2019_09),
 }
 """The first draft that has a keyword."""
 
 _VOCABULARIES = {
-    "applicator": frozenset({*_ONE, *_SEVERAL})
+    "applicator": frozenset({*_HOLDING_A_SCHEMA, *_HOLDING_SCHEMAS})
     - {"$defs", "contentSchema", "definitions", "unevaluatedItems", "unevaluatedProperties"},
     "unevaluated": frozenset({"unevaluatedItems", "unevaluatedProperties"}),
     "validation": frozenset(
@@ -107,7 +107,7 @@ def has_vocabulary(uri: str) -> bool:
     return named_draft(uri) is not None and "/vocab/" in uri
 
 
-def unsaid_keywords(vocabularies: Iterable[str], draft: Draft) -> frozenset[str]:
+def omitted_keywords(vocabularies: Iterable[str], draft: Draft) -> frozenset[str]:
     """Return the keywords that forbid nothing where a metaschema names only some vocabularies (core §8.1.2)."""
     names = {uri.rpartition("/")[2] for uri in vocabularies}
     if draft is Draft.DRAFT_2019_09 and "applicator" in names:
@@ -115,24 +115,24 @@ def unsaid_keywords(vocabularies: Iterable[str], draft: Draft) -> frozenset[str]
     return frozenset().union(*(keywords for name, keywords in _VOCABULARIES.items() if name not in names))
 
 
-class Kind(Enum):
-    """What a value inside a schema is: a schema, a list or an object of schemas, or anything else."""
+class MemberKind(Enum):
+    """The kind of a value inside a schema: a schema, a list or an object of schemas, or any other data."""
 
     SCHEMA = auto()
     SCHEMAS = auto()
     DATA = auto()
 
-    def of_member(self, key: object, value: object, draft: Draft) -> "Kind":
-        """Return what a member of a value of this kind is, by its key and value."""
-        if self is Kind.SCHEMAS:
-            return Kind.SCHEMA if isinstance(value, Mapping | bool) else Kind.DATA
-        if self is Kind.DATA:
-            return Kind.DATA
-        first = _ONE.get(str(key))
+    def of_member(self, key: object, value: object, draft: Draft) -> "MemberKind":
+        """Return the kind of a member of such a value, by its key and value."""
+        if self is MemberKind.SCHEMAS:
+            return MemberKind.SCHEMA if isinstance(value, Mapping | bool) else MemberKind.DATA
+        if self is MemberKind.DATA:
+            return MemberKind.DATA
+        first = _HOLDING_A_SCHEMA.get(str(key))
         if first is not None and first <= draft and not isinstance(value, list):
-            return Kind.SCHEMA
-        first = first or _SEVERAL.get(str(key))
-        return Kind.SCHEMAS if first is not None and first <= draft else Kind.DATA
+            return MemberKind.SCHEMA
+        first = first or _HOLDING_SCHEMAS.get(str(key))
+        return MemberKind.SCHEMAS if first is not None and first <= draft else MemberKind.DATA
 
 
 def subschemas(schema: Mapping[str, Any], draft: Draft) -> Iterator[tuple[tuple[str | int, ...], Mapping[str, Any]]]:
@@ -141,9 +141,9 @@ def subschemas(schema: Mapping[str, Any], draft: Draft) -> Iterator[tuple[tuple[
     `{"items": {}, "const": {"items": {}}}` → `(("items",), {})`
     """
     for key, value in schema.items():
-        kind = Kind.SCHEMA.of_member(key, value, draft)
-        if kind is Kind.SCHEMA and isinstance(value, Mapping):
+        kind = MemberKind.SCHEMA.of_member(key, value, draft)
+        if kind is MemberKind.SCHEMA and isinstance(value, Mapping):
             yield (key,), value
-        elif kind is Kind.SCHEMAS and isinstance(value, Mapping | list):
+        elif kind is MemberKind.SCHEMAS and isinstance(value, Mapping | list):
             members = value.items() if isinstance(value, Mapping) else enumerate(value)
             yield from (((key, name), member) for name, member in members if isinstance(member, Mapping))

@@ -1,24 +1,113 @@
-"""The library of a compilation: the schema resources in its documents, by their URIs.
+"""The library of a compilation: its documents, and the schema resources in them, by their URIs.
 
-Documents are the schema that is compiled, those that the caller hands in and the metaschemas of the specification.
-Nothing is ever fetched. Nothing is looked through before there is a reference that cannot be followed without.
+A resource is a schema with a URI of its own, which is the base of the references inside it (core §4.3.5, §8.2).
+Documents are the schema that is compiled, those that the caller passes, and the metaschemas of the specification.
+Nothing is downloaded. A document is searched only once a reference cannot be followed without.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urljoin
 
 from structured.errors import SchemaError
-from structured.json_schema.document.drafts import Draft, Kind, has_vocabulary, named_draft, subschemas, unsaid_keywords
-from structured.json_schema.document.resources import Contents, Located, Path, Resource, Scope, keys_of, longer
+from structured.json_schema.document.drafts import (
+    Draft,
+    MemberKind,
+    has_vocabulary,
+    named_draft,
+    omitted_keywords,
+    subschemas,
+)
+
+Path = tuple["Path", str | int] | None
+"""The keys that lead to a schema, the last key first: `(((None, "properties"), "a"), "items")`."""
+
+Keys = tuple[str | int, ...]
+
+
+def longer(path: Path, keys: Keys) -> Path:
+    """Return a path with some keys after it."""
+    for key in keys:
+        path = (path, key)
+    return path
+
+
+def keys_of(path: Path) -> Keys:
+    """Return the keys of a path, the first key first."""
+    keys = []
+    while path is not None:
+        path, key = path
+        keys.append(key)
+    return tuple(reversed(keys))
+
+
+def pointer_of(path: Path) -> str:
+    """Return a path as a JSON Pointer (RFC 6901): `((None, "$defs"), "a/b")` → `/$defs/a~1b`."""
+    return "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in keys_of(path))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Resource:
+    """A schema with a URI of its own, and the draft and metaschema that it is written for.
+
+    `document` is the URI of its document, "" for the first document; `path` leads to the resource inside it.
+    """
+
+    uri: str
+    schema: Any
+    draft: Draft
+    dialect: str = ""
+    document: str = ""
+    path: Path = None
+
+    def address(self, path: Path) -> str:
+        """Return a path in the document as a JSON Pointer, after the URI and a `#` if it is not the first document."""
+        return f"{self.document}#{pointer_of(path)}" if self.document else pointer_of(path)
+
+
+@dataclass(slots=True)
+class Contents:
+    """The names, keywords and embedded resources of a resource, without those inside the embedded resources.
+
+    `names` maps plain names (`$anchor` and similar keywords) to schemas; None if two schemas have the same name.
+    `dynamic` are the names that may mean other schemas, depending on the path of references; "" is the resource itself
+    (`$recursiveAnchor`). `keywords` are all that occur, and `embedded` the resources that begin inside.
+    """
+
+    names: dict[str, "tuple[Any, Path] | None"] = field(default_factory=dict)
+    dynamic: set[str] = field(default_factory=set)
+    keywords: set[str] = field(default_factory=set)
+    embedded: list[Resource] = field(default_factory=list)
+
+
+class Located(NamedTuple):
+    """The target of a reference: a value, usually a schema, its path, and the resource that contains it."""
+
+    schema: Any
+    path: Path
+    resource: Resource
+
+
+class Scope(NamedTuple):
+    """The resource that contains a schema, and the outer resources with dynamic names (core §7.1).
+
+    `outer` has, for each name, the first resource on the path of references that has it, sorted by name. A name whose
+    first resource is `resource` itself is left out, so scopes are equal if they mean the same, and there are finitely
+    many.
+    """
+
+    resource: Resource
+    outer: tuple[tuple[str, Resource], ...] = ()
+
 
 ROOT_URI = "schema:root"
-"""The first document, where it needs a URI. References relative to it are the same as those relative to none."""
+"""The URI of the first document, where it needs one. References resolve against it as against no URI."""
 
 
 class Library:
-    """The documents that a schema may refer to: its own, those that the caller hands in, and the metaschemas."""
+    """The documents that a schema may refer to: its own, those that the caller passes, and the metaschemas."""
 
     def __init__(self, root: Any, documents: Mapping[str, Any], draft: Draft) -> None:
         self._documents = {uri.removesuffix("#"): document for uri, document in documents.items()}
@@ -31,7 +120,7 @@ class Library:
         self.start = Scope(self._document("", root))
 
     def resource_of(self, schema: Mapping[str, Any], outer: Resource, path: Path) -> Resource:
-        """Return the resource that begins with a schema; the one around it if none does."""
+        """Return the resource that begins with a schema; the outer resource if none does."""
         if "$id" not in schema and "id" not in schema:
             return outer
         key = id(schema), outer
@@ -49,7 +138,7 @@ class Library:
         if resource is scope.resource:
             return scope
         self.check_vocabularies(resource)
-        first = dict.fromkeys(self.looked_through(scope.resource).dynamic, scope.resource) | dict(scope.outer)
+        first = dict.fromkeys(self.contents_of(scope.resource).dynamic, scope.resource) | dict(scope.outer)
         outer = [(name, holder) for name, holder in first.items() if holder is not resource]
         return Scope(resource, tuple(sorted(outer, key=lambda entry: entry[0])))
 
@@ -65,9 +154,9 @@ class Library:
         return self._metaschemas[uri]
 
     def located(self, resource: Resource, fragment: str) -> Located:
-        """Return what a fragment of a resource's URI names: the whole, or by a JSON Pointer (RFC 6901) or a plain name.
+        """Return the target of a fragment of a resource's URI: empty, a JSON Pointer (RFC 6901) or a plain name.
 
-        Raises LookupError where there is no such thing, or more than one.
+        Raises LookupError where there is no such target, or more than one.
         """
         key = resource, fragment
         if key not in self._located:
@@ -76,31 +165,31 @@ class Library:
         return self._located[key]
 
     def _named(self, resource: Resource, name: str) -> Located:
-        names = self.looked_through(resource).names
+        names = self.contents_of(resource).names
         if name not in names:
             raise LookupError(f"there is no schema with the name {name!r}")
-        found = names[name]
-        if found is None:
+        named = names[name]
+        if named is None:
             raise LookupError(f"two schemas have the name {name!r}")
-        return Located(*found, resource)
+        return Located(*named, resource)
 
     def _pointed(self, resource: Resource, pointer: str) -> Located:
-        value, path, kind = resource.schema, resource.path, Kind.SCHEMA
+        value, path, kind = resource.schema, resource.path, MemberKind.SCHEMA
         for token in pointer.split("/")[1:]:
             key = _key(value, token.replace("~1", "/").replace("~0", "~"))
             kind = kind.of_member(key, value[key], resource.draft)
             value, path = value[key], (path, key)
-            if kind is Kind.SCHEMA and isinstance(value, Mapping):
+            if kind is MemberKind.SCHEMA and isinstance(value, Mapping):
                 resource = self.resource_of(value, resource, path)
         return Located(value, path, resource)
 
-    def looked_through(self, resource: Resource) -> Contents:
-        """Return what lies in a resource."""
+    def contents_of(self, resource: Resource) -> Contents:
+        """Return the contents of a resource, which is searched once."""
         if resource not in self._contents:
-            self._contents[resource] = self._contents_of(resource)
+            self._contents[resource] = self._search(resource)
         return self._contents[resource]
 
-    def _contents_of(self, resource: Resource) -> Contents:
+    def _search(self, resource: Resource) -> Contents:
         contents = Contents()
         if not isinstance(resource.schema, Mapping):
             return contents
@@ -125,18 +214,18 @@ class Library:
         return contents
 
     def holds(self, schema: Any, document: str, path: Path) -> bool:
-        """Tell whether a schema is what a path leads to in a document."""
-        found = self.find(document).schema if document else self._root
+        """Tell whether a path in a document leads to a schema."""
+        target = self.find(document).schema if document else self._root
         try:
             for key in keys_of(path):
-                found = found[key]
+                target = target[key]
         except (KeyError, IndexError, TypeError):
             return False
-        return found is schema
+        return target is schema
 
     @cached_property
     def registry(self) -> Any:
-        """The same documents for `jsonschema`, the first by the name of `ROOT_URI`."""
+        """The documents as a registry for `jsonschema`, the first under `ROOT_URI`."""
         from jsonschema_specifications import REGISTRY
         from referencing.jsonschema import specification_with
 
@@ -148,12 +237,12 @@ class Library:
 
     @cached_property
     def is_dynamic(self) -> bool:
-        """Whether there are dynamic names in any document, metaschemas aside."""
-        return any(self.looked_through(resource).dynamic for resource in self._catalogue.values() if resource)
+        """Whether any document, apart from metaschemas, has dynamic names."""
+        return any(self.contents_of(resource).dynamic for resource in self._catalogue.values() if resource)
 
     @cached_property
     def _catalogue(self) -> dict[str, Resource | None]:
-        """The resources of all documents by URI: first those of the first, then the others, then what lies in those."""
+        """The resources of all documents by URI: the first document wins, resources inside others lose."""
         others = {uri: self._document(uri, document) for uri, document in self._documents.items()}
         inside: dict[str, Resource | None] = {}
         for start in others.values():
@@ -161,17 +250,17 @@ class Library:
         return inside | others | self._by_uri(self.start.resource)
 
     def _by_uri(self, start: Resource) -> dict[str, Resource | None]:
-        """Return a document and the resources that lie in it, by URI; None if two have the same."""
-        found: dict[str, Resource | None] = {}
-        left = [start]
-        while left:
-            resource = left.pop()
-            found[resource.uri] = None if resource.uri in found else resource
-            left += self.looked_through(resource).embedded
-        return found
+        """Return a document and the resources inside it, by URI; None if two have the same URI."""
+        resources: dict[str, Resource | None] = {}
+        pending = [start]
+        while pending:
+            resource = pending.pop()
+            resources[resource.uri] = None if resource.uri in resources else resource
+            pending += self.contents_of(resource).embedded
+        return resources
 
     def _document(self, uri: str, schema: Any) -> Resource:
-        """Return the resource that a whole document is. Its identifier counts even where the draft has another."""
+        """Return a whole document as a resource. It may be identified by the keyword of another draft."""
         if not isinstance(schema, Mapping):
             return Resource(uri, schema, self._draft, document=uri)
         draft, dialect = self._draft_of(schema, self._draft, "")
@@ -179,7 +268,7 @@ class Library:
         return Resource(joined(uri, identifier.partition("#")[0]), schema, draft, dialect, uri)
 
     def _draft_of(self, schema: Mapping[str, Any], draft: Draft, dialect: str) -> tuple[Draft, str]:
-        """Return the draft that a schema is written for, and the metaschema, given those of what is around it."""
+        """Return the draft and the metaschema of a schema; those of the schema around it if it names none."""
         named = schema.get("$schema")
         if not isinstance(named, str):
             return draft, dialect
@@ -188,7 +277,7 @@ class Library:
         return named_draft(uri) or draft, named
 
     def check_vocabularies(self, resource: Resource) -> None:
-        """Refuse a resource whose metaschema requires what is not known, or declares that its keywords mean nothing.
+        """Refuse a resource whose metaschema requires an unknown vocabulary, or omits the vocabulary of its keywords.
 
         See core §8.1.2.
         """
@@ -197,10 +286,10 @@ class Library:
         if not isinstance(vocabularies, Mapping) or resource.draft <= Draft.DRAFT_7:
             return
         unknown = next((uri for uri, required in vocabularies.items() if required and not has_vocabulary(uri)), None)
-        problem = f"The vocabulary {unknown!r} is required, and not known" if unknown else ""
-        unsaid = unsaid_keywords(vocabularies, resource.draft) & self.looked_through(resource).keywords
-        if unsaid:
-            problem = f"The metaschema leaves out the vocabulary of {min(unsaid)!r}"
+        problem = f"The required vocabulary {unknown!r} is unknown" if unknown else ""
+        omitted = omitted_keywords(vocabularies, resource.draft) & self.contents_of(resource).keywords
+        if omitted:
+            problem = f"The metaschema leaves out the vocabulary of {min(omitted)!r}"
         if problem:
             raise SchemaError(
                 problem,
@@ -211,7 +300,7 @@ class Library:
 
 
 def _key(value: Any, name: str) -> str | int:
-    """Return the key or index by which a value has a member of some name."""
+    """Return the key or index under which a value has a member of a name."""
     if isinstance(value, list) and name.isdecimal() and str(int(name)) == name and int(name) < len(value):
         return int(name)
     if isinstance(value, Mapping) and name in value:
@@ -233,7 +322,7 @@ def joined(base: str, reference: str) -> str:
 
 
 def _base(schema: Mapping[str, Any], draft: Draft) -> str | None:
-    """Return what a schema's identifier says of its URI; None if it has none, or only a name inside its resource."""
+    """Return the URI in a schema's identifier; None if there is no identifier, or only a name inside the resource."""
     identifier = schema.get(draft.identifier)
     if not isinstance(identifier, str) or (draft.ignores_siblings and "$ref" in schema):
         return None
@@ -257,7 +346,7 @@ def _metaschema(uri: str) -> Any:
     """Return a metaschema of the specification. Raises LookupError if there is none with that URI."""
     from jsonschema_specifications import REGISTRY
 
-    found = REGISTRY.get(uri)
-    if found is None:
+    resource = REGISTRY.get(uri)
+    if resource is None:
         raise LookupError("no schema with that URI was passed in `documents`, and nothing is downloaded")
-    return found.contents
+    return resource.contents

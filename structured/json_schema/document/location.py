@@ -1,17 +1,15 @@
-"""Where the compilation of a schema stands, what all of it shares, and the errors that are raised there."""
+"""Locations: the place of a schema in its document, the compilation that all places share, and errors there."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.json_schema.document.drafts import Draft
-from structured.json_schema.document.library import Library
-from structured.json_schema.document.resources import Path, Resource, Scope, keys_of, longer
-from structured.json_schema.document.sharing import shared
-from structured.json_schema.document.spelling import Spelling
+from structured.json_schema.document.equality import CanonicalForm, shared
+from structured.json_schema.document.library import Library, Path, Resource, Scope, keys_of, longer
 from structured.json_schema.whitespace import Whitespace
 from structured.regex import Pattern, Reference
 from structured.regex.traversal import Endings
@@ -21,23 +19,23 @@ Schema = Mapping[str, Any]
 
 
 NOT_STATED = "not stated"
-"""The keyword that marks a field which may be null because the text may not state it."""
+"""The keyword of a field that may be null because the text may not state it."""
 
 GROUNDED = "grounded on"
-"""The keyword of a value that the document has to state. It says where a quotation may begin and end: `"words"` or
-`"characters"`."""
+"""The keyword of a value that the document has to state. Its value says where a quotation may begin and end: `"words"`
+or `"characters"`."""
 
 KEY = "is key"
-"""The keyword of a value that tells the record it stands in from others."""
+"""The keyword of a value that identifies its record among others."""
 
 VALIDATORS = "validators"
-"""The keyword under which the names of the functions stand that are run on a finished value."""
+"""The keyword that lists the names of the functions that validate a finished value."""
 
 UNSATISFIABLE = "Unsatisfiable: "
-"""What the problem of an UnsatisfiableError begins with."""
+"""The beginning of the problem of an UnsatisfiableError."""
 
 MAX_COMBINATIONS = 3000
-"""Branches of several choices that are combined with each other, in one schema."""
+"""The most branches of several choices that are combined with each other in one schema."""
 
 ANNOTATIONS = frozenset(
     {
@@ -45,35 +43,38 @@ ANNOTATIONS = frozenset(
         *(GROUNDED, KEY, NOT_STATED, VALIDATORS),
     }
 )
-"""Keywords that allow and forbid nothing (validation §9, and the notes about types)."""
+"""Keywords that restrict nothing (validation §9, and the marks of types)."""
+
+Result = TypeVar("Result")
 
 Identity = tuple[int, Scope | None]
 """The identity of an object in memory, and the scope of its references."""
 
 
 class Reading(Enum):
-    """What a schema means where it is silent."""
+    """The meaning of a schema where it says nothing."""
 
     TYPE = "type"
-    """As the description of a type: every property is written and no other may be, and a keyword that is not known is
-    refused, since it may be a rule that is enforced later."""
+    """As the description of a type: every property is written and no other, and an unknown keyword is refused, since it
+    may be a rule that is enforced later."""
 
     SPECIFICATION = "specification"
-    """As JSON Schema says: properties that are not required may be left out, others may be added after them unless that
-    is forbidden, and what is not known to the specification is an annotation."""
+    """As JSON Schema says: properties that are not required may be left out, others may follow them unless that is
+    forbidden, and keywords that the specification does not know are annotations."""
 
 
 Optionals = Literal["written", "omittable", "schema"]
-"""What becomes of the properties of an object that need not be there: all that can be are written, and no others unless
-something is said of others; or those that are listed may be left out; or, besides, whatever is allowed may be added."""
+"""The treatment of optional properties. `"written"`: all listed properties that can be written are, and others only
+where a schema speaks of others. `"omittable"`: listed properties may be left out. `"schema"`: moreover, any others that
+the schema allows may be added."""
 
 
 KeyOrder = Literal["schema", "any"]
-"""The order of the properties of an object: that in which the schema lists them, others after them; or any."""
+"""The order of the properties of an object: as the schema lists them, with others after them; or any."""
 
 
 class Statements(Protocol):
-    """What a document states, for the values that have to be stated."""
+    """The statements of a document, for values that the document has to state."""
 
     def quotation(
         self,
@@ -84,38 +85,38 @@ class Statements(Protocol):
         minimum: int,
         maximum: int | None,
     ) -> Pattern | None:
-        """Return the inside of the JSON strings that quote the document and keep some rules; None if there are none."""
+        """Return the inside of the JSON strings that quote the document and keep the rules; None if there are none."""
         ...
 
     def spellings(self, kind: str) -> Iterable[Sequence[str]]:
-        """Return, for each number, date, date-time or time that is stated, how JSON may spell it, the usual first."""
+        """Yield, for each stated number, date, date-time or time, its spellings in JSON, the usual one first."""
         ...
 
 
 @dataclass(slots=True, eq=False)
 class Compilation:
-    """What all places of one compilation share.
+    """The state that all places of one compilation share.
 
-    `optional` tells what is written of the properties that need not be there, and `key_order` in which order. Where the
-    schema is read by the specification, `asserts_formats` tells whether formats forbid anything; if that is None, what
-    is written is valid in either case, and no format is denied. `plain_numbers` tells there whether numbers are written
-    as those of types always are: with a limited number of digits, and 1 not as 1.0.
-    `documents` are those that references may lead to, by URI, and `draft` is that of schemas that name none; `library`
-    finds what they lead to. `statements` are those of the document, where one is read.
+    Options: `optional` is the treatment of optional properties, and `key_order` the order of all. Where the schema is
+    read by the specification, `asserts_formats` says whether formats restrict anything; with None, texts are valid in
+    either case, and no format is denied. `plain_numbers` says there whether numbers are written as those of types
+    always are: with a limited number of digits, and 1 never as 1.0. References may lead to `documents`, by URI;
+    schemas that name no draft have `draft`. `statements` are those of the document that is read, if any.
 
-    `patterns` keeps the pattern of each definition, by name; those of `open_names` are being built. `together` keeps
-    those of schemas that hold together, with these, by their depth, where that matters, their identities and scopes.
-    `names` tells the name by the identities of the schemas that it stands for. `references` are those made to
-    definitions from inside them, and where each stands. `combinations` counts branches combined with other branches,
-    of which there may be `max_combinations`, and `looked_at` schemas that were looked at to see whether they exclude
-    each other. `complements` are the ways in which a value can fail a schema, by its identity, and `made` are other
-    schemas of the compiler's own. `checked` are those that hold what they should, by identity, and `endings` tells of
-    patterns whether they end alone.
+    Results: `patterns` has the pattern of each definition, by name; definitions in `open_names` are being built.
+    `together` has the pattern of each list of schemas that hold together, by their identities and scopes, and their
+    depth where it matters. `names` has the name of each set of schemas. `references` are made inside the definition
+    that they refer to, each with its place. `complements` has the ways in which a value can fail each schema, `made`
+    other schemas and facts that the compiler derived. `checked` are the identities of well-formed schemas, and
+    `endings` says of patterns whether they end by themselves.
 
-    Where values are compared by their texts, `spelling` is that in which each is written, and `spelled` the compilation
-    of the same schema in which it is so; see `arrays/one_spelling.py`.
+    Limits: `combinations` counts the branches combined with other branches, `max_combinations` at most; `looked_at`
+    counts the schemas examined for exclusion.
 
-    Where the schema is read by the specification, objects of it that are equal are one; see `sharing.py`.
+    Where values are compared by their texts, `canonical_form` defines the text of each value. `canonical` is the
+    compilation of the same schema with such a form; see `arrays/canonical_json.py`.
+
+    Where the schema is read by the specification, its equal objects are one object in memory; see `equality.py`.
     """
 
     root: Schema | bool
@@ -137,14 +138,14 @@ class Compilation:
     max_combinations: int = MAX_COMBINATIONS
     looked_at: int = 0
     complements: dict[Identity, Any] = field(default_factory=dict)
-    made: dict[Any, Any] = field(default_factory=dict)
+    made: dict[Hashable, tuple[object, Any]] = field(default_factory=dict)
     checked: set[int] = field(default_factory=set)
     endings: Endings = field(default_factory=dict)
     documents: Mapping[str, Any] = field(default_factory=dict)
     draft: Draft = Draft.DRAFT_2020_12
     statements: Statements | None = None
-    spelling: Spelling | None = None
-    spelled: "Compilation | None" = None
+    canonical_form: CanonicalForm | None = None
+    canonical: "Compilation | None" = None
     library: Library = field(init=False)
 
     def __post_init__(self) -> None:
@@ -154,23 +155,30 @@ class Compilation:
 
     @property
     def work(self) -> int:
-        """What was compiled so far: schemas, branches that were combined, and, in tens, schemas held against others."""
+        """The work done so far: schemas compiled, branches combined, and, in tens, schemas compared with others."""
         return len(self.checked) + len(self.names) + 4 * self.combinations + self.looked_at // 10
 
     @property
     def has_combined_too_many(self) -> bool:
-        """Whether more branches were combined than may be."""
+        """Whether more branches were combined than the limit allows."""
         return self.combinations > self.max_combinations
 
     @property
     def format_readings(self) -> tuple[bool, ...]:
-        """Whether formats forbid anything to the validators that have to allow what is written."""
+        """Whether formats restrict anything, for each kind of validator that has to accept the text."""
         if self.asserts_formats is None and self.reading is Reading.SPECIFICATION:
             return True, False
         return (self.asserts_formats is not False,)
 
+    def once(self, key: Hashable, make: Callable[[], Result], *, keep: object = None) -> Result:
+        """Return the result of `make` for a key, made once. Identities in the key are those of objects in `keep`."""
+        if key not in self.made:
+            self.made[key] = keep, make()
+        result: Result = self.made[key][1]
+        return result
+
     def afresh(self) -> "Compilation":
-        """Return a compilation of the same in which nothing has been compiled yet."""
+        """Return a compilation of the same schema in which nothing has been compiled yet."""
         fresh = Compilation(
             self.root,
             self.whitespace,
@@ -183,20 +191,20 @@ class Compilation:
             statements=self.statements,
             draft=self.draft,
         )
-        fresh.root, fresh.library = self.root, self.library  # the resources in scopes are its own
+        fresh.root, fresh.library = self.root, self.library  # scopes hold resources of this library
         return fresh
 
-    def in_one_spelling(self, spelling: Spelling, whitespace: Whitespace) -> "Compilation":
-        """Return a compilation of the same in which each value has one spelling, and nothing has been compiled yet."""
+    def in_canonical_form(self, canonical_form: CanonicalForm, whitespace: Whitespace) -> "Compilation":
+        """Return a new compilation of the same schema in which each value has one spelling."""
         fresh = self.afresh()
-        fresh.whitespace, fresh.key_order, fresh.spelling = whitespace, "schema", spelling
+        fresh.whitespace, fresh.key_order, fresh.canonical_form = whitespace, "schema", canonical_form
         return fresh
 
 
 class Location(NamedTuple):
     """A schema's position in its document, and the number of brackets open around its text.
 
-    `entered` is the scope of the references there; None is that of the root.
+    `entered` is the scope of references there; None is the scope of the root.
     """
 
     compilation: Compilation
@@ -205,26 +213,26 @@ class Location(NamedTuple):
     entered: Scope | None = None
 
     def at(self, *keys: str | int) -> "Location":
-        """Return the place of a subschema whose text stands at the same depth."""
+        """Return the place of a subschema whose text has the same depth."""
         return Location(self.compilation, longer(self.path, keys), self.depth, self.entered)
 
     def inside(self, *keys: str | int) -> "Location":
-        """Return the place of a subschema whose text stands inside one more pair of brackets."""
+        """Return the place of a subschema whose text is inside one more pair of brackets."""
         return Location(self.compilation, longer(self.path, keys), self.depth + 1, self.entered)
 
     def at_depth(self, depth: int) -> "Location":
-        """Return the place of the same schema whose text stands inside so many pairs of brackets."""
+        """Return the place of the same schema with its text inside `depth` pairs of brackets."""
         return self if depth == self.depth else Location(self.compilation, self.path, depth, self.entered)
 
     def led_to(self, path: Path, resource: Resource) -> "Location":
-        """Return the place of the schema that a path leads to in the document of a resource, its text standing here."""
+        """Return the place of the schema at a path in the document of a resource, with the depth of this place."""
         library = self.compilation.library
         scope = library.entered(self.scope, resource)
         return Location(self.compilation, path, self.depth, None if scope == library.start else scope)
 
     @property
     def scope(self) -> Scope:
-        """The resource that the schema lies in, and those passed through."""
+        """The resource that contains the schema, with the resources on the path of references."""
         return self.entered or self.compilation.library.start
 
     @property
@@ -234,7 +242,7 @@ class Location(NamedTuple):
 
     @property
     def whitespace(self) -> Whitespace:
-        """What stands between the tokens."""
+        """The whitespace between the tokens."""
         return self.compilation.whitespace
 
     @property
@@ -244,12 +252,12 @@ class Location(NamedTuple):
 
     @property
     def checker(self) -> str:
-        """What can check a rule of the user's that is not enforced."""
+        """The place where the user can check a rule that is not enforced."""
         return "a Pydantic validator" if self.is_type else "your program"
 
     @property
     def plain_numbers(self) -> bool:
-        """Whether numbers have a limited number of digits, and those that are listed one spelling."""
+        """Whether numbers have a limited number of digits, and listed numbers one spelling."""
         return self.is_type or self.compilation.plain_numbers
 
     @property
@@ -259,26 +267,26 @@ class Location(NamedTuple):
 
     @property
     def pointer(self) -> str:
-        """The same as a JSON Pointer (RFC 6901), after the URI of the document if it is not the first."""
+        """The path as a JSON Pointer (RFC 6901), after the URI of the document if it is not the first."""
         return self.scope.resource.address(self.path)
 
     def refusal(self, problem: str, *, keyword: str | None = None, remedy: str) -> SchemaError:
-        """Return the error that says what is not supported here."""
+        """Return the error about a feature that is not supported here."""
         return SchemaError(problem, schema_path=self.pointer, keyword=keyword, remedy=remedy)
 
     def unsatisfiable(self, reason: str, *, keyword: str | None) -> UnsatisfiableError:
-        """Return the error that says that no text can be valid here."""
+        """Return the error that no text can be valid here."""
         return UnsatisfiableError(
             f"{UNSATISFIABLE}{reason}", schema_path=self.pointer, keyword=keyword, remedy="Let some value be valid."
         )
 
 
 class Complement(dict[str, Any]):
-    """A schema made by the compiler: it has keywords of its own."""
+    """A schema made by the compiler, which may use the keywords of `keyword_types.INTERNAL`."""
 
 
 class Elsewhere(NamedTuple):
-    """A schema that stands at another place than where it is used, or the complement of one: what it does not allow."""
+    """A schema used at another place than its own, or the complement of one, which allows all other values."""
 
     schema: Any
     location: Location
@@ -286,10 +294,10 @@ class Elsewhere(NamedTuple):
 
 
 class Subschema(NamedTuple):
-    """A schema, or True for anything and False for nothing, and where it stands.
+    """A schema, or True for anything and False for nothing, with its location.
 
-    `scopes` are the identities of the schemas with `unevaluatedProperties` or `unevaluatedItems` that count what this
-    one evaluates (core §11): those that it is a part of, in place.
+    `scopes` are the identities of the schemas with `unevaluatedProperties` or `unevaluatedItems` that contain this
+    schema in place, and so count what it evaluates (core §11).
     """
 
     schema: Any
@@ -298,31 +306,31 @@ class Subschema(NamedTuple):
 
     @property
     def identity(self) -> Identity:
-        """The same for two schemas only if they are the same and their references lead to the same."""
+        """The identity of the schema and of its scope: two schemas that share it mean the same."""
         return id(self.schema), self.location.entered
 
     def has(self, keyword: str) -> bool:
-        """Tell whether a keyword is there and, in the draft that the schema is written for, more than an annotation."""
+        """Tell whether the schema has a keyword, and its draft defines that keyword."""
         schema = self.schema
         return keyword in schema and (isinstance(schema, Complement) or self.location.draft.has(keyword))
 
     def below(self, *keys: str | int) -> "Subschema":
-        """Return the subschema that some keys lead to, its text standing at the same depth."""
-        return _arrived(_followed(self.schema, keys), self.location.at(*keys))
+        """Return the subschema that some keys lead to, with its text at the same depth."""
+        return _subschema_at(_member_at(self.schema, keys), self.location.at(*keys))
 
     def within(self, *keys: str | int) -> "Subschema":
-        """Return the subschema that some keys lead to, its text standing inside one more pair of brackets."""
-        return _arrived(_followed(self.schema, keys), self.location.inside(*keys))
+        """Return the subschema that some keys lead to, with its text inside one more pair of brackets."""
+        return _subschema_at(_member_at(self.schema, keys), self.location.inside(*keys))
 
     def elsewhere(self, *keys: str | int, is_denied: bool = False) -> Elsewhere:
-        """Return the subschema that some keys lead to, to be used at another place, or its complement."""
+        """Return the subschema that some keys lead to, or its complement, for use at another place."""
         target = self.below(*keys)
         if isinstance(target.schema, Elsewhere):
             return target.schema._replace(is_denied=target.schema.is_denied != is_denied)
         return Elsewhere(target.schema, target.location, is_denied)
 
     def length(self, keyword: str) -> int | None:
-        """Return the length that a keyword sets; None is no limit."""
+        """Return the length that a keyword sets; None means no limit."""
         count = self.schema.get(keyword)
         if isinstance(count, float) and count.is_integer():
             count = int(count)
@@ -345,11 +353,11 @@ SHAPES: dict[str, tuple[type, str]] = {
     "enum": (list, "a list of values"),
     "required": (list, "a list of names"),
 }
-"""What a keyword holds, where it is no schema, number or flag."""
+"""The type of a keyword's value, where it is not a schema, number or flag."""
 
 
 def check_shape(part: Subschema) -> None:
-    """Refuse what is not a schema, and a keyword that does not hold what it should."""
+    """Refuse a value that is not a schema, and a keyword whose value has the wrong type."""
     schema, location = part.schema, part.location
     if id(schema) in location.compilation.checked:
         return
@@ -365,19 +373,19 @@ def check_shape(part: Subschema) -> None:
             raise location.refusal(f"{names!r} is not a list of names", keyword=keyword, remedy="List strings.")
     if not isinstance(schema.get("type", ""), (str, list)):
         raise location.refusal(f"{schema['type']!r} is not a type", keyword="type", remedy="Name it by a string.")
-    if not isinstance(schema, Complement):  # one of which may be gone while its identity is still known
+    if not isinstance(schema, Complement):  # which may be freed, and its identity used again
         location.compilation.checked.add(id(schema))
 
 
 Subschemas = list[Subschema]
-"""Schemas that one value has to satisfy all; there is at least one, and all texts stand at the same depth."""
+"""Schemas that one value has to satisfy together: at least one, all at the same depth."""
 
 PatternOf = Callable[[Subschemas], Pattern]
-"""The compiler of schemas that hold together, which is handed to the keywords that hold schemas."""
+"""The compiler of schemas that hold together, which the functions of keywords receive as an argument."""
 
 
 def counts(schemas: Subschemas, at_least: str, at_most: str) -> tuple[int, int | None]:
-    """Return the limits of a length, as two keywords of some schemas set them together; None is no limit.
+    """Return the limits of a length that two keywords of some schemas set together; None means no limit.
 
     `{"minLength": 2}`, `"minLength"`, `"maxLength"` → `(2, None)`
     """
@@ -397,10 +405,10 @@ def counts(schemas: Subschemas, at_least: str, at_most: str) -> tuple[int, int |
     return low, high
 
 
-def _arrived(schema: Any, location: Location) -> Subschema:
+def _subschema_at(schema: Any, location: Location) -> Subschema:
     """Return a subschema, inside a resource of its own if it has an identifier.
 
-    One from elsewhere keeps the path of its own, and has the depth of here.
+    A schema from elsewhere keeps its own path, and gets the depth of this location.
     """
     if type(schema) is dict:
         if "$id" not in schema and "id" not in schema:
@@ -413,7 +421,7 @@ def _arrived(schema: Any, location: Location) -> Subschema:
     return Subschema(schema, location)
 
 
-def _followed(schema: Any, keys: tuple[str | int, ...]) -> Any:
+def _member_at(schema: Any, keys: tuple[str | int, ...]) -> Any:
     for key in keys:
         schema = schema[key]
     return schema

@@ -1,36 +1,35 @@
 """References between schemas (core §8.2.3, RFC 6901).
 
-It may lead to any place of a document, by a JSON Pointer, and to any schema in one that has a name or a URI. A dynamic
-one means the first schema with its name among the resources that were passed through on the way (core §8.2.3.2).
+A reference leads to any place of a document, by a JSON Pointer, or to a schema that has a name or a URI. A dynamic
+reference leads to the first schema of its name among the resources on the path of references (core §8.2.3.2).
 """
 
 from urllib.parse import unquote
 
 from structured.json_schema.document.drafts import Draft
-from structured.json_schema.document.library import joined
+from structured.json_schema.document.library import Resource, joined
 from structured.json_schema.document.location import Location, Subschema, Subschemas
-from structured.json_schema.document.resources import Resource
 
 REFERENCES = {
     "$ref": frozenset(Draft),
     "$recursiveRef": frozenset({Draft.DRAFT_2019_09}),
     "$dynamicRef": frozenset({Draft.DRAFT_2020_12}),
 }
-"""The keywords that lead elsewhere, with the drafts that have them."""
+"""The keywords of references, with the drafts that have them."""
 
 
 def targets(part: Subschema) -> Subschemas:
-    """Return the schemas that a value has to satisfy as well, because a schema refers to them."""
+    """Return the schemas that a schema refers to, which a value has to satisfy as well."""
     return [_followed(part, keyword) for keyword in REFERENCES if keyword in part.schema]
 
 
 def follow(part: Subschema) -> Subschema:
-    """Return the schema that the `$ref` of a schema leads to, its text standing in the same place."""
+    """Return the schema that the `$ref` of a schema leads to, with its text in the same place."""
     return _followed(part, "$ref")
 
 
 def ignores_siblings(location: Location) -> bool:
-    """Tell whether what stands beside a `$ref` is ignored, as up to draft 7 (draft-handrews-json-schema-01 §8.3)."""
+    """Tell whether keywords beside a `$ref` are ignored, as up to draft 7 (draft-handrews-json-schema-01 §8.3)."""
     return location.draft.ignores_siblings
 
 
@@ -55,12 +54,12 @@ def _followed(part: Subschema, keyword: str) -> Subschema:
 
 
 def _holder(reference: str, keyword: str, location: Location) -> tuple[Resource, str]:
-    """Return the resource that a reference leads into, and the fragment that says where in it."""
+    """Return the resource that a reference leads into, and the fragment of its target there."""
     library, scope = location.compilation.library, location.scope
     uri, _, fragment = reference.partition("#")
     target = library.find(joined(scope.resource.uri, uri)) if uri else scope.resource
     name = unquote(fragment)
-    if keyword == "$ref" or name not in library.looked_through(target).dynamic:
+    if keyword == "$ref" or name not in library.contents_of(target).dynamic:
         return target, name
-    passed = {**dict.fromkeys(library.looked_through(scope.resource).dynamic, scope.resource), **dict(scope.outer)}
+    passed = {**dict.fromkeys(library.contents_of(scope.resource).dynamic, scope.resource), **dict(scope.outer)}
     return passed.get(name, target), name

@@ -1,24 +1,117 @@
-"""Keywords that leave a choice: the conjunctions of schemas of which one has to hold.
+"""Choices: keywords that require one of several conjunctions of schemas.
 
-Each keyword has a function that yields, for each choice that it makes, the options. Those that were gathered before are
-handed in, since they may decide a choice: a property that is required is there.
+Each keyword has a function that yields, for each choice that it makes, the options. It receives the schemas gathered
+before, since they may decide a choice: a property that is required is there. Branches of a `oneOf` exclude each other
+(core §10.2.1.3): where two surely have no value in common, neither is denied beside the other. That is the usual case,
+and saves building what would be empty.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
-from structured.json_schema.document.location import Complement, Subschema, Subschemas
-from structured.json_schema.logic.branches import exclusive
+from structured.errors.recursion import deep
+from structured.json_schema.document.equality import identity
+from structured.json_schema.document.location import Complement, Elsewhere, Subschema, Subschemas, check_shape
+from structured.json_schema.document.references import REFERENCES, follow
+from structured.json_schema.logic.emptiness import KnownRules, context_of, surely_empty
+from structured.json_schema.logic.listed_values import spelling
+
+
+def exclusive(part: Subschema, branches: Subschemas, context: Subschemas) -> list[Subschemas]:
+    """Return, for each branch, the schemas that hold if and only if no other branch does, given a context."""
+    if part.location.is_type and isinstance(part.schema.get("discriminator"), Mapping):
+        _check_discriminator(part, branches)
+        return [[branch] for branch in branches]
+    overlapping: list[Subschemas] = [[] for _ in branches]
+    known_rules = context_of(context)
+    for left, right in _pairs(branches):
+        if not _exclude(branches[left], branches[right], known_rules):
+            overlapping[left].append(branches[right])
+            overlapping[right].append(branches[left])
+    return [
+        [branch, *(other._replace(schema=_denied(other)) for other in others)]
+        for branch, others in zip(branches, overlapping, strict=True)
+    ]
+
+
+def _pairs(branches: Subschemas) -> list[tuple[int, int]]:
+    """Return the pairs of branches that may have a value in common, judged by the values that they list."""
+    listed = list(map(_listed, branches))
+    holders: dict[str, list[int]] = {}
+    for at, values in enumerate(listed):
+        for value in values or ():
+            holders.setdefault(value, []).append(at)
+    pairs = {pair for holding in holders.values() for pair in combinations(holding, 2)}
+    unlisted = [at for at, values in enumerate(listed) if values is None]
+    pairs |= {(min(at, other), max(at, other)) for at in unlisted for other in range(len(branches)) if other != at}
+    return sorted(pairs)
+
+
+def _listed(branch: Subschema) -> set[str] | None:
+    """Return the identities of the values that a branch itself lists; None if it lists none."""
+    schema = branch.schema
+    if not isinstance(schema, Mapping) or not REFERENCES.keys().isdisjoint(schema):
+        return None
+    if branch.has("const"):
+        return {identity(schema["const"])}
+    return set(map(identity, schema["enum"])) if branch.has("enum") and isinstance(schema["enum"], list) else None
+
+
+def _exclude(left: Subschema, right: Subschema, context: KnownRules) -> bool:
+    """Tell whether it is certain that two branches have no value in common; the answer is kept."""
+    key = "exclude", left.identity, right.identity, context.seen
+    kept = left.schema, right.schema, context
+    return left.location.compilation.once(key, lambda: surely_empty([left, right], context), keep=kept)
+
+
+def _denied(part: Subschema) -> Elsewhere:
+    if isinstance(part.schema, Elsewhere):
+        return part.schema._replace(is_denied=not part.schema.is_denied)
+    return Elsewhere(part.schema, part.location, is_denied=True)
+
+
+def _check_discriminator(part: Subschema, branches: Subschemas) -> None:
+    name = part.schema["discriminator"].get("propertyName")
+    tags = [tag for branch in branches for tag in set(_tags(branch, name))]
+    if len(set(tags)) < len(tags):
+        raise part.location.refusal(
+            f"Two branches have the same {name!r}", keyword="oneOf", remedy="Give each branch values of its own."
+        )
+
+
+@deep
+def _tags(branch: Subschema, name: str) -> list[str]:
+    """Return the values of a property, as JSON texts, in a branch of a discriminated union."""
+    check_shape(branch)
+    if "$ref" in branch.schema:
+        return _tags(follow(branch), name)
+    for keyword in ("anyOf", "oneOf"):
+        if keyword in branch.schema:  # a union inside the union, with branches of its own
+            inner = (branch.below(keyword, index) for index in range(len(branch.schema[keyword])))
+            return [tag for other in inner for tag in _tags(other, name)]
+    values: list[Any] = []
+    if name in branch.schema.get("properties", {}):
+        tag = branch.below("properties", name)
+        check_shape(tag)
+        tag = follow(tag) if "$ref" in tag.schema else tag
+        check_shape(tag)
+        values = [tag.schema["const"]] if "const" in tag.schema else tag.schema.get("enum", [])
+    if not values:
+        raise branch.location.refusal(
+            f"The discriminator {name!r} has no fixed value here", keyword="oneOf", remedy="Make it a Literal."
+        )
+    return [spelling(value, branch.location, keyword="oneOf") for value in values]
+
 
 Options = Iterator[list[Subschemas]]
 
 MAX_SUBSETS = 6
-"""Branches of an `anyOf` of which every subset is tried, where it matters which of them hold."""
+"""The most branches of an `anyOf` whose every subset is tried, where it matters which of them hold."""
 
 
 def any_of(part: Subschema, _others: Subschemas) -> Options:
-    """Yield the branches (core §10.2.1.2); where it counts what they evaluate, every set of them."""
+    """Yield the branches (core §10.2.1.2); beside unevaluated properties or items, every subset of them."""
     branches = [part.below("anyOf", index) for index in range(len(part.schema["anyOf"]))]
     if not part.scopes:
         yield [[branch] for branch in branches]
@@ -33,9 +126,9 @@ def any_of(part: Subschema, _others: Subschemas) -> Options:
 
 
 def one_of(part: Subschema, others: Subschemas) -> Options:
-    """Yield the branches, each with those denied that it may overlap with (core §10.2.1.3).
+    """Yield the branches, each with the denial of branches that it may overlap with (core §10.2.1.3).
 
-    Where a type tells them apart by a property, Pydantic has to find it, even if it has a default.
+    The discriminator of a type has to be written for Pydantic, even if it has a default.
     """
     options = exclusive(part, [part.below("oneOf", index) for index in range(len(part.schema["oneOf"]))], others)
     if part.location.is_type and part.location.compilation.optional != "written" and "discriminator" in part.schema:
@@ -46,7 +139,7 @@ def one_of(part: Subschema, others: Subschemas) -> Options:
 
 
 def not_(part: Subschema, _others: Subschemas) -> Options:
-    """Yield what is denied (core §10.2.1.4)."""
+    """Yield the complement of the denied schema (core §10.2.1.4)."""
     yield [[Subschema(part.elsewhere("not", is_denied=True), part.location)]]
 
 
@@ -59,7 +152,7 @@ def if_(part: Subschema, _others: Subschemas) -> Options:
 
 
 def dependencies(keyword: str) -> Callable[[Subschema, Subschemas], Options]:
-    """Return what yields, for each name, that it is missing or what it asks for (core §10.2.2.4, validation §6.5.4)."""
+    """Return the choices of a keyword: each name is missing, or its rule holds (core §10.2.2.4, validation §6.5.4)."""
 
     def options(part: Subschema, others: Subschemas) -> Options:
         required = {name for other in others for name in other.schema.get("required", ())}
@@ -68,24 +161,20 @@ def dependencies(keyword: str) -> Callable[[Subschema, Subschemas], Options]:
                 continue
             names = [needed] if isinstance(needed, str) else needed if isinstance(needed, list) else []
             present = Subschema(_kept(part, keyword, name, required=[name, *names], type="object"), part.location)
-            asked = [present, *([] if isinstance(needed, list | str) else [part.below(keyword, name)])]
+            rules = [present, *([] if isinstance(needed, list | str) else [part.below(keyword, name)])]
             if name in required and _is_object(others):
-                yield [asked]
+                yield [rules]
                 continue
             missing = Subschema(_kept(part, keyword, f"no {name}", properties={name: False}), part.location)
-            yield [[missing], asked]
+            yield [[missing], rules]
 
     return options
 
 
 def _kept(part: Subschema, keyword: str, name: str, **keywords: Any) -> Complement:
-    """Return a schema of the compiler's own, the same each time."""
-    made: dict[Any, Any] = part.location.compilation.made
+    """Return a schema made by the compiler, the same object each time."""
     key = part.identity, keyword, name
-    if key not in made:
-        made[key] = part.schema, Complement(keywords)
-    found: Complement = made[key][1]
-    return found
+    return part.location.compilation.once(key, lambda: Complement(keywords), keep=part.schema)
 
 
 def _is_object(schemas: Subschemas) -> bool:
@@ -99,4 +188,4 @@ CHOICES: Mapping[str, Callable[[Subschema, Subschemas], Options]] = {
     "anyOf": any_of,
     "oneOf": one_of,
 }
-"""In the order in which they are made: what may decide others first."""
+"""In the order in which the choices are made: those that may decide others come first."""

@@ -1,11 +1,11 @@
 """Complements of schemas: the ways in which a value can fail one.
 
-A schema is a conjunction of keywords, so a value fails it if it fails one of them: each way is again a conjunction, of
-schemas that say so positively. `{"minimum": 3, "type": "integer"}` fails what is no integer, and a number below 3. That
-is how `not`, `oneOf` and `if` are compiled without automata for whole values. A way goes one level deep; what it holds
-of subschemas is denied in turn when it gets there.
+A schema is a conjunction of keywords, so a value fails it if it fails one of them. Each way is again a conjunction of
+schemas, which allow what the keyword does not: a value fails `{"minimum": 3, "type": "integer"}` if it is not an
+integer, or is a number below 3. So `not`, `oneOf` and `if` are compiled without automata for whole values. A way goes
+one level deep; the subschemas that it denies are complemented when they are compiled.
 
-Some ways need keywords that JSON Schema does not have. They are in schemas of the class `Complement` alone:
+Some ways need keywords that JSON Schema does not have. Only schemas of the class `Complement` have them:
 `not pattern`, `not format`, `not multipleOf`, `not integer`, `not enum` (of strings or of numbers), `not uniqueItems`,
 `some item` (from a position on) and `some property` (of certain names).
 """
@@ -14,19 +14,19 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from structured.json_schema.assertions import EVERY_TYPE
 from structured.json_schema.document.location import Complement, Elsewhere, Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import ignores_siblings, targets
-from structured.json_schema.logic.asked_properties import SomeProperty
+from structured.json_schema.keyword_types import EVERY_TYPE
 from structured.json_schema.logic.emptiness import surely_empty
-from structured.json_schema.logic.values import type_of
+from structured.json_schema.logic.listed_values import type_of
+from structured.json_schema.logic.property_names import SomeProperty
 from structured.json_schema.strings.strings import is_asserted
 
 Ways = Iterator[Subschemas]
 
 
 class SomeItem(NamedTuple):
-    """An array has an item, at a position or behind it, that a schema allows."""
+    """The rule that some item of an array, at position `start` or after it, satisfies a schema."""
 
     start: int
     schema: Elsewhere
@@ -38,11 +38,11 @@ def ways_to_fail(part: Subschema) -> list[Subschemas]:
     if isinstance(schema, bool):
         return [] if schema else [[Subschema(True, location)]]
     check_shape(part)
-    known = location.compilation.complements
-    if part.identity not in known:
-        known[part.identity] = schema, list(_ways(part))
-    ways: list[Subschemas] = known[part.identity][1]
-    return [[Subschema(one.schema, one.location.at_depth(location.depth)) for one in way] for way in ways]
+    complements = location.compilation.complements
+    if part.identity not in complements:
+        complements[part.identity] = schema, list(_ways(part))
+    ways: list[Subschemas] = complements[part.identity][1]
+    return [[Subschema(rule.schema, rule.location.at_depth(location.depth)) for rule in way] for way in ways]
 
 
 def _ways(part: Subschema) -> Ways:
@@ -59,12 +59,14 @@ def _ways(part: Subschema) -> Ways:
             yield from ways(part, keyword)
         elif keyword in _UNDENIABLE:
             raise location.refusal(
-                f"{keyword!r} cannot be enforced where it is denied", keyword=keyword, remedy="Say it positively."
+                f"{keyword!r} cannot be enforced where it is denied",
+                keyword=keyword,
+                remedy="Say what is allowed.",
             )
 
 
-def _made(part: Subschema, kind: str | None = None, **keywords: Any) -> Subschemas:
-    """Return a way of one schema, for values of one type."""
+def _way(part: Subschema, kind: str | None = None, **keywords: Any) -> Subschemas:
+    """Return a way that is one schema, for values of one type."""
     kinds = {} if kind is None else {"type": kind}
     return [Subschema(Complement(kinds | keywords), part.location)]
 
@@ -73,7 +75,7 @@ def _denied(part: Subschema, *keys: str | int) -> Subschema:
     return Subschema(part.elsewhere(*keys, is_denied=True), part.location)
 
 
-def _affirmed(part: Subschema, *keys: str | int) -> Subschema:
+def _required_subschema(part: Subschema, *keys: str | int) -> Subschema:
     return part.below(*keys)
 
 
@@ -88,7 +90,7 @@ def _type(part: Subschema, _keyword: str) -> Ways:
 
 
 def _listed(part: Subschema, keyword: str) -> Ways:
-    """Deny listed values: what is left of each type."""
+    """Deny listed values: the other values of each type are left."""
     values = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
     by_type: dict[str, list[Any]] = {}
     for value in values:
@@ -99,16 +101,16 @@ def _listed(part: Subschema, keyword: str) -> Ways:
         yield [Subschema(Complement({"type": sorted(untouched)}), part.location)]
     for kind, listed in by_type.items():
         if kind in ("string", "number"):
-            yield _made(part, kind, **{"not enum": listed})
+            yield _way(part, kind, **{"not enum": listed})
         elif kind == "boolean" and len(set(listed)) == 1:
-            yield _made(part, None, enum=[not listed[0]])
+            yield _way(part, None, enum=[not listed[0]])
         elif kind in ("array", "object"):
             shapes = [Elsewhere(_shape(value), part.location, is_denied=True) for value in listed]
-            yield [*_made(part, kind), *(Subschema(shape, part.location) for shape in shapes)]
+            yield [*_way(part, kind), *(Subschema(shape, part.location) for shape in shapes)]
 
 
 def _shape(value: Any) -> dict[str, Any]:
-    """Return the schema of one array or object, whose members are told one by one."""
+    """Return the schema of one array or object, with a schema for each member."""
     if isinstance(value, list):
         members = [Complement({"enum": [item]}) for item in value]
         return Complement({"type": "array", "minItems": len(value), "prefixItems": members, "items": False})
@@ -119,7 +121,7 @@ def _shape(value: Any) -> dict[str, Any]:
 
 
 def _bound(part: Subschema, keyword: str) -> Ways:
-    """Deny a bound of a number; in draft 4, a flag beside it may make it exclusive."""
+    """Deny a bound of a number, which a flag beside it may make exclusive in draft 4."""
     bound = part.schema[keyword]
     if isinstance(bound, bool):
         return
@@ -129,31 +131,31 @@ def _bound(part: Subschema, keyword: str) -> Ways:
     opposite = ("maximum" if is_exclusive else "exclusiveMaximum") if is_lower else (
         "minimum" if is_exclusive else "exclusiveMinimum"
     )  # fmt: skip
-    yield _made(part, "number", **{opposite: bound})
+    yield _way(part, "number", **{opposite: bound})
 
 
 def _least(kind: str, opposite: str) -> Callable[[Subschema, str], Ways]:
-    """Return how to deny a least count: by a greatest."""
+    """Return the ways to fail a least count: a greatest count."""
 
     def ways(part: Subschema, keyword: str) -> Ways:
         count = part.length(keyword) or 0
         if count > 0:
-            yield _made(part, kind, **{opposite: count - 1})
+            yield _way(part, kind, **{opposite: count - 1})
 
     return ways
 
 
 def _greatest(kind: str, opposite: str) -> Callable[[Subschema, str], Ways]:
-    """Return how to deny a greatest count: by a least."""
+    """Return the ways to fail a greatest count: a least count."""
 
     def ways(part: Subschema, keyword: str) -> Ways:
-        yield _made(part, kind, **{opposite: (part.length(keyword) or 0) + 1})
+        yield _way(part, kind, **{opposite: (part.length(keyword) or 0) + 1})
 
     return ways
 
 
 def _not(kind: str) -> Callable[[Subschema, str], Ways]:
-    """Return how to deny what has a keyword for it."""
+    """Return the ways to fail a keyword with a negated counterpart."""
 
     def ways(part: Subschema, keyword: str) -> Ways:
         value = part.schema[keyword]
@@ -161,7 +163,7 @@ def _not(kind: str) -> Callable[[Subschema, str], Ways]:
             return
         if keyword == "format" and not is_asserted(part.location, value):
             return
-        yield _made(part, kind, **{f"not {'multipleOf' if keyword == 'divisibleBy' else keyword}": value})
+        yield _way(part, kind, **{f"not {'multipleOf' if keyword == 'divisibleBy' else keyword}": value})
 
     return ways
 
@@ -170,18 +172,18 @@ def _items(part: Subschema, keyword: str) -> Ways:
     if isinstance(part.schema[keyword], list):
         for index in range(len(part.schema[keyword])):
             before = [True] * index
-            yield _made(
+            yield _way(
                 part, "array", minItems=index + 1,
                 prefixItems=[*before, part.elsewhere(keyword, index, is_denied=True)],
             )  # fmt: skip
         return
     first = part.schema.get("items") if keyword == "additionalItems" else part.schema.get("prefixItems", [])
-    if isinstance(first, list):  # without a list, additionalItems says nothing
-        yield _made(part, "array", **{"some item": SomeItem(len(first), part.elsewhere(keyword, is_denied=True))})
+    if isinstance(first, list):  # without a list, additionalItems has no effect
+        yield _way(part, "array", **{"some item": SomeItem(len(first), part.elsewhere(keyword, is_denied=True))})
 
 
 def contained(part: Subschema) -> tuple[int, int | None]:
-    """Return how many items have to satisfy `contains`: before draft 2019-09, at least one."""
+    """Return the limits of the number of items that satisfy `contains`; before draft 2019-09, at least one does."""
     if not isinstance(part.schema, Complement) and not part.location.draft.has("minContains"):
         return 1, None
     least = part.length("minContains")
@@ -192,18 +194,18 @@ def _contains(part: Subschema, _keyword: str) -> Ways:
     least, most = contained(part)
     inside = part.elsewhere("contains")
     if least:
-        yield _made(part, "array", contains=inside, minContains=0, maxContains=least - 1)
+        yield _way(part, "array", contains=inside, minContains=0, maxContains=least - 1)
     if most is not None:
-        yield _made(part, "array", contains=inside, minContains=most + 1)
+        yield _way(part, "array", contains=inside, minContains=most + 1)
 
 
 def _required(part: Subschema, keyword: str) -> Ways:
-    """Deny that a property is there; one of which more is said may be there and fail that, in the same way."""
+    """Deny that a property is there; if it has a schema, the property may also be there and fail the schema."""
     if isinstance(part.schema[keyword], list):
         properties = part.schema.get("properties", ())
         for name in part.schema[keyword]:
             denied = part.elsewhere("properties", name, is_denied=True) if name in properties else False
-            yield _made(part, "object", properties={name: denied})
+            yield _way(part, "object", properties={name: denied})
 
 
 def _properties(part: Subschema, _keyword: str) -> Ways:
@@ -211,13 +213,13 @@ def _properties(part: Subschema, _keyword: str) -> Ways:
     for name, inside in part.schema["properties"].items():
         if inside is not True and name not in (required if isinstance(required, list) else ()):
             denied = part.elsewhere("properties", name, is_denied=True)
-            yield _made(part, "object", required=[name], properties={name: denied})
+            yield _way(part, "object", required=[name], properties={name: denied})
 
 
 def _pattern_properties(part: Subschema, keyword: str) -> Ways:
     for regex in part.schema[keyword]:
         denied = _all_if_denied(part.elsewhere(keyword, regex, is_denied=True))
-        yield _made(part, "object", **{"some property": SomeProperty(denied, regex)})
+        yield _way(part, "object", **{"some property": SomeProperty(denied, regex)})
 
 
 def _additional_properties(part: Subschema, keyword: str) -> Ways:
@@ -225,18 +227,18 @@ def _additional_properties(part: Subschema, keyword: str) -> Ways:
         names = tuple(part.schema.get("properties", ()))
         patterns = tuple(part.schema.get("patternProperties", ()))
         denied = _all_if_denied(part.elsewhere(keyword, is_denied=True))
-        witness = SomeProperty(denied, other_names=names, other_patterns=patterns)
-        yield _made(part, "object", **{"some property": witness})
+        rule = SomeProperty(denied, other_names=names, other_patterns=patterns)
+        yield _way(part, "object", **{"some property": rule})
 
 
 def _all_if_denied(schema: Elsewhere) -> Elsewhere | bool:
-    """Return True for the complement of False."""
+    """Return True in place of the complement of False."""
     return True if schema.is_denied and schema.schema is False else schema
 
 
 def _property_names(part: Subschema, keyword: str) -> Ways:
     denied = part.elsewhere(keyword, is_denied=True)
-    yield _made(part, "object", **{"some property": SomeProperty(True, names=denied)})
+    yield _way(part, "object", **{"some property": SomeProperty(True, names=denied)})
 
 
 def _dependencies(part: Subschema, keyword: str) -> Ways:
@@ -244,14 +246,14 @@ def _dependencies(part: Subschema, keyword: str) -> Ways:
         present = {"required": [name]}
         if isinstance(needed, list | str):
             for other in [needed] if isinstance(needed, str) else needed:
-                yield [*_made(part, "object", **present), *_made(part, "object", properties={other: False})]
+                yield [*_way(part, "object", **present), *_way(part, "object", properties={other: False})]
         else:
-            yield [*_made(part, "object", **present), _denied(part, keyword, name)]
+            yield [*_way(part, "object", **present), _denied(part, keyword, name)]
 
 
 def _if(part: Subschema, _keyword: str) -> Ways:
     if "then" in part.schema:
-        yield [_affirmed(part, "if"), _denied(part, "then")]
+        yield [_required_subschema(part, "if"), _denied(part, "then")]
     if "else" in part.schema:
         yield [_denied(part, "if"), _denied(part, "else")]
 
@@ -266,7 +268,7 @@ def _any_of(part: Subschema, keyword: str) -> Ways:
 
 
 def _one_of(part: Subschema, keyword: str) -> Ways:
-    """Deny that exactly one branch holds: none does, or two do."""
+    """Deny that exactly one branch holds: none holds, or two do."""
     branches = [part.below(keyword, index) for index in range(len(part.schema[keyword]))]
     yield [_denied(part, keyword, index) for index in range(len(branches))]
     for left, right in combinations(branches, 2):
@@ -275,7 +277,7 @@ def _one_of(part: Subschema, keyword: str) -> Ways:
 
 
 def _inner_not(part: Subschema, keyword: str) -> Ways:
-    yield [_affirmed(part, keyword)]
+    yield [_required_subschema(part, keyword)]
 
 
 _UNDENIABLE = frozenset({"disallow", "extends", "unevaluatedItems", "unevaluatedProperties"})

@@ -1,7 +1,7 @@
-"""Conjunctions: what schemas that hold together say of a value, and which choices they leave.
+"""Conjunctions: schemas that hold together, and the choices that they leave open.
 
-The references and `allOf` of a schema are followed at once, and so is a choice of one; choices between more are kept,
-to be made by whoever asks for the conjunction.
+References and `allOf` are followed at once, and so is a choice with one option; other choices stay open, for the
+compiler to make.
 """
 
 from collections import Counter
@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from structured.errors.recursion import deep
-from structured.json_schema.assertions import UNEVALUATED
+from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import (
     ANNOTATIONS,
     GROUNDED,
@@ -23,37 +23,37 @@ from structured.json_schema.document.location import (
     check_shape,
 )
 from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
+from structured.json_schema.keyword_types import UNEVALUATED
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.complements import ways_to_fail
 from structured.json_schema.logic.emptiness import (
-    NO_CONTEXT,
+    NOTHING_KNOWN,
     NOTHING_LISTED,
-    Context,
+    KnownRules,
     context_of,
     listed_properties,
     listed_values_of,
     surely_empty,
     types_left,
 )
-from structured.json_schema.logic.equality import identity
 
 _SAYS_NOTHING = ANNOTATIONS - {GROUNDED} | {"$defs", "definitions", *REFERENCES}
-"""Keywords of which nothing is left once references are followed. A mark of what has to be stated is for all that its
-schema leads to."""
+"""Keywords that restrict nothing once references are followed. `GROUNDED` is not among them: it applies to all schemas
+that its schema refers to."""
 
 _CHOOSING = frozenset(CHOICES)
 _OBJECT = frozenset({"object"})
 _GLANCE = 3
-"""How deep options are looked at before they are tried."""
+"""How many levels of an option are examined before it is tried."""
 
 MAX_KINDS = 64
-"""Values of a property that are told apart to make choices by it."""
+"""The most groups of values of a property for which choices are settled one by one."""
 
 
-class Choice(NamedTuple):
-    """Conjunctions of schemas of which one has to hold, and the keyword that says so.
+class OpenChoice(NamedTuple):
+    """Options, each a conjunction of schemas, one of which has to hold, and the keyword that requires it.
 
-    Where they are the ways to fail a schema, that is `denied`.
+    `denied` is a schema if the options are the ways to fail that schema.
     """
 
     part: Subschema
@@ -63,32 +63,32 @@ class Choice(NamedTuple):
 
 
 class Way(NamedTuple):
-    """A way to go on: an option that holds, and the choices that are then left."""
+    """A way to settle choices: an option that holds, and the choices that are then left open."""
 
     option: Subschemas
-    choices: list[Choice]
+    choices: list[OpenChoice]
 
 
 class Conjunction:
-    """The schemas that a value has to satisfy, with those that their `$ref` and `allOf` lead to, and the choices left.
+    """The schemas that a value has to satisfy, with all that their `$ref` and `allOf` lead to, and the open choices.
 
-    `schemas` are read without the keywords of `CHOICES`; `denied` are those that the value must fail. `context` has the
-    schemas that were there when it was last settled.
+    `schemas` are read without the keywords of `CHOICES`. The value must fail the schemas in `denied`. `context` has the
+    known rules of the schemas at the last call of `settle`.
     """
 
     __slots__ = ("choices", "context", "denied", "followed", "schemas", "seen")
 
     def __init__(self) -> None:
         self.schemas: Subschemas = []
-        self.choices: list[Choice] = []
+        self.choices: list[OpenChoice] = []
         self.followed: Subschemas = []
         self.denied: dict[Identity, Subschema] = {}
         self.seen: dict[Identity, frozenset[Identity]] = {}
-        self.context = NO_CONTEXT
+        self.context = NOTHING_KNOWN
 
     @deep
     def add(self, part: Subschema) -> None:
-        """Take a schema, and all that it leads to. Raises `UnsatisfiableError` if it contradicts what is there."""
+        """Add a schema and all that it refers to. Raises `UnsatisfiableError` if it contradicts the others."""
         schema, location, scopes = part
         if isinstance(schema, Elsewhere):
             self._deny(part, Subschema(schema.schema, schema.location.at_depth(location.depth)))
@@ -99,15 +99,15 @@ class Conjunction:
             raise location.unsatisfiable("nothing is allowed here", keyword=None)
         check_shape(part)
         if part.identity in self.denied:
-            raise location.unsatisfiable("what has to hold must not", keyword="not")
+            raise location.unsatisfiable("a required schema is denied", keyword="not")
         self._add_new(part._replace(scopes=self._noted(part)))
 
     def _noted(self, part: Subschema) -> frozenset[Identity]:
-        """Note that a schema is taken; return its scopes, with those that it had if it was taken before."""
+        """Note that a schema is added; return its scopes, with the earlier ones if it was added before."""
         identity, scopes = part.identity, part.scopes
         if identity in self.seen:
             scopes |= self.seen[identity]
-            self.schemas = [one for one in self.schemas if one.identity != identity]
+            self.schemas = [schema for schema in self.schemas if schema.identity != identity]
             self.choices = [choice for choice in self.choices if choice.part.identity != identity]
         self.seen[identity] = scopes
         return scopes if UNEVALUATED.isdisjoint(part.schema) else scopes | {identity}
@@ -128,36 +128,36 @@ class Conjunction:
                     self._choose(part, keyword)
 
     def _choose(self, part: Subschema, keyword: str) -> None:
-        """Take what a keyword leaves to choose; a choice of one is none."""
+        """Add the choices of a keyword; the option of a choice with one option is added at once."""
         for options in CHOICES[keyword](part, self.schemas):
-            chosen = [[one._replace(scopes=one.scopes | part.scopes) for one in option] for option in options]
-            if len(chosen) == 1:
-                for one in chosen[0]:
-                    self.add(one)
+            scoped = [[rule._replace(scopes=rule.scopes | part.scopes) for rule in option] for option in options]
+            if len(scoped) == 1:
+                for rule in scoped[0]:
+                    self.add(rule)
             else:
-                self.choices.append(Choice(part, keyword, chosen))
+                self.choices.append(OpenChoice(part, keyword, scoped))
 
     def _deny(self, part: Subschema, target: Subschema) -> None:
-        """Take a schema that the value must fail."""
+        """Add a schema that the value must fail."""
         if target.schema is False or target.identity in self.denied:
             return
         if target.schema is True or target.identity in self.seen:
-            raise target.location.unsatisfiable("what must not hold does", keyword="not")
+            raise target.location.unsatisfiable("a denied schema is required", keyword="not")
         self.denied[target.identity] = target
         if isinstance(target.schema, Mapping) and not target.schema.keys().isdisjoint(REFERENCES):
             self.followed.append(target)
         ways = ways_to_fail(target)
         if not ways:
-            raise target.location.unsatisfiable("what must not hold always does", keyword="not")
+            raise target.location.unsatisfiable("a denied schema allows every value", keyword="not")
         if len(ways) == 1:
-            for one in ways[0]:
-                self.add(one)
+            for rule in ways[0]:
+                self.add(rule)
         else:
-            self.choices.append(Choice(part, "not", ways, target))
+            self.choices.append(OpenChoice(part, "not", ways, target))
 
     @property
     def is_one_choice(self) -> bool:
-        """Whether there is nothing but one choice, of single schemas."""
+        """Whether the conjunction is only one choice between single schemas."""
         if len(self.choices) != 1:
             return False
         _, keyword, options, _ = self.choices[0]
@@ -168,7 +168,7 @@ class Conjunction:
         )
 
     def settle(self) -> None:
-        """Drop the choices that what is there has made, and the options that it has ruled out."""
+        """Drop the choices that the schemas have decided, and the options that they rule out."""
         is_settled = False
         self.context = context_of(self.schemas, self.context)
         while not is_settled:
@@ -178,8 +178,8 @@ class Conjunction:
                     is_settled = False
                     self.context = context_of(self.schemas, self.context)
 
-    def _settle(self, choice: Choice, context: Context) -> bool:
-        """Do so with one choice; tell whether that added a schema, which may settle others."""
+    def _settle(self, choice: OpenChoice, context: KnownRules) -> bool:
+        """Settle one choice; tell whether that added a schema, which may settle others."""
         if not any(choice is other for other in self.choices):
             return False
         if choice.denied is not None and surely_empty([choice.denied], context, _GLANCE):
@@ -198,21 +198,21 @@ class Conjunction:
         if len(options) > 1:
             self.choices.append(choice._replace(options=options))
             return False
-        for one in options[0]:
-            self.add(one)
+        for rule in options[0]:
+            self.add(rule)
         return True
 
-    def ways(self, *, are_told_apart: bool) -> list[Way]:
-        """Return the ways to go on: by an option that several denials share, by a property, or by the first choice."""
-        found = self._factored() if are_told_apart else []
-        if not found and are_told_apart and self.context.rules.types == _OBJECT:
-            found = [Way(option, self.choices) for option in self._told_apart()]
-        return found or [Way(option, self.choices[1:]) for option in self.choices[0].options]
+    def ways(self, *, by_property: bool) -> list[Way]:
+        """Return ways to settle choices: by an option that denials share, by a property, or by the first choice."""
+        ways = self._factored() if by_property else []
+        if not ways and by_property and self.context.rules.types == _OBJECT:
+            ways = [Way(option, self.choices) for option in self._by_property()]
+        return ways or [Way(option, self.choices[1:]) for option in self.choices[0].options]
 
     def _factored(self) -> list[Way]:
-        """Return two ways where an option is in several denials; else none.
+        """Return two ways where several denials share an option; else none.
 
-        It holds, or what is left of each has to: (a ∨ b) ∧ (a ∨ c) is a ∨ (b ∧ c).
+        The option holds, or one of the others of each denial does: (a ∨ b) ∧ (a ∨ c) is a ∨ (b ∧ c).
         """
         keys = [[_option_key(option) for option in choice.options] if choice.denied else [] for choice in self.choices]
         counts = Counter(key for own in keys for key in dict.fromkeys(own))
@@ -220,8 +220,8 @@ class Conjunction:
         if count < 2:
             return []
         taken: Subschemas = []
-        others: list[Choice] = []
-        without: list[Choice] = []
+        others: list[OpenChoice] = []
+        without: list[OpenChoice] = []
         for choice, own in zip(self.choices, keys, strict=True):
             if common in own:
                 taken = choice.options[own.index(common)]
@@ -232,11 +232,11 @@ class Conjunction:
                 without.append(choice)
         return [Way(taken, others), Way([], without)]
 
-    def _told_apart(self) -> list[Subschemas]:
-        """Return the values that a property may have which tells denied schemas apart; nothing if none does.
+    def _by_property(self) -> list[Subschemas]:
+        """Return the ways to choose the value of a property that distinguishes denied schemas; none if there is none.
 
-        `{"type": {"const": "a"}}` fails all of `{"type": {"const": "b"}}`, `{"type": {"const": "c"}}` … where it has
-        that property, so that what else fails each of them matters only where it has not.
+        An object with `"type": "a"` fails `{"type": {"const": "b"}}`, `{"type": {"const": "c"}}` and so on. Other ways
+        to fail these schemas matter only for objects without that property.
         """
         denied = [choice.denied for choice in self.choices if choice.denied is not None]
         listed: dict[str, list[Mapping[str, Any]]] = {}
@@ -250,33 +250,33 @@ class Conjunction:
         return []
 
     def _ways_to_hold(self, part: Subschema, name: str, lists: list[Mapping[str, Any]]) -> list[Subschemas]:
-        """Return the ways in which a property may be absent, or have a value of some lists, or another one."""
-        known = listed_values_of(self.context, name)
-        if known is NOTHING_LISTED:
+        """Return the ways for a property to have a value from some lists, to have another value, or to be absent."""
+        allowed = listed_values_of(self.context, name)
+        if allowed is NOTHING_LISTED:
             return []
         kinds: dict[frozenset[int], dict[str, Any]] = {}
         for key, value in {key: value for values in lists for key, value in values.items()}.items():
-            if known is None or key in known:
+            if allowed is None or key in allowed:
                 kinds.setdefault(frozenset(n for n, own in enumerate(lists) if key in own), {})[key] = value
         if len(kinds) > MAX_KINDS:
             return []
         part = part._replace(scopes=frozenset())
         ways = [[_of_property(part, name, list(values.values()))] for values in kinds.values()]
-        if known is None:
-            told = [value for values in kinds.values() for value in values.values()]
-            ways.append([_of_property(part, name, told, is_denied=True)])
-        elif len(known) > sum(map(len, kinds.values())):
+        if allowed is None:
+            listed = [value for values in kinds.values() for value in values.values()]
+            ways.append([_of_property(part, name, listed, is_denied=True)])
+        elif len(allowed) > sum(map(len, kinds.values())):
             ways.append([_of_object(part, required=[name])])
         if name not in self.context.required:
             ways.append([_of_object(part, properties={name: False})])
         return ways
 
     def with_option(self, option: Subschemas) -> "Conjunction":
-        """Return the same with the first choice made."""
-        return self.going_on(Way(option, self.choices[1:]))
+        """Return the conjunction with the first choice made."""
+        return self.after_way(Way(option, self.choices[1:]))
 
-    def going_on(self, way: Way) -> "Conjunction":
-        """Return the same after one of its ways."""
+    def after_way(self, way: Way) -> "Conjunction":
+        """Return the conjunction after one of its ways."""
         chosen = Conjunction()
         chosen.schemas, chosen.choices = list(self.schemas), list(way.choices)
         chosen.seen, chosen.denied, chosen.context = dict(self.seen), dict(self.denied), self.context
@@ -286,12 +286,12 @@ class Conjunction:
 
 
 def _option_key(option: Subschemas) -> Hashable:
-    """Return what is the same for options that say the same, as far as that is seen."""
+    """Return a key that is equal for two options only if they mean the same."""
     return frozenset((_content(part.schema, part.location), part.scopes) for part in option)
 
 
 def _content(value: Any, location: Location) -> Hashable:
-    """Return what is the same for values of the compiler's own that say the same; others are known by themselves."""
+    """Return a key of a schema made by the compiler, by its content; other schemas are compared by identity."""
     if isinstance(value, Elsewhere):
         return id(value.schema), value.location.entered, value.is_denied
     if isinstance(value, Complement):
@@ -300,7 +300,7 @@ def _content(value: Any, location: Location) -> Hashable:
             for keyword, held in value.items()
         )
     if isinstance(value, list | tuple):
-        return tuple([_content(one, location) for one in value])
+        return tuple([_content(item, location) for item in value])
     if isinstance(value, dict):
         return id(value), location.entered
     return type(value), value
@@ -311,35 +311,30 @@ def _members_content(properties: Mapping[str, Any], location: Location) -> Hasha
 
 
 def _of_property(part: Subschema, name: str, values: list[Any], *, is_denied: bool = False) -> Subschema:
-    """Return a schema of the compiler's own that asks for a property with some values, or with others."""
-    made = part.location.compilation.made
+    """Return a schema, made by the compiler, that requires a property with some values, or with other values."""
+
+    def make() -> Complement:
+        listed = Complement({"enum": values})
+        inside = Elsewhere(listed, part.location, is_denied=True) if is_denied else listed
+        return Complement({"type": "object", "required": [name], "properties": {name: inside}})
+
     key = "of property", name, is_denied, tuple(map(identity, values))
-    if key not in made:
-        inside: Any = Complement({"enum": values})
-        if is_denied:
-            inside = Elsewhere(inside, part.location, is_denied=True)
-        made[key] = Complement({"type": "object", "required": [name], "properties": {name: inside}})
-    return Subschema(made[key], part.location)
+    return Subschema(part.location.compilation.once(key, make), part.location)
 
 
 def _of_object(part: Subschema, **keywords: Any) -> Subschema:
-    """Return a schema of the compiler's own about a property, the same each time."""
-    made = part.location.compilation.made
-    key = "of object", repr(keywords)
-    if key not in made:
-        made[key] = Complement({"type": "object", **keywords})
-    return Subschema(made[key], part.location)
+    """Return a schema, made by the compiler, about a property, the same object each time."""
+    once = part.location.compilation.once
+    schema = once(("of object", repr(keywords)), lambda: Complement({"type": "object", **keywords}))
+    return Subschema(schema, part.location)
 
 
 def _of_types(part: Subschema, types: frozenset[str]) -> Subschema:
-    """Return a schema of the compiler's own that allows some types, the same each time."""
-    made = part.location.compilation.made
-    key = "of types", types
-    if key not in made:
-        made[key] = Complement({"type": sorted(types)})
-    return Subschema(made[key], part.location)
+    """Return a schema, made by the compiler, that allows some types, the same object each time."""
+    schema = part.location.compilation.once(("of types", types), lambda: Complement({"type": sorted(types)}))
+    return Subschema(schema, part.location)
 
 
 def _says_more(part: Subschema, choice: str) -> bool:
-    """Tell whether a schema says anything beside its choice."""
+    """Tell whether a schema has a rule beside its choice."""
     return bool(part.schema.keys() - _SAYS_NOTHING - {choice, "allOf", "discriminator"})

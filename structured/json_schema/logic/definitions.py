@@ -1,6 +1,6 @@
-"""Definitions: what a value has to satisfy, built once, and inside itself a reference by name.
+"""Definitions: conjunctions that are built once, and referred to by name inside themselves.
 
-What was gathered is also what a definition is known by, so that `Node` beside a rule is another one than `Node` alone.
+A definition is identified by all schemas of its conjunction: `Node` beside a rule and `Node` alone are two definitions.
 """
 
 from collections.abc import Callable
@@ -12,26 +12,26 @@ from structured.regex import Pattern, Reference, nodes_of, productive_nodes
 from structured.regex.traversal import ends_alone
 
 Build = Callable[[Conjunction, Location], Pattern]
-"""What makes the pattern of what was gathered."""
+"""A function that makes the pattern of a conjunction."""
 
 MAX_DEFINITIONS = 10_000
-"""Definitions, each set of those that hold together counted as one: there may be as many as sets."""
+"""The most definitions of one schema; each set of schemas that hold together counts."""
 
 
 def definition(gathered: Conjunction, location: Location, build: Build) -> Pattern:
-    """Return the definition of what was gathered, or a reference to it if it is being built."""
+    """Return the definition of a conjunction, or a reference to it if it is being built."""
     name = _name(gathered, location)
-    known = f"{name} at {location.depth}" if location.whitespace.indent else name
-    pattern = location.compilation.patterns.get(known)
+    key = f"{name} at {location.depth}" if location.whitespace.indent else name
+    pattern = location.compilation.patterns.get(key)
     if pattern is not None:
         return pattern
     if name in location.compilation.open_names:
         return _reference(name, gathered, location)
-    return _built(name, known, gathered, location, build)
+    return _built(name, key, gathered, location, build)
 
 
 def check_ends(pattern: Pattern, compilation: Compilation) -> None:
-    """Refuse a definition in a pattern that has to contain itself; others were left out with what refers to them."""
+    """Refuse a definition in a pattern that has to contain itself. Definitions outside the pattern do not matter."""
     targets = [(reference, compilation.patterns.get(reference.name), at) for reference, at in compilation.references]
     if all(target is None or ends_alone(target, compilation.endings) for _, target, _ in targets):
         return
@@ -56,14 +56,14 @@ def _reference(name: str, gathered: Conjunction, location: Location) -> Referenc
     return reference
 
 
-def _built(name: str, known: str, gathered: Conjunction, location: Location, build: Build) -> Pattern:
-    """Return the pattern of a definition, after building and keeping it."""
+def _built(name: str, key: str, gathered: Conjunction, location: Location, build: Build) -> Pattern:
+    """Build, keep and return the pattern of a definition."""
     compilation = location.compilation
     before, together_before = len(compilation.patterns), len(compilation.together)
     compilation.open_names.add(name)
     try:
-        compilation.patterns[known] = build(gathered, location)
-    except SchemaError:  # what was built inside may refer to what will not be
+        compilation.patterns[key] = build(gathered, location)
+    except SchemaError:  # patterns built inside may refer to the definition, which will not exist
         for inner in list(compilation.patterns)[before:]:
             del compilation.patterns[inner]
         for part in list(compilation.together)[together_before:]:
@@ -71,14 +71,14 @@ def _built(name: str, known: str, gathered: Conjunction, location: Location, bui
         raise
     finally:
         compilation.open_names.remove(name)
-    return compilation.patterns[known]
+    return compilation.patterns[key]
 
 
 def _name(gathered: Conjunction, location: Location) -> str:
-    """Return the name by which what was gathered is known; the same schemas have the same one."""
+    """Return the name of a conjunction, the same for the same schemas."""
     compilation = location.compilation
-    key = frozenset((part.identity, part.scopes) for part in gathered.schemas), frozenset(gathered.denied)
-    if key not in compilation.names:
+    members = frozenset((part.identity, part.scopes) for part in gathered.schemas), frozenset(gathered.denied)
+    if members not in compilation.names:
         if len(compilation.names) == MAX_DEFINITIONS:
             raise location.refusal(
                 f"Definitions are combined in more than {MAX_DEFINITIONS:,} ways",
@@ -89,5 +89,5 @@ def _name(gathered: Conjunction, location: Location) -> str:
         name = " and ".join(part.location.pointer.rpartition("/")[2] or "#" for part in named)
         compilation.namesakes[name] += 1
         count = compilation.namesakes[name]
-        compilation.names[key] = name if count == 1 else f"{name} ({count})"
-    return compilation.names[key]
+        compilation.names[members] = name if count == 1 else f"{name} ({count})"
+    return compilation.names[members]

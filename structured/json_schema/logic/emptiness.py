@@ -1,7 +1,7 @@
-"""Emptiness of a conjunction: whether it can be seen at once that no value satisfies some schemas together.
+"""Emptiness of a conjunction: a quick test whether no value satisfies some schemas together.
 
-What is seen: types, listed values, and properties and items that must be there; what is not seen may be empty all the
-same. It saves most of the work that choices would make, since most of what is combined excludes each other.
+The test considers types, listed values, and required properties and items. It is one-sided: a conjunction that passes
+may still be empty. It saves most of the work on choices, since most combinations of branches exclude each other.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,19 +9,24 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from structured.errors import PatternError
+from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Complement, Elsewhere, Identity, Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
-from structured.json_schema.logic.asked_properties import SomeProperty, asked_properties, named_candidates
-from structured.json_schema.logic.equality import identity
-from structured.json_schema.logic.values import type_of
-from structured.json_schema.strings.names import exclude_each_other, finds
+from structured.json_schema.logic.listed_values import type_of
+from structured.json_schema.logic.property_names import (
+    SomeProperty,
+    exclude_each_other,
+    existence_rules,
+    finds,
+    named_candidates,
+)
 from structured.regex.dialects import ECMA
 
 DEPTH = 6
-"""How deep properties and choices are looked at."""
+"""How many levels of properties and choices are examined."""
 
 MAX_LOOKED_AT = 300_000
-"""Schemas that are looked at in one compilation; what would be seen after that is not."""
+"""The most schemas that are examined in one compilation; after that, nothing is found to be empty."""
 
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _ARRAY = frozenset({"array"})
@@ -29,23 +34,23 @@ _OBJECT = frozenset({"object"})
 _STRING = frozenset({"string"})
 
 _ALONE = {name: frozenset({name, "integer"} if name == "number" else {name}) for name in _TYPES}
-"""The types of a schema that names one."""
+"""The types of the values of a schema that names one type."""
 
 _TELLING = frozenset({"type", "const", "enum", "pattern", "denied values", "not enum"})
-"""The keywords of which something is seen at once."""
+"""The keywords that `_Rules` covers."""
 
 
 class _Rules(NamedTuple):
-    """What is seen of some schemas at once: the types they leave, the values that they list or do not allow."""
+    """The simple rules of some schemas: allowed types, listed values, denied values, and regular expressions."""
 
     types: frozenset[str] = _TYPES
     listed: Mapping[str, Any] | None = None
-    """By their identities; None if none are listed."""
+    """The listed values by identity; None if no schema lists values."""
     denied: frozenset[str] = frozenset()
     regexes: tuple[str, ...] = ()
 
     def together(self, other: "_Rules") -> "_Rules":
-        """Return what holds where both do."""
+        """Return the conjunction of both."""
         listed = self.listed if other.listed is None else other.listed
         if self.listed is not None and other.listed is not None:
             listed = {key: self.listed[key] for key in self.listed.keys() & other.listed.keys()}
@@ -54,7 +59,7 @@ class _Rules(NamedTuple):
         )
 
     def leave_nothing(self) -> bool:
-        """Tell whether there is no type left, or no value."""
+        """Tell whether no type, or no listed value, is left."""
         if self.listed is None:
             return not self.types or (self.types == _STRING and self._exclude_each_other())
         return not any(key not in self.denied and self._allow(value) for key, value in self.listed.items())
@@ -70,43 +75,43 @@ NO_RULES = _Rules()
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
-    """Schemas that hold, with those that they lead to, and the identities of all; whether one of them is False."""
+class KnownRules:
+    """Schemas that hold, with all schemas that they refer to, their identities, and whether one of them is False."""
 
     schemas: Subschemas
     seen: frozenset[Identity]
     is_nothing: bool = False
     rules: _Rules = NO_RULES
     required: frozenset[str] = frozenset()
-    _said: dict[str, Subschemas] = field(default_factory=dict, repr=False)
+    _by_name: dict[str, Subschemas] = field(default_factory=dict, repr=False)
 
-    def said_of(self, name: str) -> Subschemas:
-        """Return what is said of a property."""
-        if name not in self._said:
-            self._said[name] = [one for part in self.schemas for one in _said_of(part, name)]
-        return self._said[name]
-
-
-NO_CONTEXT = Context([], frozenset())
+    def schemas_of(self, name: str) -> Subschemas:
+        """Return the schemas of a property."""
+        if name not in self._by_name:
+            self._by_name[name] = [schema for part in self.schemas for schema in _schemas_of(part, name)]
+        return self._by_name[name]
 
 
-def context_of(schemas: Sequence[Subschema], before: Context = NO_CONTEXT) -> Context:
-    """Return some schemas, and those of another context, as a context, which can be used again and again."""
+NOTHING_KNOWN = KnownRules([], frozenset())
+
+
+def context_of(schemas: Sequence[Subschema], before: KnownRules = NOTHING_KNOWN) -> KnownRules:
+    """Return the known rules of some schemas together with those of `before`, to be used many times."""
     if before.is_nothing:
         return before
     try:
         new = _reached(schemas, set(), before.seen)
     except _Nothing:
-        return Context([], frozenset(), is_nothing=True)
+        return KnownRules([], frozenset(), is_nothing=True)
     seen = before.seen.union(part.identity for part in new)
     rules, required = _rules_together(new, before.rules), before.required | _required(new)
-    return Context([*before.schemas, *new], seen, rules=rules, required=required)
+    return KnownRules([*before.schemas, *new], seen, rules=rules, required=required)
 
 
-def surely_empty(schemas: Subschemas, context: Context = NO_CONTEXT, depth: int = DEPTH) -> bool:
-    """Tell whether it is certain that no value satisfies all of some schemas and those of the context.
+def surely_empty(schemas: Subschemas, context: KnownRules = NOTHING_KNOWN, depth: int = DEPTH) -> bool:
+    """Tell whether it is certain that no value satisfies some schemas and those of the context.
 
-    The choices of the context are not looked at.
+    The choices of the context are not examined.
     """
     if context.is_nothing:
         return True
@@ -123,7 +128,7 @@ def surely_empty(schemas: Subschemas, context: Context = NO_CONTEXT, depth: int 
         return True
     if depth == 0:
         return False
-    if rules.types == _OBJECT and (_lacks_property(context, new, depth) or _lacks_asked(context, new, depth)):
+    if rules.types == _OBJECT and (_lacks_property(context, new, depth) or _lacks_witness(context, new, depth)):
         return True
     if rules.types == _ARRAY and _lacks_item([*context.schemas, *new], depth):
         return True
@@ -131,37 +136,38 @@ def surely_empty(schemas: Subschemas, context: Context = NO_CONTEXT, depth: int 
 
 
 NOTHING_LISTED: Mapping[str, Any] = {}
-"""Of a property that cannot be there."""
+"""The listed values of a property that cannot exist."""
 
 
-def listed_values_of(context: Context, name: str) -> Mapping[str, Any] | None:
-    """Return the values, by their identities, that schemas leave a property; None if they list none."""
-    said = context.said_of(name)
-    inside = context_of(said) if said else NO_CONTEXT
+def listed_values_of(context: KnownRules, name: str) -> Mapping[str, Any] | None:
+    """Return the values that schemas list for a property, by identity; None if they list none."""
+    rules = context.schemas_of(name)
+    inside = context_of(rules) if rules else NOTHING_KNOWN
     return NOTHING_LISTED if inside.is_nothing else inside.rules.listed
 
 
 def listed_properties(part: Subschema) -> Mapping[str, Mapping[str, Any]]:
-    """Return the properties of a schema of which plain values are listed, and these by their identities."""
-    made = part.location.compilation.made
+    """Return the properties of a schema whose values are listed and plain, with these values by identity."""
     key = "listed properties", part.identity
-    if key not in made:
-        found: dict[str, Mapping[str, Any]] = {}
-        try:
-            alone = _alone(part)
-        except _Nothing:
-            alone = NO_CONTEXT
-        for name in dict.fromkeys(name for one in alone.schemas for name in one.schema.get("properties", ())):
-            values = listed_values_of(alone, name)
-            if values and not any(isinstance(value, list | dict) for value in values.values()):
-                found[name] = values
-        made[key] = part.schema, found
-    listed: Mapping[str, Mapping[str, Any]] = made[key][1]
-    return listed
+    return part.location.compilation.once(key, lambda: _new_listed_properties(part), keep=part.schema)
+
+
+def _new_listed_properties(part: Subschema) -> Mapping[str, Mapping[str, Any]]:
+    try:
+        known = _alone(part)
+    except _Nothing:
+        return {}
+    names = dict.fromkeys(name for own in known.schemas for name in own.schema.get("properties", ()))
+    listed = {name: listed_values_of(known, name) for name in names}
+    return {
+        name: values
+        for name, values in listed.items()
+        if values and not any(isinstance(value, list | dict) for value in values.values())
+    }
 
 
 def types_left(options: Iterable[Subschemas]) -> frozenset[str]:
-    """Return the types of the values that satisfy all schemas of one of some options, as far as that is seen."""
+    """Return a superset of the types of the values that satisfy one of some options."""
     return frozenset[str]().union(*(_types_of(option) for option in options))
 
 
@@ -173,10 +179,10 @@ def _types_of(option: Subschemas) -> frozenset[str]:
     return types
 
 
-def _added(schemas: Subschemas, context: Context) -> tuple[Subschemas, _Rules]:
-    """Return the schemas that some lead to beside those of the context, and what is seen of them at once.
+def _added(schemas: Subschemas, context: KnownRules) -> tuple[Subschemas, _Rules]:
+    """Return the schemas that some schemas add to those of the context, with their simple rules.
 
-    What one of them leads to is found once, and is all that it adds if none of that is known.
+    The known rules of a single schema are kept, and used if they do not overlap with the context.
     """
     if len(schemas) == 1:
         alone = _alone(schemas[0])
@@ -186,24 +192,20 @@ def _added(schemas: Subschemas, context: Context) -> tuple[Subschemas, _Rules]:
     return new, _rules_together(new)
 
 
-def _alone(part: Subschema) -> Context:
-    """Return a schema as a context; the same each time. Raises _Nothing if nothing satisfies it."""
-    made = part.location.compilation.made
-    key = "alone", part.identity
-    if key not in made:
-        made[key] = part.schema, context_of([part])
-    found: Context = made[key][1]
-    if found.is_nothing:
+def _alone(part: Subschema) -> KnownRules:
+    """Return the known rules of one schema, the same object each time. Raises _Nothing if nothing satisfies it."""
+    known = part.location.compilation.once(("alone", part.identity), lambda: context_of([part]), keep=part.schema)
+    if known.is_nothing:
         raise _Nothing
-    return found
+    return known
 
 
-def _has_no_option(known: Subschemas, new: Subschemas, index: int, depth: int) -> bool:
-    """Tell whether none of the branches of a schema goes with all the others."""
+def _has_no_option(others: Subschemas, new: Subschemas, index: int, depth: int) -> bool:
+    """Tell whether no branch of a schema is compatible with all the other schemas."""
     part = new[index]
     if "anyOf" not in part.schema and "oneOf" not in part.schema:
         return False
-    rest = context_of([*known, *new[:index], *new[index + 1 :]])
+    rest = context_of([*others, *new[:index], *new[index + 1 :]])
     return any(
         all(surely_empty([part.below(keyword, branch)], rest, depth - 1) for branch in range(len(part.schema[keyword])))
         for keyword in ("anyOf", "oneOf")
@@ -211,27 +213,27 @@ def _has_no_option(known: Subschemas, new: Subschemas, index: int, depth: int) -
     )
 
 
-def _lacks_property(context: Context, new: Subschemas, depth: int) -> bool:
-    """Tell whether a property that must be there cannot be."""
+def _lacks_property(context: KnownRules, new: Subschemas, depth: int) -> bool:
+    """Tell whether a required property cannot exist."""
     for name in context.required | _required(new):
-        said = [*context.said_of(name), *(one for part in new for one in _said_of(part, name))]
-        is_telling = len(said) > 1 or any(one.schema is False for one in said)
-        if is_telling and _excludes_itself(said, depth - 1):
+        rules = [*context.schemas_of(name), *(rule for part in new for rule in _schemas_of(part, name))]
+        is_telling = len(rules) > 1 or any(rule.schema is False for rule in rules)
+        if is_telling and _excludes_itself(rules, depth - 1):
             return True
     return False
 
 
 def _lacks_item(schemas: Subschemas, depth: int) -> bool:
-    """Tell whether an item that must be there cannot be: the first one, or one that is asked for."""
+    """Tell whether a required item cannot exist: the first item, or one that a complement requires."""
     if any(_is_positive(part.schema.get("minItems")) for part in schemas):
-        said = [one for part in schemas for one in _said_of_item(part, 0)]
-        if len(said) > 1 and _excludes_itself(said, depth - 1):
+        rules = [schema for part in schemas for schema in _item_schemas(part, 0)]
+        if len(rules) > 1 and _excludes_itself(rules, depth - 1):
             return True
     for part in schemas:
-        asked = part.schema.get("some item") if isinstance(part.schema, Complement) else None
-        if asked is not None and all(_prefix_length(other) <= asked.start for other in schemas):
-            said = [one for other in schemas for one in _said_of_item(other, asked.start)]
-            if said and _excludes_itself([Subschema(asked.schema, part.location), *said], depth - 1):
+        rule = part.schema.get("some item") if isinstance(part.schema, Complement) else None
+        if rule is not None and all(_prefix_length(other) <= rule.start for other in schemas):
+            rules = [schema for other in schemas for schema in _item_schemas(other, rule.start)]
+            if rules and _excludes_itself([Subschema(rule.schema, part.location), *rules], depth - 1):
                 return True
     return False
 
@@ -252,44 +254,40 @@ def _prefix_length(part: Subschema) -> int:
     return 0 if keyword is None else len(part.schema[keyword])
 
 
-def _said_of_item(part: Subschema, position: int) -> Subschemas:
-    """Return what is said of the item at a position."""
+def _item_schemas(part: Subschema, position: int) -> Subschemas:
+    """Return the schemas of the item at a position."""
     if position < _prefix_length(part):
         return [part.below(str(_prefix(part)), position)]
     keyword = "additionalItems" if _prefix(part) == "items" else "items"
     return [part.below(keyword)] if part.has(keyword) else []
 
 
-def _lacks_asked(context: Context, new: Subschemas, depth: int) -> bool:
-    """Tell whether no property can be one that is asked for."""
+def _lacks_witness(context: KnownRules, new: Subschemas, depth: int) -> bool:
+    """Tell whether no property can be the witness of a rule that requires one."""
     schemas = [*context.schemas, *new]
-    for _, asked in asked_properties(schemas):
-        names = named_candidates(schemas, asked)
-        if names is not None and all(_cannot_be(name, asked, schemas, depth) for name in names):
+    for _, rule in existence_rules(schemas):
+        names = named_candidates(schemas, rule)
+        if names is not None and all(_cannot_be(name, rule, schemas, depth) for name in names):
             return True
     return False
 
 
-def _cannot_be(name: str, asked: SomeProperty, schemas: Subschemas, depth: int) -> bool:
-    said = [one for part in schemas for one in _said_of(part, name)]
-    return _excludes_itself([Subschema(asked.schema, schemas[0].location), *said], depth - 1)
+def _cannot_be(name: str, rule: SomeProperty, schemas: Subschemas, depth: int) -> bool:
+    rules = [schema for part in schemas for schema in _schemas_of(part, name)]
+    return _excludes_itself([Subschema(rule.schema, schemas[0].location), *rules], depth - 1)
 
 
-def _excludes_itself(said: Subschemas, depth: int) -> bool:
-    """Tell whether it is certain that no value satisfies what is said of it; what is found is kept."""
-    made = said[0].location.compilation.made
-    key = "excludes itself", frozenset(one.identity for one in said), depth
-    if key not in made:
-        made[key] = said, surely_empty(said, depth=depth)
-    found: bool = made[key][1]
-    return found
+def _excludes_itself(rules: Subschemas, depth: int) -> bool:
+    """Tell whether it is certain that no value satisfies some schemas; the answer is kept."""
+    key = "excludes itself", frozenset(rule.identity for rule in rules), depth
+    return rules[0].location.compilation.once(key, lambda: surely_empty(rules, depth=depth), keep=rules)
 
 
 def _required(schemas: Subschemas) -> frozenset[str]:
     return frozenset(name for part in schemas for name in part.schema.get("required", ()))
 
 
-def _said_of(part: Subschema, name: str) -> Subschemas:
+def _schemas_of(part: Subschema, name: str) -> Subschemas:
     if name in part.schema.get("properties", {}):
         return [part.below("properties", name)]
     if part.schema.get("additionalProperties") is False and "patternProperties" not in part.schema:
@@ -301,8 +299,10 @@ class _Nothing(Exception):  # noqa: N818  not an error, a result
     """A schema that nothing satisfies."""
 
 
-def _reached(schemas: Sequence[Subschema], seen: set[Identity], known: frozenset[Identity] = frozenset()) -> Subschemas:
-    """Return the schemas with those that their `$ref` and `allOf` lead to; of complements, those of listed values."""
+def _reached(
+    schemas: Sequence[Subschema], seen: set[Identity], excluded: frozenset[Identity] = frozenset()
+) -> Subschemas:
+    """Return some schemas and all that their `$ref` and `allOf` lead to, with complements of listed values only."""
     reached: Subschemas = []
     denied: set[Identity] = set()
     left = [*reversed(schemas)]
@@ -310,7 +310,7 @@ def _reached(schemas: Sequence[Subschema], seen: set[Identity], known: frozenset
         part = left.pop()
         if part.schema is False:
             raise _Nothing
-        if part.schema is True or part.identity in seen or part.identity in known:
+        if part.schema is True or part.identity in seen or part.identity in excluded:
             continue
         if isinstance(part.schema, Elsewhere):
             denied.add((id(part.schema.schema), part.schema.location.entered))
@@ -327,13 +327,13 @@ def _reached(schemas: Sequence[Subschema], seen: set[Identity], known: frozenset
         reached.append(part)
         if "allOf" in part.schema:
             left += [part.below("allOf", index) for index in reversed(range(len(part.schema["allOf"])))]
-    if not (denied.isdisjoint(seen) and denied.isdisjoint(known)):
+    if not (denied.isdisjoint(seen) and denied.isdisjoint(excluded)):
         raise _Nothing
     return reached
 
 
 def _denied_values(schema: Any) -> list[Any] | None:
-    """Return the values that a schema lists and says no more of than their type."""
+    """Return the values of a schema that only lists values, and perhaps names a type; else None."""
     if not isinstance(schema, dict) or len(schema.keys() - {"type", "description", "title"}) != 1:
         return None
     if "const" in schema:
@@ -347,7 +347,7 @@ def _denied_values(schema: Any) -> list[Any] | None:
 
 
 def _rules_together(schemas: Subschemas, rules: _Rules = NO_RULES) -> _Rules:
-    """Return what is seen at once where some rules and all of some schemas hold."""
+    """Return the conjunction of simple rules and those of some schemas."""
     for part in schemas:
         own = _rules_of(part)
         if own is not NO_RULES:
@@ -367,7 +367,7 @@ def _named_types(schema: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _rules_of(part: Subschema) -> _Rules:
-    """Return what is seen of a schema at once."""
+    """Return the simple rules of a schema."""
     schema, types, listed = part.schema, _TYPES, None
     if _TELLING.isdisjoint(schema):
         return NO_RULES
@@ -387,7 +387,7 @@ def _rules_of(part: Subschema) -> _Rules:
 
 
 def _is_found(regexes: Iterable[str], text: str) -> bool:
-    """Tell whether regular expressions are found in a text; one that is malformed is, for all that is known."""
+    """Tell whether all regular expressions match in a text; True if one of them is malformed."""
     try:
         return all(finds(regex, ECMA, text) for regex in regexes)
     except PatternError:

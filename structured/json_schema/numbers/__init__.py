@@ -3,13 +3,26 @@
 from collections.abc import Callable
 
 from structured.json_schema.document.location import Location, Subschemas
-from structured.json_schema.numbers.bounds import BOUNDS, DIVISORS, Rules, has_whole_floats, rules_of, too_many_states
+from structured.json_schema.numbers.bounds import (
+    BOUNDS,
+    DIVISORS,
+    NumberRules,
+    has_whole_floats,
+    rules_of,
+    too_many_states,
+)
+from structured.json_schema.numbers.decimal_numbers import DECIMAL, decimal_text
+from structured.json_schema.numbers.json_numbers import specified_integer, specified_number
 from structured.json_schema.numbers.multiples import is_multiple
-from structured.json_schema.numbers.of_decimals import DECIMAL, decimal_text
-from structured.json_schema.numbers.of_specification import specified_integer, specified_number
-from structured.json_schema.numbers.of_types import FLOAT_DIGITS, INTEGER_DIGITS, PLACES, typed_integer, typed_number
+from structured.json_schema.numbers.pydantic_numbers import (
+    FLOAT_DIGITS,
+    INTEGER_DIGITS,
+    PLACES,
+    typed_integer,
+    typed_number,
+)
 from structured.json_schema.numbers.ranges import integer_range
-from structured.regex import Pattern, alternation
+from structured.regex import Pattern, union
 
 __all__ = [
     "BOUNDS",
@@ -27,39 +40,37 @@ __all__ = [
 
 
 def integer(schemas: Subschemas, location: Location) -> Pattern:
-    """Return the integers that satisfy some schemas."""
+    """Return the integers that satisfy all of some schemas."""
     rules = rules_of(schemas)
     with too_many_states(location, "multipleOf"):
         if _are_plain(rules, location):
-            found = _either(typed_integer, rules)
+            pattern = _either(typed_integer, rules)
         else:
-            found = specified_integer(rules, may_have_point=has_whole_floats(location) and not location.plain_numbers)
-    return _satisfiable(found, rules, location, "integer")
+            pattern = specified_integer(rules, may_have_point=has_whole_floats(location) and not location.plain_numbers)
+    return _satisfiable(pattern, rules, location, "integer")
 
 
 def number(schemas: Subschemas, location: Location) -> Pattern:
-    """Return the numbers that satisfy some schemas."""
+    """Return the numbers that satisfy all of some schemas."""
     rules = rules_of(schemas)
     with too_many_states(location, "multipleOf"):
-        found = _either(typed_number, rules) if _are_plain(rules, location) else specified_number(rules)
-        if found is None and not location.is_type:  # an integer is compared as it is, also between two doubles
-            found = None if rules.not_divisors else _either(typed_integer, rules)
-    return _satisfiable(found, rules, location, "number")
+        pattern = _either(typed_number, rules) if _are_plain(rules, location) else specified_number(rules)
+        if pattern is None and not location.is_type:  # integers between two doubles are compared exactly
+            pattern = None if rules.not_divisors else _either(typed_integer, rules)
+    return _satisfiable(pattern, rules, location, "number")
 
 
-def _are_plain(rules: Rules, location: Location) -> bool:
-    """Tell whether numbers are written as those of types: always, but what is no multiple of something."""
+def _are_plain(rules: NumberRules, location: Location) -> bool:
+    """Tell whether numbers are written as those of types; rules with a denied divisor are compiled in another way."""
     return location.plain_numbers and not rules.not_divisors
 
 
-def _either(typed: Callable[[Rules], Pattern | None], rules: Rules) -> Pattern | None:
-    """Return the numbers of all intervals."""
-    found = [typed(rules._replace(intervals=(interval,))) for interval in rules.intervals]
-    patterns = [pattern for pattern in found if pattern is not None]
-    return alternation(*patterns) if patterns else None
+def _either(typed: Callable[[NumberRules], Pattern | None], rules: NumberRules) -> Pattern | None:
+    """Return the numbers of all intervals; None if there are none."""
+    return union(typed(rules._replace(intervals=(interval,))) for interval in rules.intervals)
 
 
-def _satisfiable(found: Pattern | None, rules: Rules, location: Location, name: str) -> Pattern:
-    if found is None:
+def _satisfiable(pattern: Pattern | None, rules: NumberRules, location: Location, name: str) -> Pattern:
+    if pattern is None:
         raise location.unsatisfiable(f"no {name} is {rules}", keyword=rules.keyword)
-    return found
+    return pattern

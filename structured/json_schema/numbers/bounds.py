@@ -1,11 +1,11 @@
-"""The rules of a number: its bounds, its divisors, and what it is not.
+"""The rules of a number: its bounds, its divisors, and the values that are denied.
 
-What a validator compares with the bounds is often not the decimal text but the double nearest to it. Rounding to the
+A validator often compares the bounds not with the decimal text but with the double nearest to it. Rounding to the
 nearest double is monotone, and the `repr` of a double rounds to that double. So a text whose decimal value is at least
-`repr(bound)` rounds to at least the bound, whatever its number of digits. A strict bound is the inclusive bound at the
-neighbouring double: below 1 is at most 0.9999999999999999. The texts between two neighbours are given up, but no double
-is, since its `repr` remains. Limiting texts to 15 digits, so that no two of them round to the same double, was
-rejected: the patterns of strict bounds would be shorter, and most doubles could not be written.
+`repr(bound)` rounds to at least the bound, however many digits it has. A strict bound is the inclusive bound at the
+neighbouring double: below 1 means at most 0.9999999999999999. Texts between two neighbours are left out, but every
+double can be written, by its `repr`. Limiting texts to 15 digits, so that no two of them round to the same double, was
+rejected: the patterns of strict bounds would be shorter, but most doubles could not be written.
 """
 
 import math
@@ -24,15 +24,15 @@ from structured.json_schema.numbers.multiples import common_multiple
 
 BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 DIVISORS = frozenset({"divisibleBy", "multipleOf"})
-"""The first is the name in draft 3."""
+"""`divisibleBy` is the name in draft 3."""
 
 
 FEW = 64
-"""So many values are listed one by one."""
+"""The most values that are listed one by one."""
 
 
 class Interval(NamedTuple):
-    """The numbers from `low` to `high`, without an end that is strict; None is no end."""
+    """The numbers from `low` to `high`, without an end that is strict; None means no bound."""
 
     low: Fraction | None = None
     high: Fraction | None = None
@@ -51,7 +51,7 @@ class Interval(NamedTuple):
         return None if first is None else int(first), None if last is None else int(last)
 
     def rounded(self, places: int) -> tuple[Fraction | None, Fraction | None]:
-        """Return the first and the last decimal with so many places."""
+        """Return the first and the last decimal with at most `places` digits after the point."""
         scale = 10**places
         first = last = None
         if self.low is not None:
@@ -64,7 +64,7 @@ class Interval(NamedTuple):
 
     @property
     def decimals(self) -> "tuple[Fraction | None, Fraction | None] | None":
-        """The least and the greatest decimal such that all between them lie inside, and their doubles too."""
+        """The least and the greatest decimal such that all between them, and their doubles, lie in the interval."""
         low = self.low if self.low is None else _at_least(self.low, strict=self.low_is_strict)
         high = self.high if self.high is None else _at_least(-self.high, strict=self.high_is_strict)
         if (self.low is not None and low is None) or (self.high is not None and high is None):
@@ -72,7 +72,7 @@ class Interval(NamedTuple):
         return low, None if high is None else -high
 
     def without(self, values: "list[Fraction]") -> "list[Interval]":
-        """Return what is left without some values: `[1, 9]` without 5 → `[1, 5)` and `(5, 9]`."""
+        """Return the interval without some values: `[1, 9]` without 5 → `[1, 5)` and `(5, 9]`."""
         pieces = [self]
         for value in sorted(set(values)):
             last = pieces[-1]
@@ -84,10 +84,10 @@ class Interval(NamedTuple):
         return pieces
 
 
-class Rules(NamedTuple):
-    """What some schemas say of a number: where it lies, what it is a multiple of, and what it is no multiple of.
+class NumberRules(NamedTuple):
+    """The rules of some schemas about a number: its intervals, its divisor, and denied divisors.
 
-    `keyword` is one of those that say so, to blame it.
+    `keyword` is one of the keywords with these rules, for errors.
     """
 
     intervals: tuple[Interval, ...]
@@ -97,13 +97,13 @@ class Rules(NamedTuple):
 
     def __str__(self) -> str:
         words = [str(interval) for interval in self.intervals if interval != Interval()]
-        is_one = [] if self.divisor is None else [f"a multiple of {_shown(self.divisor)}"]
-        is_none = [f"no multiple of {_shown(divisor)}" for divisor in self.not_divisors]
-        return " and ".join([*([" or ".join(words)] if words else []), *is_one, *is_none])
+        multiple = [] if self.divisor is None else [f"a multiple of {_shown(self.divisor)}"]
+        denied = [f"no multiple of {_shown(divisor)}" for divisor in self.not_divisors]
+        return " and ".join([*([" or ".join(words)] if words else []), *multiple, *denied])
 
     def few_values(self) -> list[Fraction] | None:
-        """Return the values, if there is a divisor and they are `FEW` at most."""
-        found: list[Fraction] = []
+        """Return the values, if there is a divisor and there are at most `FEW` values; else None."""
+        multiples: list[Fraction] = []
         for low, high, low_is_strict, high_is_strict in self.intervals:
             if self.divisor is None or low is None or high is None or high - low > FEW * self.divisor:
                 return None
@@ -111,18 +111,18 @@ class Rules(NamedTuple):
             first, last = scaled.rounded(0)
             assert first is not None
             assert last is not None
-            found += [count * self.divisor for count in range(int(first), int(last) + 1)]
-        kept = [value for value in found if all(value % divisor for divisor in self.not_divisors)]
+            multiples += [count * self.divisor for count in range(int(first), int(last) + 1)]
+        kept = [value for value in multiples if all(value % divisor for divisor in self.not_divisors)]
         return kept if len(kept) <= FEW else None
 
     @property
     def are_none(self) -> bool:
-        """Whether any number will do."""
+        """Whether the rules allow every number."""
         return self.intervals == (Interval(),) and self.divisor is None and not self.not_divisors
 
 
-def rules_of(schemas: Subschemas) -> Rules:
-    """Return what some schemas say of a number together."""
+def rules_of(schemas: Subschemas) -> NumberRules:
+    """Return the rules of some schemas about a number together."""
     divisors = [_divisor(part, keyword) for part in schemas for keyword in part.schema.keys() & DIVISORS]
     common = None
     for divisor in divisors:
@@ -135,11 +135,11 @@ def rules_of(schemas: Subschemas) -> Rules:
     ]
     keywords = sorted(key for part in schemas for key in part.schema.keys() & (BOUNDS | DIVISORS))
     intervals = tuple(_interval(schemas).without(values))
-    return Rules(intervals, common, tuple(dict.fromkeys(not_divisors)), keywords[0] if keywords else None)
+    return NumberRules(intervals, common, tuple(dict.fromkeys(not_divisors)), keywords[0] if keywords else None)
 
 
 def _interval(schemas: Subschemas) -> Interval:
-    """Return what the bounds of some schemas leave."""
+    """Return the interval that the bounds of some schemas leave."""
     lows = [end for part in schemas for end in _ends(part, "minimum", "exclusiveMinimum")]
     highs = [end for part in schemas for end in _ends(part, "maximum", "exclusiveMaximum")]
     low, low_is_strict = max(lows, default=(None, False))
@@ -148,7 +148,7 @@ def _interval(schemas: Subschemas) -> Interval:
 
 
 def _ends(part: Subschema, plain: str, exclusive: str) -> Iterator[tuple[Fraction, bool]]:
-    """Yield the bounds of one side, and whether they are strict."""
+    """Yield the bounds on one side, and whether each is strict."""
     schema, location = part.schema, part.location
     # In draft 4, `"exclusiveMinimum": true` makes the minimum beside it exclusive.
     is_flag = isinstance(schema.get(exclusive), bool) and not location.is_type
@@ -159,12 +159,12 @@ def _ends(part: Subschema, plain: str, exclusive: str) -> Iterator[tuple[Fractio
 
 
 def is_number(value: object) -> bool:
-    """Tell whether a value is a number, which flags are not."""
+    """Tell whether a value is a number; a bool is not."""
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 
 def _number(part: Subschema, keyword: str) -> Fraction:
-    """Return the decimal value that the keyword shows: 0.1 is a tenth, not the double nearest to it."""
+    """Return the decimal value of a keyword as written: 0.1 is a tenth, not the double nearest to it."""
     number = part.schema[keyword]
     if not is_number(number) or not abs(number) <= sys.float_info.max:
         kind = "divisor" if "Of" in keyword or "By" in keyword else "bound"
@@ -185,7 +185,7 @@ def _divisor(part: Subschema, keyword: str) -> Fraction:
 
 
 def _at_least(bound: Fraction, *, strict: bool) -> Fraction | None:
-    """Return the least decimal that is above the bound with all greater ones, rounded or not; None if there is none."""
+    """Return the least decimal from which on all decimals, and their doubles, keep the bound; None if there is none."""
     nearest = float(bound)
     if not strict and Fraction(repr(nearest)) == bound:
         return bound
@@ -196,7 +196,7 @@ def _at_least(bound: Fraction, *, strict: bool) -> Fraction | None:
 
 @contextmanager
 def too_many_states(location: Location, keyword: str) -> Iterator[None]:
-    """Refuse what takes too many states, at a place."""
+    """Turn the error that an automaton has too many states into a refusal of a keyword."""
     try:
         yield
     except PatternError as error:
@@ -208,7 +208,7 @@ def too_many_states(location: Location, keyword: str) -> Iterator[None]:
 
 
 def has_whole_floats(location: Location) -> bool:
-    """Tell whether 1.0 is an integer, as it is from draft 6 on (draft-wright-json-schema-01 §4.2)."""
+    """Tell whether 1.0 is an integer, as from draft 6 on (draft-wright-json-schema-01 §4.2)."""
     return location.draft > Draft.DRAFT_4
 
 

@@ -1,9 +1,9 @@
-r"""Multiples of a number: the language of their texts, or of those of all other numbers.
+r"""Multiples of a number: the language of their texts, and that of all other numbers.
 
-The divisor is `factor * 10 ** power`, a decimal: 0.75 is 75 hundredths. Reading a number from the left, a remainder by
-the factor is all that has to be known of its digits, and how many of them stand behind the point: as many states as
-that. The values are those of the decimals, not of the doubles nearest to them: 19.99 is a multiple of 0.01. What a
-language says holds of any text that is a number; that a text is one is for another language to say.
+The divisor is `factor * 10 ** power`, a decimal: 0.75 is 75 hundredths. A number is read from the left; a state is the
+remainder of its digits by the factor, and how many digits followed the point. Values are those of the decimals, not of
+the doubles nearest to them: 19.99 is a multiple of 0.01. These languages assume that a text is a number; they are
+intersected with a language that ensures it.
 """
 
 from collections.abc import Hashable, Sequence
@@ -14,15 +14,20 @@ from typing import Any
 from structured.automata.dfa import Alphabet, Intersection, Language, PatternLanguage, alphabet_of, explore
 from structured.automata.dfa.elimination import expression
 from structured.automata.dfa.protocol import SmallStates
-from structured.json_schema.numbers.ranges import decimal_places, exponents
-from structured.json_schema.numbers.scientific import GREATEST_EXPONENT, LEAST_EXPONENT, MANTISSA_PLACES
+from structured.json_schema.numbers.ranges import (
+    GREATEST_EXPONENT,
+    LEAST_EXPONENT,
+    MANTISSA_PLACES,
+    decimal_places,
+    exponents,
+)
 from structured.regex import Pattern, Scan, literal
 
 SURE_DIGITS = 15
-"""No two decimals of so many digits are rounded to the same double."""
+"""No two decimals of at most so many digits round to the same double."""
 
 MAX_SCIENTIFIC = 30
-"""The greatest factor for which numbers in scientific notation are told apart: there are 17 states for each of it."""
+"""The greatest factor for which numbers in scientific notation are included: each unit of it takes 17 states."""
 
 _DIGITS = "0123456789"
 _NUMERALS: Alphabet = alphabet_of(literal(f"-.{_DIGITS}"))
@@ -39,7 +44,7 @@ def common_multiple(left: Fraction, right: Fraction) -> Fraction:
 
 
 def is_multiple(value: float, divisor: float) -> bool:
-    """Tell whether one decimal is a multiple of another, each being what Python writes of it: 19.99 and 0.01."""
+    """Tell whether one number is a multiple of another, as the decimals that Python writes: 19.99 and 0.01."""
     return abs(value) < inf and Fraction(str(value)) % Fraction(str(divisor)) == 0
 
 
@@ -53,15 +58,15 @@ def factor_and_power(divisor: Fraction) -> tuple[int, int]:
 
 
 def _by_digit(states: Sequence[Any]) -> dict[str, Any]:
-    """Return the states that the ten digits lead to, or the first of them, by the digit."""
+    """Return the states that the digits from 0 on lead to, by the digit."""
     return dict(zip(_DIGITS, states, strict=False))
 
 
 class Multiples(SmallStates):
     """The plain decimals that are multiples of a divisor.
 
-    Before the point, a state is the remainder of the digits without the last zeros, and how many zeros that are, where
-    the divisor ends in some; after the point, it is how many digits there were, and the remainder.
+    Before the point, a state is the remainder of the digits without trailing zeros, and the number of these zeros, up
+    to that of the divisor; after the point, it is the number of digits there, and the remainder.
     """
 
     alphabet = _NUMERALS
@@ -70,11 +75,11 @@ class Multiples(SmallStates):
         self.factor, power = factor_and_power(divisor)
         self.places, self.zeros = max(0, -power), max(0, power)
         self.start: Hashable = _START
-        # The digits still to come after the point are factors of ten, so remainders by these say no more than by those.
+        # The digits still to come after the point contribute factors of ten, so smaller moduli suffice.
         self._moduli = [self.factor // gcd(self.factor, 10 ** (self.places - done)) for done in range(self.places + 1)]
 
     def row(self, state: Any) -> list[Any]:
-        """Return where the sign, the digits and the point lead."""
+        """Return the successors for the sign, the digits and the point."""
         return self.alphabet.row(self._following(state))
 
     def _following(self, state: Any) -> dict[str, Any]:
@@ -110,11 +115,11 @@ class Multiples(SmallStates):
 
 
 class OtherNumbers(SmallStates):
-    """The plain decimals, other than 0, that are no multiples of a divisor, and whose doubles are none either.
+    """The plain decimals, other than 0, that are not multiples of a divisor, and whose doubles are not either.
 
-    Up to `SURE_DIGITS` significant digits tell what a number is. More may follow them if neither the number that was
-    cut off there nor the next one is a multiple, as the nearest double is no farther. A state is how many digits there
-    were after the point, the remainder, and how many of all are significant.
+    A number of up to `SURE_DIGITS` significant digits is judged by its value. More digits may follow if neither the
+    number cut off there nor the next one of that length is a multiple, since the nearest double is between them. A
+    state is the number of digits after the point, the remainder, and the number of significant digits.
     """
 
     alphabet = _NUMERALS
@@ -127,7 +132,7 @@ class OtherNumbers(SmallStates):
         self._moduli = [modulus // gcd(modulus, 10 ** (self.places - done)) for done in range(self.places + 1)]
 
     def row(self, state: Any) -> list[Any]:
-        """Return where the sign, the digits and the point lead."""
+        """Return the successors for the sign, the digits and the point."""
         return self.alphabet.row(self._following(state))
 
     def _following(self, state: Any) -> dict[str, Any]:
@@ -145,7 +150,7 @@ class OtherNumbers(SmallStates):
         return point | _by_digit([self._after(done, rest, digit, counts[digit]) for digit in range(10)])
 
     def _after(self, done: int | None, rest: Any, digit: int, count: int) -> tuple[int | None, Any, int]:
-        """Return the state after one more digit; beyond the places, `rest` is whether a multiple is near, and where."""
+        """Return the state after one more digit; beyond the places, `rest` is the result of `_nearness`."""
         if done is None:
             return None, (10 * rest + digit) % self._moduli[0], count
         if done < self.places:
@@ -154,7 +159,7 @@ class OtherNumbers(SmallStates):
         return self.places + 1, (is_multiple and digit == 0, is_before_one and digit == 9), count
 
     def _nearness(self, done: int, rest: Any) -> tuple[bool, bool]:
-        """Return whether what was read is a multiple, and whether one more in the last place would be."""
+        """Return whether the number read is a multiple, and whether one more in its last place would be."""
         if done > self.places:
             return rest  # type: ignore[no-any-return]
         return rest == 0, (rest + 1) % self._moduli[done] == 0
@@ -170,8 +175,8 @@ class OtherNumbers(SmallStates):
 class ScientificMultiples(SmallStates):
     """The numbers in scientific notation that are multiples of a divisor, or those that are not.
 
-    The mantissa has up to `places` digits after the point, the last of them not 0. After it, the exponent has to be at
-    least some number, or less than that. A state is how many digits there were after the point (None before it), the
+    The mantissa has up to `places` digits after the point, and does not end in 0. The exponent after it has to be at
+    least, or less than, some number. A state is the number of digits after the point (None before it), the
     remainder, and whether the last digit is 0.
     """
 
@@ -186,7 +191,7 @@ class ScientificMultiples(SmallStates):
         self.start: Hashable = _START
 
     def row(self, state: Any) -> list[Any]:
-        """Return where the sign, the digits, the point and the exponent lead."""
+        """Return the successors for the sign, the digits, the point and the exponent."""
         if isinstance(state[0], PatternLanguage):
             return self._exponent(*state)
         row = self.alphabet.row(self._mantissa(state))
@@ -244,9 +249,9 @@ class ScientificMultiples(SmallStates):
 def scan(
     pattern: Pattern, included: Sequence[Language], *, excluded: Sequence[Language] = (), most: int | None = None
 ) -> Pattern | None:
-    """Return the texts of a pattern that are in all of some languages and in none of others; None if there are none.
+    """Return the texts of a pattern that are in all included and no excluded languages; None if there are none.
 
-    They are no longer than `most`. Raises `PatternError` if that takes too many states.
+    Texts have at most `most` characters. Raises `PatternError` if the automaton has too many states.
     """
     automaton = explore(Intersection((PatternLanguage(pattern), *included), tuple(excluded)))
     return None if automaton is None else Scan(automaton.arcs, automaton.accepting, most, eliminate=expression)

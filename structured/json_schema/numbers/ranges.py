@@ -1,7 +1,11 @@
-r"""Ranges of decimals, as RFC 8259 §6 writes numbers.
+"""Ranges of numbers: decimals, as RFC 8259 §6 writes them, and numbers in scientific notation.
 
 A range is split at the first digit in which its ends differ: from 07 to 23 are `0[7-9]|2[0-3]|1[0-9]`. At most two of
 the branches at each digit still have a bound, so the pattern grows with the number of digits, not of values.
+
+Scientific notation is that of Python's `repr` and of `json.dumps`: one digit that is not zero precedes the point
+(`1.5e+22`, `1e-07`). A plus sign and the zero before a single digit may be left out, and `E` may replace `e`. The
+numbers of one exponent are a range of mantissas; those between two exponents are all mantissas.
 """
 
 import math
@@ -9,7 +13,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from structured.regex import EMPTY, Pattern, alternation, char_set, chars, concat, literal, optional, repeat
+from structured.regex import EMPTY, Pattern, alternation, char_set, chars, concat, literal, optional, repeat, union
 
 DIGIT = char_set((0x30, 0x39))
 NOT_ZERO = char_set((0x31, 0x39))
@@ -17,13 +21,13 @@ _NOT_NINE = char_set((0x30, 0x38))
 _ZERO = literal("0")
 
 Digits = str | None
-"""Digits after the point without the zeros at their end; None is a limit that none of them reaches."""
+"""Digits after the point without trailing zeros; None is an upper limit above all of them."""
 
 
 class Style(NamedTuple):
-    """How many digits follow the point: at most `places` (None: any number), and then zeros, if `zeros`.
+    """The number of digits after the point: at most `places` (None: any number), and then zeros, if `zeros`.
 
-    Where a style is `loose`, they may be more after a run of zeros or nines, which is then one repetition.
+    A `loose` style allows more digits after a run of zeros or nines, so that the run can be one repetition.
     """
 
     places: int | None = None
@@ -31,7 +35,7 @@ class Style(NamedTuple):
     loose: bool = True
 
     def cut(self, value: Fraction, *, up: bool) -> tuple[int, str]:
-        """Return the whole part of a number and its digits, rounded up or down to the places."""
+        """Return the whole part of a number and the digits after the point, rounded up or down to the places."""
         size = decimal_places(value) if self.places is None else self.places
         units = (math.ceil if up else math.floor)(value * 10**size)
         whole, after = divmod(units, 10**size)
@@ -42,7 +46,7 @@ class Style(NamedTuple):
         return value >= (limit if self.places is None else limit - power_of_ten(-self.places))
 
     def free(self, done: int, fewest: int = 0) -> Pattern:
-        """Return the digits that may follow those already `done`, whatever they are."""
+        """Return any digits that may follow the `done` digits after the point."""
         if self.places is None:
             return repeat(DIGIT, fewest, None)
         left = self.places - done
@@ -51,7 +55,7 @@ class Style(NamedTuple):
         return concat(repeat(DIGIT, fewest, left), repeat(_ZERO, 0, None if self.zeros else 0))
 
     def nought(self, done: int, fewest: int = 0) -> Pattern:
-        """Return the zeros that may follow those already `done`."""
+        """Return the zeros that may follow the `done` digits after the point."""
         return repeat(_ZERO, fewest, None if self.places is None or self.zeros else max(fewest, self.places - done))
 
 
@@ -60,12 +64,12 @@ WHOLE = Style(0)
 
 
 def power_of_ten(exponent: int) -> Fraction:
-    """Return 10 ** exponent, which Python does not take to be a fraction."""
+    """Return 10 ** exponent as a fraction."""
     return Fraction(10**exponent) if exponent >= 0 else Fraction(1, 10**-exponent)
 
 
 def decimal_places(value: Fraction) -> int:
-    """Return the digits after the point of a number that has finitely many: 5/4 → 2."""
+    """Return the number of digits after the point of a finite decimal: 5/4 → 2."""
     places = 0
     while value.denominator != 1:
         value *= 10
@@ -74,7 +78,7 @@ def decimal_places(value: Fraction) -> int:
 
 
 def integer_range(low: int | None, high: int | None) -> Pattern:
-    """Return the integers from `low` to `high`, which is no smaller; None is no limit.
+    """Return the integers from `low` to `high`, which is not smaller; None means no limit.
 
     `integer_range(-12, 3)` → `-(?:1[0-2]|[1-9])|[0-3]`
     """
@@ -91,7 +95,7 @@ def integer_range(low: int | None, high: int | None) -> Pattern:
 
 
 def decimal_range(low: Fraction | None, high: Fraction | None, style: Style) -> Pattern | None:
-    r"""Return the plain decimals from `low` to `high`; None if there are none. Only what may be negative may be `-0`.
+    r"""Return the plain decimals from `low` to `high`; None if there are none. `-0` is allowed with negatives.
 
     `decimal_range(Fraction(1, 2), Fraction(2), Style(1))` → `0\.[5-9]|2(?:\.0)?|1(?:\.[0-9])?`
     """
@@ -105,9 +109,9 @@ def either_sign(
     *,
     minus_zero: bool = False,
 ) -> Pattern | None:
-    """Return the numbers from `low` to `high`, given what makes the patterns of magnitudes; None if there are none.
+    """Return the numbers from `low` to `high`; `of` makes the patterns of magnitudes. None if there are none.
 
-    Zero may have a minus sign where other numbers do, or, with `minus_zero`, wherever it may be.
+    Zero may have a minus sign where other numbers do, or, with `minus_zero`, everywhere.
     """
     if low is not None and high is not None and low > high:
         return None
@@ -123,7 +127,7 @@ def either_sign(
 
 
 def _signed(negative: Pattern | None, positive: Pattern | None) -> Pattern:
-    """Return the magnitudes `negative` behind a minus sign, and the magnitudes `positive` without one."""
+    """Return the magnitudes `negative` after a minus sign, and the magnitudes `positive` without a sign."""
     if negative == positive and positive is not None:
         return concat(optional(literal("-")), positive)
     signed = [] if negative is None else [concat(literal("-"), negative)]
@@ -138,7 +142,7 @@ def magnitudes(low: Fraction, high: Fraction | None, style: Style) -> Pattern | 
 
 
 def mantissas(low: Fraction, high: Fraction | None, style: Style) -> Pattern | None:
-    """Return the plain decimals from `low`, which is at least 1, to `high`, or to all that are less than 10."""
+    """Return the plain decimals from `low`, which is at least 1, to `high`, or below 10 if `high` is None."""
     first, after_first = style.cut(low, up=True)
     last, after_last = (9, None) if high is None else _last(high, style)
     return _between(first, after_first, last, after_last, style)
@@ -150,7 +154,7 @@ def _last(high: Fraction, style: Style) -> tuple[int, Digits]:
 
 
 def _between(first: int, after_first: str, last: int | None, after_last: Digits, style: Style) -> Pattern | None:
-    """Return the decimals from one to another, each told by its whole part and its digits."""
+    """Return the decimals between two bounds, each given by its whole part and its digits after the point."""
     if last is not None and (last < first or (last == first and after_last is not None and after_last < after_first)):
         return None
     if first == last:
@@ -168,7 +172,7 @@ def _between(first: int, after_first: str, last: int | None, after_last: Digits,
 
 
 def _point(low: str, high: Digits, style: Style) -> Pattern:
-    """Return the point and the digits after it that lie from `low` to `high`; nothing at all makes 0."""
+    """Return the point and the digits after it from `low` to `high`; leaving both out means 0."""
     if style.places == 0 and not style.zeros:
         return EMPTY
     some = concat(literal("."), _fraction(low, high, style, 0, fewest=1))
@@ -176,7 +180,7 @@ def _point(low: str, high: Digits, style: Style) -> Pattern:
 
 
 def _fraction(low: str, high: Digits, style: Style, done: int, fewest: int = 0) -> Pattern:
-    """Return the digit strings, of `fewest` digits or more, that lie from `low` to `high` as digits after the point.
+    """Return the strings of `fewest` digits or more that, as digits after a point, are from `low` to `high`.
 
     `05`, `2` → `0[5-9]|20*|1[0-9]*`
     """
@@ -199,7 +203,7 @@ def _fraction(low: str, high: Digits, style: Style, done: int, fewest: int = 0) 
 
 
 def _above_zeros(low: str, style: Style, done: int) -> Pattern:
-    """Return the digit strings that make `low` or more: `0012` → `0?[1-9][0-9]*|00(?:1[2-9][0-9]*|[2-9][0-9]*)`."""
+    """Return digits after a point that make `low` or more: `0012` → `0?[1-9][0-9]*|00(?:1[2-9][0-9]*|[2-9][0-9]*)`."""
     after = low.lstrip("0")
     zeros = len(low) - len(after)
     soon = concat(repeat(_ZERO, 0, zeros - 1), NOT_ZERO, style.free(done + 1))
@@ -207,7 +211,7 @@ def _above_zeros(low: str, style: Style, done: int) -> Pattern:
 
 
 def _below_nines(high: str, style: Style, done: int) -> Iterator[Pattern]:
-    """Yield the digit strings that make `high` or less: `997` → `9?[0-8][0-9]*`, `9`, `99(?:70*|[0-6][0-9]*)?`."""
+    """Yield digits after a point that make `high` or less: `997` → `9?[0-8][0-9]*`, `9`, `99(?:70*|[0-6][0-9]*)?`."""
     after = high.lstrip("9")
     nines = len(high) - len(after)
     yield concat(repeat(literal("9"), 0, nines - 1), _NOT_NINE, style.free(done + 1))
@@ -216,7 +220,7 @@ def _below_nines(high: str, style: Style, done: int) -> Iterator[Pattern]:
 
 
 def _digit_branches(low: str, high: Digits) -> Iterator[tuple[Pattern, str, Digits]]:
-    """Yield each way to go on from the first digit: the digit, and what the digits after it lie between."""
+    """Yield each first digit or range of digits, with the bounds of the digits after it."""
     first, last = int(low[:1] or "0"), 9 if high is None else int(high[0])
     after_last = None if high is None else high[1:]
     if first == last:
@@ -259,7 +263,7 @@ def _integers(low: int, high: int | None) -> Pattern:
 
 
 def _fixed(low: str, high: str) -> Pattern:
-    """Return the digit strings as long as `low` and `high` and between them: `07`, `23` → `0[7-9]|2[0-3]|1[0-9]`."""
+    """Return the digit strings from `low` to `high`, of one length: `07`, `23` → `0[7-9]|2[0-3]|1[0-9]`."""
     zeros, nines = "0" * len(low), "9" * len(low)
     if low == zeros and high == nines:
         return repeat(DIGIT, len(low), len(low))
@@ -267,7 +271,7 @@ def _fixed(low: str, high: str) -> Pattern:
 
 
 def _branches(low: str, high: str) -> Iterator[tuple[Pattern, str, str]]:
-    """Yield each way to go on from the first digit: the digit, and what the digits after it lie between.
+    """Yield each first digit or range of digits, with the bounds of the digits after it.
 
     `07`, `23` → `0` and `7`, `9`; `2` and `0`, `3`; `1` and `0`, `9`
     """
@@ -298,3 +302,68 @@ def exponents(first: int | None, last: int | None) -> Pattern:
     if last is None or last >= 0:
         options.append(concat(optional(literal("+")), optional(_ZERO), _integers(max(0, first or 0), last)))
     return concat(chars("Ee"), alternation(*options))
+
+
+LEAST_EXPONENT, GREATEST_EXPONENT = -324, 308
+"""The exponents of doubles."""
+
+LEAST = 5 * power_of_ten(LEAST_EXPONENT)
+"""The least double above 0."""
+
+FROM, UP_TO = 16, -5
+"""`repr` uses scientific notation from exponent `FROM` up, and from `UP_TO` down."""
+
+MANTISSA_PLACES = 16
+"""No double needs more than 17 digits."""
+
+LARGEST = 17 * power_of_ten(GREATEST_EXPONENT - 1)
+"""A number of two digits a little below the greatest double."""
+
+
+def exponent_of(value: Fraction) -> int:
+    """Return the exponent of a positive number in scientific notation: 0.05 → -2."""
+    exponent = len(str(value.numerator)) - len(str(value.denominator))
+    return exponent if value >= power_of_ten(exponent) else exponent - 1
+
+
+def scientific(low: Fraction, high: Fraction | None, style: Style) -> Pattern | None:
+    """Return the numbers above 0, from `low` to `high`; None if there are none."""
+    if high is not None and (high <= 0 or high < low):
+        return None
+    first = None if low == 0 else exponent_of(low)
+    last = None if high is None else exponent_of(high)
+    options = []
+    if first is not None and first == last:
+        return _numbers(_mantissa(low, first), _mantissa(high, first), first, first, style)
+    if first is not None and _mantissa(low, first) > 1:
+        options.append(_numbers(_mantissa(low, first), None, first, first, style))
+        first += 1
+    if last is not None and not style.reaches(10, _mantissa(high, last)):
+        options.append(_numbers(Fraction(1), _mantissa(high, last), last, last, style))
+        last -= 1
+    if first is None or last is None or first <= last:
+        options.append(_numbers(Fraction(1), None, first, last, style))
+    return union(options)
+
+
+def _mantissa(value: Fraction | None, exponent: int) -> Fraction:
+    return (value or 0) / power_of_ten(exponent)
+
+
+def _numbers(low: Fraction, high: Fraction | None, first: int | None, last: int | None, style: Style) -> Pattern | None:
+    """Return the mantissas from `low` to `high` with each of the exponents from `first` to `last`."""
+    mantissa = mantissas(low, high, style)
+    return None if mantissa is None else concat(mantissa, exponents(first, last))
+
+
+def scientific_multiples(low: Fraction, high: Fraction | None, places: int) -> Pattern | None:
+    """Return the multiples of 10 ** -places that `repr` writes in scientific notation."""
+    most = LARGEST if high is None else min(high, LARGEST)
+    options = [scientific(max(low, power_of_ten(FROM)), most, Style(MANTISSA_PLACES))]
+    first = max(-places, LEAST_EXPONENT if low == 0 else exponent_of(low))
+    for exponent in range(first, UP_TO + 1):
+        unit = power_of_ten(exponent)
+        style = Style(places + exponent, loose=False)
+        greatest = 10 * unit - power_of_ten(-places)
+        options.append(scientific(max(low, unit), min(most, greatest), style))
+    return union(options)

@@ -1,1 +1,1 @@
-"""The object keywords."""
+"""The keywords of objects."""

@@ -1,8 +1,7 @@
-"""Counted members: as many members of an object as may be written, with separators.
+"""Counted members: the members of an object with separators, within limits of their number.
 
-A name that is written twice counts once when the object is read, and its last value counts. So a greatest number of
-members is no less exact for it, but a least number is: of the members of other names one is counted, and where more
-would be needed the schema is refused.
+A reader counts a name that is written twice only once, with its last value. Upper limits hold nonetheless. For lower
+limits, only one member with an unlisted name is counted, and a schema that needs more is refused.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -10,30 +9,29 @@ from typing import NamedTuple
 
 from structured.errors import UnsatisfiableError
 from structured.json_schema.document.location import Location
-from structured.json_schema.objects.asked import Asked
-from structured.json_schema.objects.obligations import Obligations, Open
-from structured.regex import EMPTY, Members, Pattern, alternation, concat, optional, repeat, right_linear
+from structured.json_schema.objects.required_members import MemberObligations, Open, RequiredMembers
+from structured.regex import EMPTY, Members, Pattern, alternation, concat, optional, repeat, right_linear, union
 
 MAX_COUNTED = 4096
-"""Members times counts, where an object has a least or a greatest number of properties."""
+"""The most states (members times counts) of an object with limits of its number of properties."""
 
 
-def nothing_asked(location: Location) -> UnsatisfiableError:
-    """Return the error that says that what is asked for cannot be."""
-    return location.unsatisfiable("no property can be the one that is asked for", keyword=None)
+def no_witness(location: Location) -> UnsatisfiableError:
+    """Return the error that no property can be the required one."""
+    return location.unsatisfiable("no property can be the one that is required", keyword=None)
 
 
-class Rest(NamedTuple):
-    """Members by other names: any of them, and those that meet some clauses."""
+class OtherMembers(NamedTuple):
+    """The members by unlisted names: any of them, and those that meet clauses."""
 
     any: Pattern | None
-    asked: Callable[[Open], Asked] | None = None
+    witnesses: Callable[[Open], RequiredMembers] | None = None
 
 
 class Member(NamedTuple):
-    """A member by a name that is listed.
+    """A member by a listed name.
 
-    `meeting` returns, for the clauses that are left, the ways to write it with what is left then.
+    `meeting` returns, for the open clauses, the patterns of the member with the clauses that each leaves open.
     """
 
     name: str
@@ -42,32 +40,32 @@ class Member(NamedTuple):
     meeting: Callable[[Open], Iterable[tuple[Pattern, Open]]]
 
 
-class Limits(NamedTuple):
-    """How many members there may be."""
+class CountLimits(NamedTuple):
+    """The limits of the number of members."""
 
     fewest: int = 0
     most: int | None = None
 
 
 def joined(
-    members: list[Member], rest: Rest, limits: Limits, obligations: Obligations, location: Location
+    members: list[Member], rest: OtherMembers, limits: CountLimits, obligations: MemberObligations, location: Location
 ) -> tuple[Pattern | None, bool]:
-    """Return the members with separators, None if there can be none, and whether there need not be any."""
+    """Return the members with separators, None if there are none, and whether the object may be empty."""
     counting = _Counting(members, rest, limits, obligations, location)
     may_be_empty = counting.required == 0 and limits.fewest == 0 and obligations.may_be_empty
-    if counting.most == 0 or (not members and rest.any is None and rest.asked is None):
+    if counting.most == 0 or (not members and rest.any is None and rest.witnesses is None):
         if not obligations.may_be_empty:
-            raise nothing_asked(location)
+            raise no_witness(location)
         return None, may_be_empty
     if counting.is_uncounted and not obligations.start:
         return counting.plainly(0), may_be_empty
     if counting.is_uncounted and obligations.is_of_others:
-        return counting.asked_after(), may_be_empty
+        return counting.with_witnesses(), may_be_empty
     return counting.followed(may_be_empty), may_be_empty
 
 
 class _State(NamedTuple):
-    """The next member, how many are written, as far as that matters, and the clauses that are left."""
+    """The place of the next member, the count of written members as far as it matters, and the open clauses."""
 
     place: int
     written: int
@@ -75,10 +73,15 @@ class _State(NamedTuple):
 
 
 class _Counting:
-    """The members of one object, while they are counted."""
+    """The automaton over the members of one object that counts them."""
 
     def __init__(
-        self, members: list[Member], rest: Rest, limits: Limits, obligations: Obligations, location: Location
+        self,
+        members: list[Member],
+        rest: OtherMembers,
+        limits: CountLimits,
+        obligations: MemberObligations,
+        location: Location,
     ) -> None:
         self.members = members
         self.rest = rest
@@ -88,7 +91,7 @@ class _Counting:
         self.comma = location.whitespace.comma(location.depth)
         self.reached = 0
         self.required = sum(member.is_required for member in members)
-        is_open = rest.any is not None or rest.asked is not None
+        is_open = rest.any is not None or rest.witnesses is not None
         self.most = None if most is not None and not is_open and most >= len(members) else most
         self.is_uncounted = self.most is None and self.fewest <= max(self.required, 1)
         self.highest = 1 if self.is_uncounted else max(self.fewest, 1) if self.most is None else self.most
@@ -105,7 +108,7 @@ class _Counting:
         self.fewest = 0 if self.is_uncounted else self.fewest
 
     def plainly(self, place: int) -> Pattern:
-        """Return one member or more from a place on, as many as there are."""
+        """Return one or more members from a place on, without limits."""
         members = tuple((member.pattern, member.is_required) for member in self.members[place:])
         if (
             self.location.compilation.key_order == "any"
@@ -117,42 +120,43 @@ class _Counting:
             return concat(*[piece for member, _ in members for piece in (self.comma, member)][1:])
         return Members(members, self.comma, self.rest.any)
 
-    def asked_after(self) -> Pattern:
-        """Return the members that are asked for, behind all others."""
-        asked = None if self.rest.asked is None else self.rest.asked(self.obligations.start).written(self.comma)
-        if asked is None:
-            raise nothing_asked(self.location)
+    def with_witnesses(self) -> Pattern:
+        """Return all other members followed by the witnesses of all clauses."""
+        required = None if self.rest.witnesses is None else self.rest.witnesses(self.obligations.start)
+        witnesses = None if required is None else required.written(self.comma)
+        if witnesses is None:
+            raise no_witness(self.location)
         if not self.members and self.rest.any is None:
-            return asked
-        behind = concat(self.plainly(0), self.comma, asked)
-        return behind if self.required else alternation(asked, behind)
+            return witnesses
+        behind = concat(self.plainly(0), self.comma, witnesses)
+        return behind if self.required else alternation(witnesses, behind)
 
     def followed(self, may_be_empty: bool) -> Pattern | None:
-        """Return one member or more, as many as there may be, that meet all clauses; None if there need not be any."""
+        """Return one or more members within the limits that meet all clauses; None if only an empty object does."""
         if (len(self.members) + 1) * (min(self.highest, len(self.members)) + 1) > MAX_COUNTED:
             raise self.location.refusal(
-                f"More than {MAX_COUNTED:,} numbers of properties would have to be counted apart",
+                f"Counting the properties takes more than {MAX_COUNTED:,} states",
                 keyword="minProperties" if self.most is None else "maxProperties",
-                remedy="Count fewer.",
+                remedy="Lower the limits, or list fewer properties.",
             )
-        found = right_linear(
+        members = right_linear(
             _State(0, 0, self.obligations.start), self._arcs, lambda state: state.place > len(self.members)
         )
-        if found is None and not may_be_empty:
+        if members is None and not may_be_empty:
             raise (
-                nothing_asked(self.location)
+                no_witness(self.location)
                 if self.obligations.start
                 else self.location.unsatisfiable("too many properties are needed", keyword="minProperties")
             )
-        return found
+        return members
 
     def _arcs(self, state: _State) -> Iterator[tuple[Pattern, _State]]:
         self.reached += 1
         if self.reached > MAX_COUNTED:
             raise self.location.refusal(
-                f"More than {MAX_COUNTED:,} states of the properties would have to be told apart",
+                f"The rules about the properties take more than {MAX_COUNTED:,} states",
                 keyword=None,
-                remedy="Let fewer rules about properties hold together.",
+                remedy="Combine fewer rules about properties.",
             )
         place, count, left = state
         end = _State(len(self.members) + 1, 0, frozenset())
@@ -168,7 +172,7 @@ class _Counting:
             yield from self._member(state)
 
     def _member(self, state: _State) -> Iterator[tuple[Pattern, _State]]:
-        """Yield the next member, and nothing in its place, with what is left behind it."""
+        """Yield the next member, and nothing if it is optional, each with the state after it."""
         place, count, left = state
         member = self.members[place]
         if not member.is_required:
@@ -183,7 +187,7 @@ class _Counting:
                     yield written, _State(place + 1, min(count + 1, self.highest), after)
 
     def _tail(self, place: int, *, is_first: bool) -> Pattern | None:
-        """Return the members from a place on, where there is no more to count or to meet; None if none is left."""
+        """Return the members from a place on, where no limit or clause is left; None if there are no members."""
         if place == len(self.members) and self.rest.any is None:
             return None if is_first else EMPTY
         tail = self.plainly(place)
@@ -193,42 +197,41 @@ class _Counting:
         return behind if any(member.is_required for member in self.members[place:]) else optional(behind)
 
     def _rest_from(self, count: int, left: Open) -> Pattern | None:
-        """Return the members by other names that may be written behind so many, and meet what is left."""
+        """Return the members by unlisted names that may follow `count` members and meet the open clauses."""
         if not left:
             return self._others_from(count, EMPTY, 0)
-        if self.rest.asked is None:
+        if self.rest.witnesses is None:
             return None
-        asked = self.rest.asked(left)
+        required = self.rest.witnesses(left)
         if self.is_uncounted:
-            found = asked.written(self.comma)
-            return None if found is None else self._others_from(count, found, 1)
+            witnesses = required.written(self.comma)
+            return None if witnesses is None else self._others_from(count, witnesses, 1)
         ways = [
-            self._others_from(count, found, asked_for)
-            for asked_for in range(1, len(asked) + 1)
-            if (found := asked.exactly(asked_for, self.comma)) is not None
+            self._others_from(count, witnesses, number)
+            for number in range(1, len(required) + 1)
+            if (witnesses := required.exactly(number, self.comma)) is not None
         ]
-        possible = [way for way in ways if way is not None]
-        return alternation(*possible) if possible else None
+        return union(ways)
 
-    def _others_from(self, count: int, asked: Pattern, asked_for: int) -> Pattern | None:
-        """Return the same with so many that are asked for: those last, in front of them any others."""
-        least = max(self.fewest, 1) - count - asked_for
-        most = None if self.most is None else self.most - count - asked_for
+    def _others_from(self, count: int, witnesses: Pattern, number: int) -> Pattern | None:
+        """Return any members by unlisted names, followed by `number` witnesses, that may follow `count` members."""
+        least = max(self.fewest, 1) - count - number
+        most = None if self.most is None else self.most - count - number
         if (most is not None and most < max(least, 0)) or (least > 0 and self.rest.any is None):
             return None
         others: Pattern = EMPTY
         if self.rest.any is not None and most != 0:
             others = repeat(concat(self.comma, self.rest.any), max(least, 0), most)
-        last = [self.comma, asked] if asked_for else []
+        last = [self.comma, witnesses] if number else []
         if count:
             return concat(others, *last)
         if others == EMPTY:
-            return asked
+            return witnesses
         first = concat(self._first_of(least, most), *last)
-        return alternation(asked, first) if asked_for and least <= 0 else first
+        return alternation(witnesses, first) if number and least <= 0 else first
 
     def _first_of(self, least: int, most: int | None) -> Pattern:
-        """Return one member by another name or more, the first without a separator."""
+        """Return one or more members by unlisted names, the first without a separator."""
         assert self.rest.any is not None
         more = repeat(concat(self.comma, self.rest.any), max(least - 1, 0), None if most is None else most - 1)
         return concat(self.rest.any, more)

@@ -1,7 +1,7 @@
 r"""JSON texts inside JSON strings: the pattern of a text, escaped once more.
 
-`{"a": 1}` → `{\"a\": 1}`. What says something of the inside of a string is unfolded first, since a string in a string
-is spelled another way: an automaton becomes definitions that refer to each other, one for each state.
+`{"a": 1}` → `{\"a\": 1}`. Nodes that restrict the inside of a string are unfolded first, since a string in a string is
+spelled differently: an automaton becomes definitions that refer to each other, one for each state.
 """
 
 from collections.abc import Iterator
@@ -33,85 +33,85 @@ from structured.regex.syntax import (
 )
 
 MAX_STATES = 4096
-"""States of an automaton that is unfolded, times the characters that it counts."""
+"""The most states of an unfolded automaton, times the characters that it counts."""
 
 
 def embedded(pattern: Pattern) -> Pattern:
-    """Return the pattern of the JSON texts as they stand inside a JSON string.
+    """Return the pattern of JSON texts as they are written inside a JSON string.
 
-    Raises PatternError where a text inside counts more characters than can be unfolded.
+    Raises PatternError for nodes that cannot be unfolded.
     """
     return escaped(_unfolded(pattern, {}))
 
 
-def _unfolded(pattern: Pattern, known: dict[int, tuple[Pattern, Pattern]]) -> Pattern:
-    """Return the same pattern of literals, sets, repetitions and references alone."""
-    if id(pattern) not in known:
-        known[id(pattern)] = pattern, _new_unfolded(pattern, known)
-    return known[id(pattern)][1]
+def _unfolded(pattern: Pattern, unfolded: dict[int, tuple[Pattern, Pattern]]) -> Pattern:
+    """Return an equivalent pattern that has only literals, sets, repetitions and references."""
+    if id(pattern) not in unfolded:
+        unfolded[id(pattern)] = pattern, _new_unfolded(pattern, unfolded)
+    return unfolded[id(pattern)][1]
 
 
 @deep
-def _new_unfolded(pattern: Pattern, known: dict[int, tuple[Pattern, Pattern]]) -> Pattern:
+def _new_unfolded(pattern: Pattern, unfolded: dict[int, tuple[Pattern, Pattern]]) -> Pattern:
     match pattern:
         case Concat(parts):
-            return concat(*(_unfolded(part, known) for part in parts))
+            return concat(*(_unfolded(part, unfolded) for part in parts))
         case Alternation(options):
-            return alternation(*(_unfolded(option, known) for option in options))
+            return alternation(*(_unfolded(option, unfolded) for option in options))
         case Repeat(item, minimum, maximum):
-            return repeat(_unfolded(item, known), minimum, maximum)
+            return repeat(_unfolded(item, unfolded), minimum, maximum)
         case Members():
-            return _unfolded_members(pattern, known)
+            return _unfolded_members(pattern, unfolded)
         case Unlike(texts):
             return _unfolded_names(texts)
         case Scan():
             return _unfolded_scan(pattern)
         case Quotation():
             raise PatternError(
-                "A quotation inside JSON that stands in a string is unsupported",
+                "A quotation in JSON inside a string is unsupported",
                 pattern=str(pattern),
-                remedy="Let the JSON inside say it without quoting.",
+                remedy="Leave the JSON inside the string without quotations.",
             )
         case Distinct():
             raise PatternError(
-                "Different items inside JSON that stands in a string are unsupported",
+                "Arrays of different items in JSON inside a string are unsupported",
                 pattern=excerpt(pattern),
-                remedy="Let the JSON inside have arrays with any items.",
+                remedy="Allow equal items in the JSON inside the string.",
             )
         case Reference(name):
-            return _unfolded_reference(pattern, name, known)
+            return _unfolded_reference(pattern, name, unfolded)
         case _:
             return pattern
 
 
-def _unfolded_reference(pattern: Reference, name: str, known: dict[int, tuple[Pattern, Pattern]]) -> Pattern:
+def _unfolded_reference(pattern: Reference, name: str, unfolded: dict[int, tuple[Pattern, Pattern]]) -> Pattern:
     target = pattern.target
-    if id(target) in known and isinstance(known[id(target)][1], Reference):
-        return known[id(target)][1]
+    if id(target) in unfolded and isinstance(unfolded[id(target)][1], Reference):
+        return unfolded[id(target)][1]
     inner: dict[str, Pattern] = {}
     reference = Reference(name, inner)
-    known[id(target)] = target, reference  # what is inside refers to it
-    inner[name] = _new_unfolded(target, known)
+    unfolded[id(target)] = target, reference  # for references inside the target
+    inner[name] = _new_unfolded(target, unfolded)
     return reference
 
 
-def _unfolded_members(pattern: Members, known: dict[int, tuple[Pattern, Pattern]]) -> Pattern:
-    """Return members one after the other; from the end, each with or without a separator before it."""
-    separator = _unfolded(pattern.separator, known)
-    rest = None if pattern.rest is None else _unfolded(pattern.rest, known)
+def _unfolded_members(pattern: Members, unfolded: dict[int, tuple[Pattern, Pattern]]) -> Pattern:
+    """Return the members in order, built from the last one: each with or without a separator before it."""
+    separator = _unfolded(pattern.separator, unfolded)
+    rest = None if pattern.rest is None else _unfolded(pattern.rest, unfolded)
     more = EMPTY if rest is None else repeat(concat(separator, rest), 0, None)
-    behind, first = more, None if rest is None else concat(rest, more)
+    tail, first = more, None if rest is None else concat(rest, more)
     for member, is_required in reversed(pattern.members):
-        one = _unfolded(member, known)
-        begun = concat(one, behind)
-        following = concat(separator, one, behind)
+        inner = _unfolded(member, unfolded)
+        begun = concat(inner, tail)
+        following = concat(separator, inner, tail)
         first = begun if is_required or first is None else alternation(begun, first)
-        behind = following if is_required else alternation(following, behind)
+        tail = following if is_required else alternation(following, tail)
     return EMPTY if first is None else first
 
 
 def _unfolded_names(texts: tuple[str, ...]) -> Pattern:
-    """Return the inside of strings that are none of some, which are spelled as in JSON."""
+    """Return the inside of the strings other than some texts, which are spelled as in JSON."""
     import json
 
     if not texts:
@@ -123,12 +123,12 @@ def _unfolded_names(texts: tuple[str, ...]) -> Pattern:
 
 
 def _unfolded_scan(scan: Scan) -> Pattern:
-    """Return the inside of strings that an automaton accepts, by a definition for each state and count."""
+    """Return the inside of the strings that an automaton accepts, with a definition for each state and count."""
     longest = most_characters(scan)
     counted = None if longest is not None and (scan.most is None or longest <= scan.most) else scan.most
     if len(scan.arcs) * (1 if counted is None else counted + 1) > MAX_STATES:
         raise PatternError(
-            "A text inside a JSON text inside a string has too many states",
+            "A string in JSON inside a string has too many states",
             pattern=excerpt(scan),
             remedy="Make it shorter, or drop the pattern.",
         )
@@ -140,6 +140,6 @@ def _unfolded_scan(scan: Scan) -> Pattern:
             for target, ranges in ranges_by_state(scan.arcs[state]).items():
                 yield escaped_set(ranges), (target, fewer)
 
-    found = right_linear((0, counted), arcs, lambda reached: reached[0] in scan.accepting)
-    assert found is not None
-    return found
+    pattern = right_linear((0, counted), arcs, lambda reached: reached[0] in scan.accepting)
+    assert pattern is not None
+    return pattern

@@ -1,11 +1,11 @@
 r"""The keywords of strings, compiled to quoted JSON strings (RFC 8259 §7).
 
-What `pattern`, `format` and their complements say is said of characters, and only the result is escaped for JSON. A
-single pattern is taken as it is; several, or one with a length that it does not imply, become a product and then
-one automaton. Lengths are counted in characters, as validation §6.3 has it: a surrogate pair is one.
+`pattern`, `format` and their complements are rules about characters, and only the result is escaped for JSON. A single
+pattern is used as it is; several, or one that does not imply the required length, become a product and then one
+automaton. Lengths are counted in characters (validation §6.3): a surrogate pair is one character.
 
-Where nothing but a length is asked for, a character may be written as itself or by an escape. Lone surrogates are left
-out, although the grammar of RFC 8259 has them: Pydantic rejects them.
+Without rules other than a length, a character may be written as itself or by an escape. Lone surrogates are left out,
+although the grammar of RFC 8259 has them, because Pydantic rejects them.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ from structured.regex import Pattern, Reference, alternation, char_set, chars, c
 from structured.regex.character_sets import UNESCAPED_RANGES
 from structured.regex.dialects import ECMA
 from structured.regex.json_strings import escaped
-from structured.regex.parser import regex_to_pattern
+from structured.regex.regex_parser import regex_to_pattern
 from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT, Assertion, Scan, words
 
 _HEX = chars("0123456789ABCDEFabcdef")
@@ -57,20 +57,20 @@ CHARACTER = alternation(
         alternation(chars('"\\/bfnrt'), concat(literal("u"), alternation(_NOT_SURROGATE, _SURROGATE_PAIR))),
     ),
 )
-"""One character of a string: the same node in every string, so that an automaton sees that it is the same."""
+"""One character of a string: the same node in every string, so that automata share its states."""
 
 _ANY_STRING = concat(literal('"'), repeat(CHARACTER, 0, None), literal('"'))
 _QUOTED: dict[int, tuple[Pattern, Pattern]] = {}
 
 _SAME_EVERYWHERE = ("ipv4", "ipv6", "uuid")
-"""Formats of which the patterns leave out no text, neither by the specification nor for Pydantic."""
+"""Formats whose patterns contain every valid text, both by the specification and for Pydantic."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """What a string has to be: in all languages of `included` and none of `excluded`, `minimum` to `maximum` long.
+class StringRules:
+    """The rules of a string: all languages of `included`, none of `excluded`, a length from `minimum` to `maximum`.
 
-    The patterns are of characters, and each is the same object whenever it means the same.
+    The patterns are of characters. Equal patterns are the same object.
     """
 
     included: tuple[Pattern, ...]
@@ -80,7 +80,7 @@ class Rules:
 
 
 def string(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:
-    """Return the quoted strings that some schemas allow (JSON Schema validation §6.3, §7.3)."""
+    """Return the quoted strings that satisfy all of some schemas (JSON Schema validation §6.3, §7.3)."""
     rules = read_rules(schemas)
     content = [part.below("contentSchema") for part in schemas if location.is_type and "contentSchema" in part.schema]
     if content:
@@ -92,8 +92,8 @@ def string(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pa
     return quoted(text_of(rules, location))
 
 
-def _holding(content: Subschemas, rules: Rules, location: Location, pattern_of: PatternOf) -> Pattern:
-    """Return the strings whose text is JSON that some schemas allow."""
+def _holding(content: Subschemas, rules: StringRules, location: Location, pattern_of: PatternOf) -> Pattern:
+    """Return the strings whose text is JSON that satisfies some schemas."""
     if rules != NO_RULES:
         raise location.refusal(
             "A JSON text inside a string cannot be combined with other rules",
@@ -107,20 +107,20 @@ def _holding(content: Subschemas, rules: Rules, location: Location, pattern_of: 
 
 
 def quoted(text: Pattern) -> Pattern:
-    """Return the JSON strings of a pattern of characters; the same node for the same one."""
-    known = _QUOTED.get(id(text))
-    if known is None:
+    """Return the JSON strings of a pattern of characters, the same node for the same pattern."""
+    entry = _QUOTED.get(id(text))
+    if entry is None:
         if len(_QUOTED) >= _MAX_KEPT:
             _QUOTED.clear()
-        known = _QUOTED[id(text)] = text, concat(literal('"'), escaped(text), literal('"'))
-    return known[1]
+        entry = _QUOTED[id(text)] = text, concat(literal('"'), escaped(text), literal('"'))
+    return entry[1]
 
 
 _MAX_KEPT = 4096
 
 
-def read_rules(schemas: Subschemas) -> Rules:
-    """Return what some schemas say of a string, together."""
+def read_rules(schemas: Subschemas) -> StringRules:
+    """Return the rules of some schemas about a string together."""
     included: dict[int, Pattern] = {}
     denied: list[Pattern] = []
     for part in schemas:
@@ -138,8 +138,8 @@ def read_rules(schemas: Subschemas) -> Rules:
                 denied.append(_format(part, "not format"))
             if "not enum" in part.schema:
                 denied.append(_words(tuple(text for text in part.schema["not enum"] if isinstance(text, str))))
-    excluded = {id(pattern): pattern for pattern in denied}  # any text, too: then there is none
-    return Rules(tuple(included.values()), tuple(excluded.values()), *counts(schemas, "minLength", "maxLength"))
+    excluded = {id(pattern): pattern for pattern in denied}  # may be any text, which leaves none
+    return StringRules(tuple(included.values()), tuple(excluded.values()), *counts(schemas, "minLength", "maxLength"))
 
 
 def _note(patterns: dict[int, Pattern], pattern: Pattern) -> None:
@@ -153,7 +153,7 @@ def _words(texts: tuple[str, ...]) -> Pattern:
 
 
 def _regex(part: Subschema, keyword: str) -> Pattern:
-    """Return the texts in which a regular expression is found: Pydantic's are Rust's."""
+    """Return the texts that contain a match of a regular expression; Pydantic uses Rust's dialect."""
     try:
         return regex_to_pattern(part.schema[keyword], dialect_of(part) if part.location.is_type else ECMA)
     except PatternError as error:
@@ -165,42 +165,45 @@ def _regex(part: Subschema, keyword: str) -> Pattern:
 
 
 def is_asserted(location: Location, name: object) -> bool:
-    """Tell whether a format forbids anything.
+    """Tell whether a format restricts anything.
 
-    By the specification, those that it does not name are annotations, and so may all be (validation §7.2.1).
+    By the specification, formats that it does not name are annotations, and validators may treat all formats so
+    (validation §7.2.1).
     """
     return location.is_type or (location.compilation.asserts_formats is not False and name in SPECIFIED_FORMATS)
 
 
 def _format(part: Subschema, keyword: str) -> Pattern:
-    """Return the texts of a format (JSON Schema validation §7.3); where it is denied, all that may be."""
+    """Return the texts of a format (JSON Schema validation §7.3); where it is denied, all texts that may be of it."""
     name, is_type = part.schema[keyword], part.location.is_type
-    known = PYDANTIC_FORMATS if is_type else SPECIFIED_FORMATS
+    patterns = PYDANTIC_FORMATS if is_type else SPECIFIED_FORMATS
     if keyword != "format" and not is_type and part.location.compilation.asserts_formats is None:
         raise part.location.refusal(
-            f"Whether a text is not of the format {name!r} depends on whether a validator asserts formats: to one that "
-            "does not, every text is of it",
+            f"Whether a text is not of the format {name!r} depends on whether a validator asserts formats: if it does "
+            "not, every text is of that format",
             keyword="format",
-            remedy="Say it positively (with anyOf in place of oneOf), use a pattern in place of the format, or choose "
-            "validators that assert formats with JsonSchema(..., assert_formats=True).",
+            remedy="Allow a format instead of denying it (anyOf in place of oneOf), use a pattern in place of the "
+            "format, or choose validators that assert formats with JsonSchema(..., assert_formats=True).",
         )
     if keyword != "format":
-        known = {key: known[key] for key in _SAME_EVERYWHERE} if is_type else ALL_OF_FORMATS
-        if name not in known:
+        patterns = {key: patterns[key] for key in _SAME_EVERYWHERE} if is_type else ALL_OF_FORMATS
+        if name not in patterns:
             raise part.location.refusal(
-                f"The format {name!r} cannot be denied exactly", keyword="format", remedy="Say it positively."
+                f"The format {name!r} cannot be denied exactly",
+                keyword="format",
+                remedy="Describe allowed texts instead.",
             )
-    if name not in known:
+    if name not in patterns:
         raise part.location.refusal(
             f"The format {name!r} is not supported yet",
             keyword="format",
             remedy="Use str, and check the format in a Pydantic validator: rejected answers are generated again.",
         )
-    return known[name]
+    return patterns[name]
 
 
-def text_of(rules: Rules, location: Location) -> Pattern:
-    """Return the pattern, of characters, of the texts that keep some rules."""
+def text_of(rules: StringRules, location: Location) -> Pattern:
+    """Return the pattern, of characters, of the texts that keep the rules."""
     if not rules.included and not rules.excluded:
         return ANY_TEXT if rules == NO_RULES else repeat(ANY_CHARACTER, rules.minimum, rules.maximum)
     alone = len(rules.included) == 1 and not rules.excluded and _is_plain(rules.included[0])
@@ -213,26 +216,26 @@ def text_of(rules: Rules, location: Location) -> Pattern:
     return _scanned(rules, location)
 
 
-def _has_length(pattern: Pattern, rules: Rules) -> bool:
-    """Tell whether the texts of a pattern are as long as they have to be."""
+def _has_length(pattern: Pattern, rules: StringRules) -> bool:
+    """Tell whether all texts of a pattern have an allowed length."""
     if rules.minimum == 0 and rules.maximum is None:
         return True
     fewest, most = character_counts(pattern)
     return fewest >= rules.minimum and (rules.maximum is None or (most is not None and most <= rules.maximum))
 
 
-NO_RULES = Rules((), (), 0, None)
+NO_RULES = StringRules((), (), 0, None)
 
 
 def _is_plain(pattern: Pattern) -> bool:
     return not any(isinstance(node, Assertion) for node in nodes_of(pattern))
 
 
-_SCANS: dict[tuple[object, ...], tuple[Rules, Scan | None]] = {}
+_SCANS: dict[tuple[object, ...], tuple[StringRules, Scan | None]] = {}
 
 
-def _scanned(rules: Rules, location: Location) -> Scan:
-    """Return the automaton of the texts that keep some rules; the same for the same ones."""
+def _scanned(rules: StringRules, location: Location) -> Scan:
+    """Return the automaton of the texts that keep the rules, the same node for the same rules."""
     key = (*map(id, rules.included), None, *map(id, rules.excluded), rules.minimum, rules.maximum)
     if key not in _SCANS:
         if len(_SCANS) >= _MAX_KEPT:
@@ -241,14 +244,14 @@ def _scanned(rules: Rules, location: Location) -> Scan:
             _SCANS[key] = rules, _scan(rules, location.compilation)
         except PatternError as error:
             raise location.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
-    found = _SCANS[key][1]
-    if found is None:
+    scan = _SCANS[key][1]
+    if scan is None:
         keyword = "pattern" if rules.included + rules.excluded else "minLength"
         raise location.unsatisfiable("no text keeps all the rules", keyword=keyword)
-    return found
+    return scan
 
 
-def _scan(rules: Rules, compilation: Compilation) -> Scan | None:
+def _scan(rules: StringRules, compilation: Compilation) -> Scan | None:
     included: list[Language] = [_language(pattern, compilation) for pattern in rules.included]
     excluded = [_language(pattern, compilation) for pattern in rules.excluded]
     shown = rules.included
@@ -269,15 +272,11 @@ def _scan(rules: Rules, compilation: Compilation) -> Scan | None:
 
 
 def _language(pattern: Pattern, compilation: Compilation) -> PatternLanguage:
-    """Return the language of a pattern; the same each time in one compilation, which finds its states once."""
-    key = "language", id(pattern)
-    if key not in compilation.made:
-        compilation.made[key] = pattern, PatternLanguage(pattern)
-    found: PatternLanguage = compilation.made[key][1]
-    return found
+    """Return the language of a pattern, the same object in one compilation, so that its states are explored once."""
+    return compilation.once(("language", id(pattern)), lambda: PatternLanguage(pattern), keep=pattern)
 
 
 @lru_cache(maxsize=256)
 def _at_least(characters: int) -> Pattern:
-    """Return the texts of at least so many characters; the same node each time."""
+    """Return the texts of at least `characters` characters, the same node each time."""
     return concat(repeat(ANY_CHARACTER, characters, characters), ANY_TEXT)

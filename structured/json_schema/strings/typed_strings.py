@@ -1,9 +1,8 @@
 """The string keywords that only the description of a Python type has, compiled to patterns of characters.
 
-They are rules that Pydantic checks and leaves out of its JSON Schemas; `CompleteJsonSchema` adds them. A rule is looked
-up with what stands in the same schema, and refused where that is not what it is meant for. `Past` and `Future` are
-counted from the day on which a type is compiled, and keep a day away from it, so that a text is still right when it is
-read.
+Pydantic checks these rules but leaves them out of its JSON Schemas; `CompleteJsonSchema` adds them. The meaning of a
+rule depends on the format beside it, and a rule beside another format is refused. `Past` and `Future` are relative to
+the day on which a type is compiled, and keep a day away from it, so that a text is still valid when it is read.
 """
 
 import datetime as dt
@@ -15,7 +14,7 @@ from structured.errors import PatternError, SchemaError
 from structured.json_schema.document.location import Subschema
 from structured.json_schema.numbers import DECIMAL, decimal_text
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, base64_text, hex_text, multi_host_url, url
-from structured.json_schema.strings.formats.bounded import dates, datetimes, durations, times
+from structured.json_schema.strings.formats.temporal_bounds import dates, datetimes, durations, times
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
 from structured.regex.character_classes import UNICODE_SPACE
 from structured.regex.dialects import PYTHON, RUST, Dialect
@@ -24,7 +23,7 @@ from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT
 _ASCII = repeat(char_set((0, 0x7F)), 0, None)
 _NOT_SPACE = char_set(*UNICODE_SPACE, negated=True)
 _STRIPPED = optional(concat(_NOT_SPACE, optional(concat(ANY_TEXT, _NOT_SPACE))))
-"""Texts that stripping leaves as they are: so patterns and lengths mean the same before it and after."""
+"""Texts that stripping does not change, so patterns and lengths mean the same before and after it."""
 
 _CLOCK = repeat(char_set((0x2E, 0x2E), (0x30, 0x3A), (0x2D, 0x2D), (0x54, 0x54)), 19, 26)
 _AWARE = concat(ANY_TEXT, alternation(literal("Z"), concat(chars("+-"), repeat(char_set((0x30, 0x3A)), 5, 5))))
@@ -39,20 +38,20 @@ PYDANTIC_RULES = frozenset(
     }
     | _BOUNDS
 )
-"""The keywords that are supported here, and `contentSchema`, which is supported beside them."""
+"""The keywords that are supported here, and `contentSchema`, which `strings.py` supports."""
 
 
 def dialect_of(part: Subschema) -> Dialect:
-    """Return the language of the regular expressions of a type: Rust's, unless Python's `re` is asked for."""
+    """Return the dialect of a type's regular expressions: Rust's, unless the type chooses Python's `re`."""
     return PYTHON if part.schema.get("regex_engine") == "python-re" else RUST
 
 
 def pydantic_rules(part: Subschema) -> Iterator[Pattern]:
-    """Yield what a schema says of the characters of a string, by its keywords and its format."""
+    """Yield the rules of a schema about the characters of a string, from its keywords and its format."""
     schema = part.schema
     name = schema.get("format")
     for keyword in sorted(schema.keys() & PYDANTIC_RULES):
-        if keyword in _MEANT_FOR and name not in _MEANT_FOR[keyword]:
+        if keyword in _FORMATS_OF and name not in _FORMATS_OF[keyword]:
             raise part.location.refusal(
                 f"{keyword!r} is not supported here yet", keyword=keyword, remedy="Check it in a Pydantic validator."
             )
@@ -74,13 +73,13 @@ _ENCODINGS: dict[str, Callable[..., Pattern]] = {
     **{name: partial(base64_text, name) for name in _BASE64},
     "hex": hex_text,
 }
-"""The texts of bytes, by their format."""
+"""The texts of bytes, by format."""
 
 _READ_AS = {"base64": "base64url", "hex": "hex"}
-"""The formats of bytes, by what `val_json_bytes` has for them."""
+"""The formats of bytes, by the value of `val_json_bytes`."""
 
 _LENGTHS = (*_BASE64, "binary", "password")
-_MEANT_FOR = {
+_FORMATS_OF = {
     **dict.fromkeys(("allowed_schemes", "host_required"), ("uri", "multi-host-uri")),
     **dict.fromkeys(_BOUNDS - {"now_op"}, ("date", "date-time", "duration", "time")),
     "now_op": ("date", "date-time"),
@@ -91,7 +90,7 @@ _MEANT_FOR = {
     "min_length": _LENGTHS,
     "max_length": (*_LENGTHS, "uri", "multi-host-uri"),
 }
-"""The formats beside which a keyword has the meaning that is supported."""
+"""The formats beside which each keyword is supported."""
 
 
 def _format(part: Subschema, name: str) -> Iterator[Pattern]:
@@ -161,7 +160,7 @@ def _zoned(part: Subschema) -> Pattern:
 
 @lru_cache(maxsize=256)
 def _of_bytes(fewest: int, most: int | None) -> Pattern:
-    """Return texts of so many bytes: of ASCII, or of characters of up to 2, 3 or 4 bytes, fewer by as much."""
+    """Return texts of `fewest` to `most` bytes: the wider their characters may be in UTF-8, the fewer characters."""
     options = []
     for width, last in enumerate((0x7F, 0x7FF, 0xFFFF, 0x10FFFF), start=1):
         longest = None if most is None else most // width
@@ -171,10 +170,10 @@ def _of_bytes(fewest: int, most: int | None) -> Pattern:
 
 
 def _encoded(part: Subschema, encode: Callable[..., Pattern]) -> Pattern:
-    """Return what encodes bytes of some length, or texts of ASCII, where a byte is a character."""
+    """Return the encoded texts of bytes of an allowed length, or of ASCII texts, whose bytes are characters."""
     fewest, most = max(part.schema.get("decoded_min_length", 0), 0), part.schema.get("decoded_max_length")
     if most is not None and most < fewest:
-        raise part.location.unsatisfiable("nothing is of the length that is asked for", keyword="decoded_max_length")
+        raise part.location.unsatisfiable("no value has the required length", keyword="decoded_max_length")
     return encode(fewest, most, is_ascii="decodes_to" in part.schema)
 
 
@@ -190,7 +189,7 @@ def _bounded(part: Subschema, name: str) -> Pattern:
 
 
 def _beyond(part: Subschema) -> SchemaError:
-    return part.location.unsatisfiable("nothing lies between the bounds", keyword=min(part.schema.keys() & _BOUNDS))
+    return part.location.unsatisfiable("no value lies between the bounds", keyword=min(part.schema.keys() & _BOUNDS))
 
 
 _BETWEEN: dict[str, Callable[..., Pattern | None]] = {
@@ -208,7 +207,7 @@ _ONE_DAY = dt.timedelta(days=1)
 
 
 def _limits(schema: Any, name: str) -> tuple[Any, Any]:
-    """Return the least and the greatest value that is allowed; None is no limit."""
+    """Return the least and the greatest allowed value; None means no limit."""
     bounds = {key: _bound(schema[key], name) for key in ("ge", "gt", "le", "lt") if key in schema}
     least = [bound if key == "ge" else _next(bound, name, 1) for key, bound in bounds.items() if key in {"ge", "gt"}]
     most = [bound if key == "le" else _next(bound, name, -1) for key, bound in bounds.items() if key in {"le", "lt"}]
@@ -223,18 +222,18 @@ def _limits(schema: Any, name: str) -> tuple[Any, Any]:
 
 
 def _bound(bound: Any, name: str) -> Any:
-    """Return a bound as Pydantic reads it: beside a datetime, a date is midnight on any clock."""
+    """Return a bound as Pydantic reads it: compared with a datetime, a date is midnight without a time zone."""
     is_day = name == "date-time" and isinstance(bound, dt.date) and not isinstance(bound, dt.datetime)
     return dt.datetime.combine(bound, dt.time()) if is_day else bound
 
 
 def _outermost(bounds: list[Any], choose: Callable[[list[Any]], Any]) -> Any:
-    """Return the bound that includes the others; those that cannot be compared are refused by a TypeError."""
+    """Return the strictest bound. Raises TypeError if two bounds cannot be compared."""
     return choose(bounds) if bounds else None
 
 
 def _next(bound: Any, name: str, direction: int) -> Any:
-    """Return the neighbour of a strict bound. Raises OverflowError if it is the last."""
+    """Return the value next to a strict bound. Raises OverflowError if there is none."""
     if name != "time":
         return bound + direction * _STEPS[name]
     day = dt.datetime(2000, 1, 1, tzinfo=bound.tzinfo)

@@ -15,7 +15,7 @@ from structured.errors.values import described, shown
 from structured.output_types.output_type import Description, OutputType
 from structured.regex import Pattern, concat, repeat, words
 from structured.regex.dialects import PYTHON
-from structured.regex.parser import whole_regex_to_pattern
+from structured.regex.regex_parser import whole_regex_to_pattern
 from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT
 
 Phrases = str | Sequence[str]

@@ -20,7 +20,7 @@ from structured.output_types.output_type import OutputType
 from structured.output_types.partly_stated import PartlyStated
 from structured.output_types.regex import Regex
 from structured.regex.dialects import ECMA, PYTHON, RUST
-from structured.regex.parser import whole_regex_to_pattern
+from structured.regex.regex_parser import whole_regex_to_pattern
 from structured.regex.syntax import Boundary, Lookahead, Lookbehind
 from structured.regex.traversal import nodes_of
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.recursion import deep
-from structured.json_schema.compile import compiled
 from structured.json_schema.document.drafts import Draft, subschemas
 from structured.json_schema.document.location import Compilation, Optionals, Reading, Schema
+from structured.json_schema.schema_compiler import compiled
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.optional_fields import replaced
 

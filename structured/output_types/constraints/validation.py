@@ -12,7 +12,7 @@ from typing import Any
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.recogniser import Recogniser
 from structured.errors.recursion import with_room
-from structured.json_schema.compile import compiled
+from structured.json_schema.schema_compiler import compiled
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.choice import Choice
 from structured.output_types.grammar import Grammar

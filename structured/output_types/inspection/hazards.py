@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from structured.json_schema.assertions import ASSERTIONS, INTERNAL, UNSUPPORTED
 from structured.json_schema.document.location import ANNOTATIONS, SHAPES, Subschema
 from structured.json_schema.document.references import REFERENCES
+from structured.json_schema.keyword_types import ASSERTIONS, INTERNAL, UNSUPPORTED
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.nullable import types_of
 from structured.json_schema.numbers import FLOAT_DIGITS, INTEGER_DIGITS, PLACES
-from structured.json_schema.refusals import STRUCTURE
+from structured.json_schema.unsupported_keywords import STRUCTURE
 
 _DIGITS = f"{INTEGER_DIGITS} of an int, {FLOAT_DIGITS} before and {PLACES} after the point of a float"
 

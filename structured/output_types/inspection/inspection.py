@@ -9,7 +9,7 @@ from typing import Any
 
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.recursion import deep
-from structured.json_schema.compile import compiled, part_to_pattern
+from structured.json_schema.schema_compiler import compiled, part_to_pattern
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.inspection.lengths import text_lengths
 from structured.output_types.inspection.report import Cost, FieldReport, Report

@@ -1,26 +1,18 @@
 """The formats of strings as patterns of their characters, without quotes and without the escapes of JSON.
 
-There are two tables, since a name may mean two things. `SPECIFIED_FORMATS` are those that JSON Schema defines
-(validation §7.3, and the earlier drafts where they define them): what a pattern matches is valid by the RFC that is
-named there. In `PYDANTIC_FORMATS` are those that Pydantic's schemas name: what a pattern matches, Pydantic accepts.
-Where a language is not regular, or depends on tables that are not at hand, the pattern is a part of it and the
-docstring says which.
+There are two tables, since a name may mean two things. `SPECIFIED_FORMATS` has the formats of JSON Schema (validation
+§7.3 and earlier drafts): a text that matches is valid by the RFC named there. `PYDANTIC_FORMATS` has the formats that
+Pydantic's schemas name: Pydantic accepts a text that matches. Where a language is not regular, or depends on tables
+that Python lacks, the pattern generates a part of it; the docstrings of the modules say which.
 
-Not here are formats that Pydantic checks against the machine: `file-path` and `directory-path` have to exist, and which
-names `zoneinfo` knows differs. Nor is `color` of draft 3, which refers to all of CSS 2.1.
+Unsupported are formats that Pydantic checks against the machine (`file-path` and `directory-path` have to exist, and
+`zoneinfo` depends on an installed database), and `color` of draft 3, which refers to all of CSS 2.1.
 """
 
-from structured.json_schema.strings.dates import (
-    DATE,
-    DATE_TIME,
-    POSSIBLE_DATE,
-    POSSIBLE_DATE_TIME,
-    POSSIBLE_TIME,
-    RFC_3339_DATE_TIME,
-    RFC_3339_TIME,
-    TIME,
-)
-from structured.json_schema.strings.formats.addresses import (
+from structured.json_schema.strings.formats.alphabets import LETTER_OR_DIGIT, both
+from structured.json_schema.strings.formats.hosts import (
+    HOSTNAME,
+    IDN_HOSTNAME,
     IP,
     IP_INTERFACE,
     IP_NETWORK,
@@ -31,18 +23,47 @@ from structured.json_schema.strings.formats.addresses import (
     IPV6_INTERFACE,
     IPV6_NETWORK,
 )
-from structured.json_schema.strings.formats.alphabets import LETTER_OR_DIGIT, both
-from structured.json_schema.strings.formats.durations import DURATION, TIMEDELTA
-from structured.json_schema.strings.formats.expressions import REGEX
-from structured.json_schema.strings.formats.hosts import HOSTNAME
-from structured.json_schema.strings.formats.international import IDN_HOSTNAME
-from structured.json_schema.strings.formats.json_text import JSON_TEXT
-from structured.json_schema.strings.formats.locators import multi_host_url, url
-from structured.json_schema.strings.formats.mail import DELIVERABLE_EMAIL, EMAIL, IDN_EMAIL, NAME_EMAIL
-from structured.json_schema.strings.formats.pointers import JSON_POINTER, RELATIVE_JSON_POINTER
-from structured.json_schema.strings.formats.resources import IRI, IRI_REFERENCE, URI, URI_REFERENCE, URI_TEMPLATE
-from structured.json_schema.strings.formats.scalars import BYTE_SIZE, COMPLEX, DECIMAL, FRACTION, PATH, TEXT, UUID, uuid
-from structured.json_schema.strings.formats.sextets import base64_text, hex_text
+from structured.json_schema.strings.formats.locators import (
+    DELIVERABLE_EMAIL,
+    EMAIL,
+    IDN_EMAIL,
+    IRI,
+    IRI_REFERENCE,
+    NAME_EMAIL,
+    URI,
+    URI_REFERENCE,
+    URI_TEMPLATE,
+    multi_host_url,
+    url,
+)
+from structured.json_schema.strings.formats.temporal import (
+    DATE,
+    DATE_TIME,
+    DURATION,
+    POSSIBLE_DATE,
+    POSSIBLE_DATE_TIME,
+    POSSIBLE_TIME,
+    RFC_3339_DATE_TIME,
+    RFC_3339_TIME,
+    TIME,
+    TIMEDELTA,
+)
+from structured.json_schema.strings.formats.text_formats import (
+    BYTE_SIZE,
+    COMPLEX,
+    DECIMAL,
+    FRACTION,
+    JSON_POINTER,
+    JSON_TEXT,
+    PATH,
+    REGEX,
+    RELATIVE_JSON_POINTER,
+    TEXT,
+    UUID,
+    base64_text,
+    hex_text,
+    uuid,
+)
 from structured.regex import Pattern, chars, concat, literal, repeat
 from structured.regex.syntax import ANY_CHARACTER
 
@@ -93,8 +114,9 @@ ALL_OF_FORMATS: dict[str, Pattern] = {name: SPECIFIED_FORMATS[name] for name in 
     "idn-email": _WITH_AN_AT,
     "hostname": _OF_A_HOST,
 }
-"""Patterns that leave out no text of a format. Where a format is denied, none of theirs is written: that gives up what
-has an `@` and is no address, what has the characters of a host's name and is none, and a 60th second at any time."""
+"""Patterns that contain every text of a format. Where a format is denied, none of these texts is written. Valid texts
+that are lost so: a text with an `@` that is not an address, one with the characters of a host's name that is not a
+name, and any time with a 60th second."""
 
 PYDANTIC_FORMATS: dict[str, Pattern] = {
     "date": DATE,

@@ -1,4 +1,4 @@
-"""The sets of characters in which the grammars of formats are written, and words over them that are none of some."""
+"""Character sets of the grammars of formats, and words over them without excluded ones."""
 
 from collections.abc import Iterable
 
@@ -18,20 +18,20 @@ HEX = char_set(DIGIT_RANGE, (0x41, 0x46), (0x61, 0x66))
 
 
 def both(*sets: CharSet) -> CharSet:
-    """Return the characters of all the sets together."""
-    return char_set(*(part for one in sets for part in one.ranges))
+    """Return the union of some sets."""
+    return char_set(*(part for characters in sets for part in characters.ranges))
 
 
 def less(whole: CharSet, text: str) -> CharSet:
-    """Return the characters of a set that are none of `text`."""
+    """Return the characters of a set that are not in `text`."""
     missing = ((ord(character), ord(character)) for character in text)
     return char_set(*complement([*complement(whole.ranges), *missing]))
 
 
 def words_but(excluded: Iterable[str], first: CharSet, other: CharSet, longest: int) -> Pattern:
-    """Return the words of at most `longest` characters that are none of the excluded, whichever case those are in.
+    """Return the words of at most `longest` characters, without the excluded words in upper or lower case.
 
-    The first character is out of one set, the others are out of another. `words_but(["a"], [ab], [ab], 3)` →
+    The first character is from one set, the others are from another. `words_but(["a"], [ab], [ab], 3)` →
     `b[ab]{0,2}|[aA](?:b[ab]{0,1}|[aA](?:[ab])?)` but for the capital letters that the sets lack.
     """
     endings: dict[str, list[str]] = {}
@@ -49,6 +49,6 @@ def words_but(excluded: Iterable[str], first: CharSet, other: CharSet, longest: 
 
 
 def _within(whole: CharSet, letter: str) -> CharSet:
-    """Return both cases of a letter, so far as a set has them."""
+    """Return the cases of a letter that are in a set."""
     cases = [ord(case) for case in (letter, letter.upper())]
     return char_set(*((case, case) for case in cases if any(low <= case <= high for low, high in whole.ranges)))

@@ -1,38 +1,135 @@
-"""Locators as Pydantic's `AnyUrl` and its kin read them, by the URL Standard of WHATWG.
+"""Locators: URIs and IRIs of the specification, URLs of Pydantic, and mail addresses of both.
 
-Pydantic's parser is lenient and rewrites what it reads. The pattern has what it writes: lower-case schemes, encoded
-characters, the address of a host without odd forms. The schemes that the standard calls special always have a host,
-which has to be a domain in ASCII or an address; the port is at most 65535; `file` has neither user nor port. A last
-label that begins with a digit would be read as a number, so none does. Domains beyond ASCII, A-labels, characters that
-the standard leaves alone though RFC 3986 has them encoded, which a strict parser rejects, and stray percent signs are
-given up.
+**URIs** (RFC 3986 appendix A, RFC 3987 §2.2 beyond ASCII, RFC 6570 for templates). The pattern is the grammar. Left out
+are the characters that set a direction of writing, which RFC 3987 §4.1 forbids although its grammar has them, and the
+operators that RFC 6570 §2.2 reserves for extensions.
+
+**URLs** as Pydantic's `AnyUrl` and its relatives read them, by the URL Standard of WHATWG. Pydantic's parser is lenient
+and rewrites what it reads. The pattern has what it writes: lower-case schemes, encoded characters, addresses of hosts
+in their usual form. The schemes that the standard calls special always have a host, which is a domain in ASCII or an
+address; the port is at most 65535; `file` has neither user nor port. A last label that begins with a digit would be
+read as a number, so no last label does. Left out are domains beyond ASCII, A-labels, stray percent signs, and
+characters that the standard leaves as they are but RFC 3986 encodes, which a strict parser rejects.
+
+**Mail addresses** (RFC 5321 §4.1.2, RFC 6531 §3.3 beyond ASCII). The local part has at most 64 octets (RFC 5321
+§4.5.3.1.1), the address at most 254. How many dots there may be depends on how many other characters there are, so the
+pattern is a union: few long words, or at most 32 other characters, each with or without a dot before it. Beyond ASCII,
+where a character takes up to four octets, the number of characters is what surely fits. Pydantic passes addresses to
+the package `email-validator` (2.x), which wants a name with a dot whose top-level domain has letters only and is not
+reserved for special use, and reads neither a quoted local part nor an address in brackets. Domains beyond ASCII are
+left out there.
 """
 
 from functools import partial
 
 from structured.errors import PatternError
 from structured.json_schema.numbers import integer_range
-from structured.json_schema.strings.formats.addresses import IPV4, IPV6
-from structured.json_schema.strings.formats.alphabets import LETTER, LETTER_OR_DIGIT, LOWER, both, less, words_but
-from structured.json_schema.strings.formats.hosts import LONGEST_LABEL, LONGEST_NAME, label, parents
-from structured.json_schema.strings.formats.resources import PERCENT_ENCODED, SUB_DELIMITERS, UNRESERVED
-from structured.regex import CharSet, Pattern, alternation, chars, concat, literal, optional, repeat, words
+from structured.json_schema.strings.formats.alphabets import (
+    DIGIT,
+    HEX,
+    LETTER,
+    LETTER_OR_DIGIT,
+    LOWER,
+    NOT_ZERO,
+    both,
+    less,
+    words_but,
+)
+from structured.json_schema.strings.formats.hosts import (
+    IPV4,
+    IPV6,
+    LONGEST_LABEL,
+    LONGEST_NAME,
+    international_names,
+    ipv6,
+    label,
+    names,
+    parents,
+)
+from structured.regex import CharSet, Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
+from structured.regex.character_sets import Range
+
+PERCENT_ENCODED = concat(literal("%"), HEX, HEX)
+UNRESERVED = both(LETTER_OR_DIGIT, chars("-._~"))
+SUB_DELIMITERS = chars("!$&'()*+,;=")
+
+_DIRECTIONS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_PLANES: tuple[Range, ...] = tuple((0x10000 * plane, 0x10000 * plane + 0xFFFD) for plane in range(1, 14))
+_FOREIGN = less(char_set((0xA0, 0xD7FF), (0xF900, 0xFDCF), (0xFDF0, 0xFFEF), *_PLANES, (0xE1000, 0xEFFFD)), _DIRECTIONS)
+_PRIVATE = char_set((0xE000, 0xF8FF), (0xF0000, 0xFFFFD), (0x100000, 0x10FFFD))
+
+_FUTURE_ADDRESS = concat(
+    chars("Vv"), repeat(HEX, 1, None), literal("."), repeat(both(UNRESERVED, SUB_DELIMITERS, chars(":")), 1, None)
+)
+_IP_LITERAL = concat(literal("["), alternation(IPV6, _FUTURE_ADDRESS), literal("]"))
+_URI_PORT = optional(concat(literal(":"), repeat(DIGIT, 0, None)))
+_SCHEME = concat(LETTER, repeat(both(LETTER_OR_DIGIT, chars("+-.")), 0, None), literal(":"))
+
+
+def _encoded(characters: CharSet) -> Pattern:
+    """Return a character of a set, or any percent-encoded byte."""
+    return alternation(characters, PERCENT_ENCODED)
+
+
+def _identifiers(unreserved: CharSet, private: CharSet | None = None) -> tuple[Pattern, Pattern]:
+    """Return the identifiers over these characters: those with a scheme, and these together with relative references.
+
+    Private characters occur only in a query.
+    """
+    in_host = both(unreserved, SUB_DELIMITERS)
+    in_path = both(in_host, chars(":@"))
+    in_fragment = both(in_path, chars("/?"))
+    in_query = both(in_fragment, private) if private else in_fragment
+
+    user = concat(repeat(_encoded(both(in_host, chars(":"))), 0, None), literal("@"))
+    host = alternation(_IP_LITERAL, repeat(_encoded(in_host), 0, None))
+    segments = repeat(_encoded(both(in_path, chars("/"))), 0, None)
+    path = optional(concat(literal("/"), segments))
+    located = concat(literal("//"), optional(user), host, _URI_PORT, path)
+    absolute = concat(literal("/"), optional(concat(_encoded(in_path), segments)))
+    rootless = concat(_encoded(in_path), segments)
+    relative = concat(repeat(_encoded(less(in_path, ":")), 1, None), path)
+
+    query = optional(concat(literal("?"), repeat(_encoded(in_query), 0, None)))
+    fragment = optional(concat(literal("#"), repeat(_encoded(in_fragment), 0, None)))
+    whole = concat(_SCHEME, optional(alternation(located, absolute, rootless)), query, fragment)
+    return whole, alternation(whole, concat(optional(alternation(located, absolute, relative)), query, fragment))
+
+
+URI, URI_REFERENCE = _identifiers(UNRESERVED)
+"""RFC 3986: `https://example.com/a?b#c`; a reference may lack the scheme: `../a`."""
+
+IRI, IRI_REFERENCE = _identifiers(both(UNRESERVED, _FOREIGN), _PRIVATE)
+"""RFC 3987: `https://example.com/ä?b#c`."""
+
+_TEMPLATE_LITERAL = both(less(char_set((0x21, 0x7E)), '"%<>\\^`{|}'), _FOREIGN, _PRIVATE)
+_NAME_CHARACTER = _encoded(both(LETTER_OR_DIGIT, chars("_")))
+_NAME = concat(_NAME_CHARACTER, repeat(concat(optional(literal(".")), _NAME_CHARACTER), 0, None))
+_MODIFIER = optional(alternation(literal("*"), concat(literal(":"), NOT_ZERO, repeat(DIGIT, 0, 3))))
+_VARIABLE = concat(_NAME, _MODIFIER)
+_EXPRESSION = concat(
+    literal("{"), optional(chars("+#./;?&")), _VARIABLE, repeat(concat(literal(","), _VARIABLE), 0, None), literal("}")
+)
+
+URI_TEMPLATE = repeat(alternation(_TEMPLATE_LITERAL, PERCENT_ENCODED, _EXPRESSION), 0, None)
+"""RFC 6570 §2, with an apostrophe allowed by its erratum 6937: `https://example.com/{user}{?page,size*}`."""
+
 
 SPECIAL_SCHEMES = ("ftp", "http", "https", "ws", "wss")
-"""Those of the URL Standard §4.2, without `file`."""
+"""The special schemes of the URL Standard §4.2, without `file`."""
 
 LONGEST_SCHEME = 32
 LONGEST_USER = 64
 LONGEST_HEAD = LONGEST_SCHEME + len("://:@:65535") + 2 * LONGEST_USER + LONGEST_NAME
-"""What stands before the path of a locator with one host."""
+"""The length of all that precedes the path of a URL with one host."""
 
 _MARK = literal("://")
 _DOMAIN_CHARACTER = both(LETTER_OR_DIGIT, chars("_"))
-_DOMAIN = concat(
+_URL_DOMAIN = concat(
     parents(LONGEST_NAME - LONGEST_LABEL, fewest=0, label=partial(label, other=_DOMAIN_CHARACTER)),
     label(LONGEST_LABEL, first=LETTER, other=_DOMAIN_CHARACTER),
 )
-_HOST = alternation(_DOMAIN, IPV4, concat(literal("["), IPV6, literal("]")))
+_HOST = alternation(_URL_DOMAIN, IPV4, concat(literal("["), IPV6, literal("]")))
 _PORT = optional(concat(literal(":"), integer_range(0, 65535)))
 
 
@@ -46,20 +143,20 @@ _ONE_HOST = _user_host_port(user_character=both(UNRESERVED, SUB_DELIMITERS))
 _OF_SEVERAL_HOSTS = _user_host_port(user_character=less(both(UNRESERVED, SUB_DELIMITERS), ","))
 _SEVERAL_HOSTS = concat(_OF_SEVERAL_HOSTS, repeat(concat(literal(","), _OF_SEVERAL_HOSTS), 0, None))
 
-_PLAIN = both(UNRESERVED, SUB_DELIMITERS, chars(":@/?"))
+_URL_CHARACTER = both(UNRESERVED, SUB_DELIMITERS, chars(":@/?"))
 
 
 def url(
     schemes: tuple[str, ...] | None = None, *, host_required: bool = False, max_length: int | None = None
 ) -> Pattern:
-    """Return locators with one of the schemes (None: any) that `pydantic.AnyUrl` accepts with these constraints.
+    """Return URLs with one of the schemes (None: any) that `pydantic.AnyUrl` accepts with these constraints.
 
-    After a scheme that is named stands a host, required or not, unless it is `file`. A `max_length` below 500 raises
-    PatternError, and so does a required host of `file` alone, which may have been its name for none, `localhost`.
+    A named scheme other than `file` is followed by a host, even if none is required. Raises PatternError if
+    `max_length` is below 500, or if `file` is the only scheme and a host is required: `localhost` means none there.
     """
     if max_length is not None and max_length < 500:
         raise PatternError(
-            f"A locator of at most {max_length} characters is not supported",
+            f"A URL of at most {max_length} characters is not supported",
             pattern="",
             remedy="Allow 500 characters or more.",
         )
@@ -67,20 +164,20 @@ def url(
     options = []
     if schemes is None:
         other = _other_schemes()
-        options.append(concat(alternation(words(SPECIAL_SCHEMES), other), _MARK, _ONE_HOST, _rest(room)))
+        options.append(concat(alternation(words(SPECIAL_SCHEMES), other), _MARK, _ONE_HOST, _after_host(room)))
         options += [] if host_required else [concat(other, _hostless(room))]
     elif set(schemes) != {"file"}:
         named = words(scheme for scheme in schemes if scheme != "file")
-        options.append(concat(named, _MARK, _ONE_HOST, _rest(room)))
+        options.append(concat(named, _MARK, _ONE_HOST, _after_host(room)))
     if not host_required and (schemes is None or "file" in schemes):
-        options.append(concat(literal("file://"), optional(_HOST), _rest(room)))
+        options.append(concat(literal("file://"), optional(_HOST), _after_host(room)))
     return alternation(*options)
 
 
 def multi_host_url(schemes: tuple[str, ...] | None = None) -> Pattern:
-    """Return locators with one host or several and one of the schemes (None: any), as `PostgresDsn` reads them."""
+    """Return URLs with one host or several and one of the schemes (None: any), as `PostgresDsn` reads them."""
     scheme = alternation(words(SPECIAL_SCHEMES), _other_schemes()) if schemes is None else words(schemes)
-    return concat(scheme, _MARK, _SEVERAL_HOSTS, _rest(None))
+    return concat(scheme, _MARK, _SEVERAL_HOSTS, _after_host(None))
 
 
 def _other_schemes() -> Pattern:
@@ -88,30 +185,125 @@ def _other_schemes() -> Pattern:
     return words_but((*SPECIAL_SCHEMES, "file"), LOWER, both(LOWER, chars("0123456789+-.")), LONGEST_SCHEME)
 
 
-def _rest(room: int | None) -> Pattern:
-    """Return a path or a query, or neither, and a fragment, or none: at most so many characters in all."""
-    return concat(optional(concat(chars("/?"), _text(_most(room)))), _fragment(room))
+def _after_host(room: int | None) -> Pattern:
+    """Return an optional path or query and an optional fragment, at most `room` characters in all."""
+    return concat(optional(concat(chars("/?"), _url_text(_before_fragment(room)))), _fragment(room))
 
 
 def _hostless(room: int | None) -> Pattern:
-    """Return what may follow a scheme that is not special, where there is no host: `:path`, `:/path`, `:///path`."""
-    path = concat(alternation(less(_PLAIN, "/"), PERCENT_ENCODED), _text(_most(room)))
+    """Return the rest of a URL without a host, after a scheme that is not special: `:path`, `:/path`, `:///path`."""
+    path = concat(alternation(less(_URL_CHARACTER, "/"), PERCENT_ENCODED), _url_text(_before_fragment(room)))
     bare = concat(optional(literal("/")), optional(path), _fragment(room))
-    return concat(literal(":"), alternation(concat(literal("//"), _rest(room)), bare))
+    return concat(literal(":"), alternation(concat(literal("//"), _after_host(room)), bare))
 
 
 def _fragment(room: int | None) -> Pattern:
-    return optional(concat(literal("#"), _text(None if room is None else room // 4)))
+    return optional(concat(literal("#"), _url_text(None if room is None else room // 4)))
 
 
-def _most(room: int | None) -> int | None:
-    """Return what is left for a path and a query when there is a fragment."""
+def _before_fragment(room: int | None) -> int | None:
+    """Return the length of a path or query that leaves room for a fragment."""
     return None if room is None else room - room // 4 - 4
 
 
-def _text(longest: int | None) -> Pattern:
-    """Return text of at most so many characters; where there is a limit, percent-encoded ones are a third as many."""
-    encoded = alternation(_PLAIN, PERCENT_ENCODED)
+def _url_text(longest: int | None) -> Pattern:
+    """Return text of at most `longest` characters; with a limit, a third as many if some are percent-encoded."""
+    encoded = alternation(_URL_CHARACTER, PERCENT_ENCODED)
     if longest is None:
         return repeat(encoded, 0, None)
-    return alternation(repeat(_PLAIN, 0, longest), repeat(encoded, 0, longest // 3))
+    return alternation(repeat(_URL_CHARACTER, 0, longest), repeat(encoded, 0, longest // 3))
+
+
+LONGEST_ADDRESS = 254
+LONGEST_LOCAL_PART = 64
+LONGEST_DOMAIN = LONGEST_ADDRESS - 1 - LONGEST_LOCAL_PART
+LONGEST_TOP_LEVEL_DOMAIN = 24
+
+SPECIAL_DOMAINS = ("alt", "arpa", "invalid", "local", "localhost", "onion", "test")
+"""Top-level domains without mail in the registry of special-use domain names (RFC 6761 §5)."""
+
+_WIDTHS: tuple[tuple[int, tuple[Range, ...]], ...] = (
+    (1, ()),
+    (2, ((0x80, 0x7FF),)),
+    (3, ((0x80, 0xFFFF),)),
+    (4, ((0x80, 0x10FFFF),)),
+)
+"""The greatest number of octets of a character, and the characters beyond ASCII that take no more."""
+
+_WORD = both(LETTER_OR_DIGIT, chars("!#$%&'*+-/=?^_`{|}~"))
+_PRINTABLE = char_set((0x20, 0x7E))
+_AT = literal("@")
+
+
+def _dotted(character: CharSet, longest: int) -> Pattern:
+    """Return words with dots between them, at most `longest` characters in all."""
+    options = [concat(character, repeat(concat(optional(literal(".")), character), 0, longest // 2 - 1))]
+    for count in (1, 2, 3, 4):
+        word = repeat(character, 1, (longest + 1) // count - 1)
+        options.append(concat(repeat(concat(word, literal(".")), 0, count - 1), word))
+    return alternation(*options)
+
+
+def _quoted(character: CharSet, longest: int) -> Pattern:
+    """Return a text in quotes, at most `longest` characters in all, each of which may be escaped."""
+    unescaped = less(both(_PRINTABLE, character), '"\\')
+    either = alternation(unescaped, concat(literal("\\"), _PRINTABLE))
+    inside = alternation(repeat(either, 0, longest // 2 - 1), repeat(unescaped, 0, longest - 2))
+    return concat(literal('"'), inside, literal('"'))
+
+
+def _local_part(width: int, foreign: tuple[Range, ...]) -> Pattern:
+    """Return local parts whose characters take at most `width` octets."""
+    character = both(_WORD, char_set(*foreign)) if foreign else _WORD
+    longest = LONGEST_LOCAL_PART // width
+    return alternation(_dotted(character, longest), _quoted(character, longest))
+
+
+_ADDRESS_LITERAL = concat(
+    literal("["), alternation(IPV4, concat(literal("IPv6:"), ipv6(fewest_elided=2))), literal("]")
+)
+_MAIL_DOMAIN = names(LONGEST_DOMAIN)
+
+EMAIL = concat(_local_part(*_WIDTHS[0]), _AT, alternation(_MAIL_DOMAIN, _ADDRESS_LITERAL))
+"""RFC 5321: `ana.diaz@example.com`, `"Ana Diaz"@[192.168.0.1]`."""
+
+IDN_EMAIL = concat(
+    alternation(*(_local_part(*width) for width in _WIDTHS)),
+    _AT,
+    alternation(international_names(LONGEST_DOMAIN, dot=literal(".")), _ADDRESS_LITERAL),
+)
+"""RFC 6531: `aña@españa.example`."""
+
+
+_TOP_LEVEL_DOMAIN = words_but(SPECIAL_DOMAINS, LETTER, LETTER, LONGEST_TOP_LEVEL_DOMAIN)
+
+DELIVERABLE_EMAIL = concat(
+    _dotted(_WORD, LONGEST_LOCAL_PART),
+    _AT,
+    parents(LONGEST_DOMAIN - LONGEST_TOP_LEVEL_DOMAIN, fewest=1),
+    _TOP_LEVEL_DOMAIN,
+)
+"""Addresses that `email-validator` accepts by default: `ana.diaz@example.com`."""
+
+_ALPHABETS = char_set(
+    *((0xC0, 0xD6), (0xD8, 0xF6), (0xF8, 0x2C1), (0x388, 0x38A), (0x38E, 0x3A1), (0x3A3, 0x3F5), (0x400, 0x481)),
+    *((0x48A, 0x52F), (0x5D0, 0x5EA), (0x620, 0x64A), (0x904, 0x939), (0xE01, 0xE30), (0x3041, 0x3096)),
+    *((0x30A1, 0x30FA), (0x4E00, 0x9FEF), (0xAC00, 0xD7A3)),
+)
+"""Ranges in which every character is a letter for `re`."""
+
+_NAME_PART = repeat(both(_WORD, chars("."), _ALPHABETS), 1, 32)
+
+NAME_EMAIL = alternation(
+    DELIVERABLE_EMAIL,
+    concat(
+        alternation(
+            concat(_NAME_PART, repeat(concat(literal(" "), _NAME_PART), 0, 7)),
+            concat(literal('"'), repeat(less(_PRINTABLE, '"'), 1, 256), literal('"')),
+        ),
+        literal(" <"),
+        DELIVERABLE_EMAIL,
+        literal(">"),
+    ),
+)
+"""Texts that Pydantic's `NameEmail` reads: `Ana Díaz <ana.diaz@example.com>`; other characters need quotes."""

@@ -1,12 +1,12 @@
 """Dates, times, datetimes and durations between bounds.
 
-Dates and times are compared digit by digit, as their texts are. Whether a day exists is no matter here: the pattern of
-the format says so, and both have to hold. A fraction of a second that ends early goes on with zeros.
+Dates and times are compared digit by digit, as texts. These patterns do not ensure that a day exists: they are
+intersected with the pattern of the format. A fraction of a second that ends early counts as padded with zeros.
 
-**Offsets.** Pydantic compares what two clocks show if one of them has no offset, and moments if both have. So where a
-bound has none, offsets are free. Where it has one, texts without offset and those in UTC are compared exactly. The
-others would need the offset, at the end of the text, to decide about its beginning: they keep a day away from the
-bound, which is more than any offset, and times of day with other offsets are given up.
+**Offsets.** Pydantic compares local times if one of the two has no offset, and moments if both have one. So where a
+bound has no offset, offsets are free. Where it has one, texts without an offset and texts in UTC are compared exactly.
+For others, the offset at the end of the text would decide about its beginning: datetimes keep a day away from the
+bound, which is more than any offset, and times of day with other offsets are left out.
 
 **Durations** are written as Pydantic writes them: years of 365 days, days, hours, minutes, seconds, none of them zero.
 """
@@ -17,25 +17,25 @@ from functools import cache, lru_cache
 
 from structured.json_schema.numbers import integer_range
 from structured.json_schema.strings.formats.alphabets import DIGIT
-from structured.regex import EMPTY, Pattern, alternation, char_set, concat, literal, optional, repeat
+from structured.regex import EMPTY, Pattern, alternation, char_set, concat, literal, optional, repeat, union
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """Texts of digits: what stands before some of them, how many there are at most, and how many there have to be."""
+class DigitLayout:
+    """The layout of a text of digits: the separators before some positions, and the most and fewest digits."""
 
     separators: tuple[tuple[int, str], ...]
     most: int
     fewest: int
 
     def separator(self, position: int) -> Pattern:
-        """Return what stands before a digit."""
+        """Return the separator before a digit."""
         return literal(dict(self.separators).get(position, ""))
 
 
 @cache
-def after(layout: Layout, position: int) -> Pattern:
-    """Return any digits from a position on: the same node every time, so that an automaton sees that it is the same."""
+def after(layout: DigitLayout, position: int) -> Pattern:
+    """Return any digits from a position on, the same node every time, so that automata share its states."""
     if position == layout.most:
         return EMPTY
     rest = concat(layout.separator(position), DIGIT, after(layout, position + 1))
@@ -43,16 +43,16 @@ def after(layout: Layout, position: int) -> Pattern:
 
 
 _DAY = ((4, "-"), (6, "-"))
-DATE = Layout(_DAY, 8, 8)
-DATE_TIME = Layout((*_DAY, (8, "T"), (10, ":"), (12, ":"), (14, ".")), 20, 14)
-TIME = Layout(((2, ":"), (4, ":"), (6, ".")), 12, 6)
-FRACTION = Layout(((0, "."),), 6, 0)
+DATE = DigitLayout(_DAY, 8, 8)
+DATE_TIME = DigitLayout((*_DAY, (8, "T"), (10, ":"), (12, ":"), (14, ".")), 20, 14)
+TIME = DigitLayout(((2, ":"), (4, ":"), (6, ".")), 12, 6)
+FRACTION = DigitLayout(((0, "."),), 6, 0)
 
 
-def between(low: str, high: str, layout: Layout, position: int = 0) -> Pattern:
-    """Return the texts whose digits, from a position on, are at least those of `low` and at most those of `high`.
+def between(low: str, high: str, layout: DigitLayout, position: int = 0) -> Pattern:
+    """Return the texts whose digits from a position on are between those of `low` and `high`, inclusive.
 
-    `between("05", "17", Layout((), 2, 2))` → `0[5-9]|1[0-7]`
+    `between("05", "17", DigitLayout((), 2, 2))` → `0[5-9]|1[0-7]`
     """
     if set(low[position:]) <= {"0"} and set(high[position:]) <= {"9"}:
         return after(layout, position)
@@ -94,14 +94,14 @@ def times(low: dt.time | None, high: dt.time | None) -> Pattern | None:
     if not is_aware:
         return on_the_clock and concat(on_the_clock, _ANY_OFFSET)
     in_utc = _times(_clock(low, in_utc=True), _clock(high, in_utc=True))
-    return _any(on_the_clock, in_utc and concat(in_utc, _UTC))
+    return union([on_the_clock, in_utc and concat(in_utc, _UTC)])
 
 
 _FULL_DAY = 24 * 3600 * 10**6
 
 
 def _clock(bound: dt.time | None, *, in_utc: bool = False) -> int | None:
-    """Return the microseconds since midnight, which may lie on the day before or after."""
+    """Return the microseconds since midnight; in UTC they may be on the day before or after."""
     if bound is None:
         return None
     seconds = (bound.hour * 60 + bound.minute) * 60 + bound.second
@@ -120,7 +120,7 @@ def _clock_digits(microseconds: int) -> str:
     return f"{seconds // 3600:02}{seconds // 60 % 60:02}{seconds % 60:02}{fraction:06}"
 
 
-_EARLIEST = dt.datetime(1, 1, 1)  # noqa: DTZ001  what clocks show
+_EARLIEST = dt.datetime(1, 1, 1)  # noqa: DTZ001  a local time
 _LATEST = dt.datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001
 
 
@@ -133,13 +133,13 @@ def datetimes(low: dt.datetime | None, high: dt.datetime | None) -> Pattern | No
         return on_the_clock and concat(on_the_clock, _ANY_OFFSET)
     in_utc = _datetimes(*(_moved(bound, 0) for bound in bounds))
     elsewhere = _datetimes(_moved(low, 1), _moved(high, -1))
-    return _any(on_the_clock, in_utc and concat(in_utc, _UTC), elsewhere and concat(elsewhere, _OTHER_OFFSET))
+    return union([on_the_clock, in_utc and concat(in_utc, _UTC), elsewhere and concat(elsewhere, _OTHER_OFFSET)])
 
 
 def _moved(bound: dt.datetime | None, days: int) -> dt.datetime | None:
-    """Return a bound in UTC, or some days from there; without an offset it is what any clock shows, and stays.
+    """Return a bound in UTC, moved by some days; a bound without an offset is a local time and is not moved.
 
-    One that leaves the calendar ends where that ends.
+    A bound that would leave the calendar becomes its first or last moment.
     """
     if bound is None or bound.tzinfo is None:
         return bound
@@ -160,15 +160,10 @@ def _digits_of(moment: dt.datetime) -> str:
     return f"{moment.year:04}{moment:%m%d%H%M%S%f}"
 
 
-def _any(*options: Pattern | None) -> Pattern | None:
-    found = [option for option in options if option is not None]
-    return alternation(*found) if found else None
-
-
 _SECOND = 10**6
 _UNITS = ((365 * 86400 * _SECOND, "Y"), (86400 * _SECOND, "D"), (3600 * _SECOND, "H"), (60 * _SECOND, "M"))
 _TIMED = 2
-"""The first unit that stands behind the T."""
+"""The index of the first unit after the T."""
 
 
 @lru_cache(maxsize=256)
@@ -190,7 +185,7 @@ def _microseconds(duration: dt.timedelta) -> int:
 
 
 def _amount(low: int, high: int, unit: int, *, timed: bool) -> Pattern:
-    """Return the amounts from `low` to `high`, in microseconds, written with a unit and the smaller ones."""
+    """Return the amounts from `low` to `high` microseconds, written in a unit and the smaller ones."""
     if high == 0:
         return EMPTY
     mark = literal("T" if unit >= _TIMED and not timed else "")
@@ -201,15 +196,15 @@ def _amount(low: int, high: int, unit: int, *, timed: bool) -> Pattern:
     first, last = low // size, high // size
 
     def written(start: int, end: int, least: int, most: int) -> list[Pattern]:
-        """Return the counts of the unit from `start` to `end`, each with some of the smaller ones."""
-        found = []
+        """Return the counts of the unit from `start` to `end`, each with an amount of the smaller ones."""
+        options = []
         if start == 0:
-            found.append(_amount(least, most, unit + 1, timed=timed))
+            options.append(_amount(least, most, unit + 1, timed=timed))
             start = 1
         if start <= end:
             after = _amount(least, most, unit + 1, timed=timed or unit >= _TIMED)
-            found.append(concat(mark, integer_range(start, end), literal(letter), after))
-        return found
+            options.append(concat(mark, integer_range(start, end), literal(letter), after))
+        return options
 
     if first == last:
         return alternation(*written(first, last, low % size, high % size))

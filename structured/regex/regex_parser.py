@@ -1,12 +1,11 @@
-r"""The parser of regular expressions: the pattern of the texts in which an expression is found.
+r"""The parser of regular expressions: the pattern of the texts that contain a match of an expression.
 
-Three dialects: that of JSON Schema (ECMA 262 §22.2, with the leniency of its annex B), that of Pydantic (Rust's
-`regex`) and that of Python's `re`. Where it searches, as JSON Schema does, `b` is found in `abc`. The pattern is that
-of the whole text, so that `b` becomes `.*b.*`, and the anchors at the ends of a choice are spent on the way; others
-stay as nodes.
+It reads three dialects: that of JSON Schema (ECMA 262 §22.2, with the leniency of its annex B), that of Pydantic
+(Rust's `regex`) and that of Python's `re`. JSON Schema searches: `b` matches in `abc`. The pattern describes the whole
+text, so `b` becomes `.*b.*`. Anchors at the ends of a choice disappear in this step; others stay as nodes.
 
-What is no regular language (most backreferences) is refused. A character class whose members depend on the version of
-Unicode is taken as small as it may be, and its complement too; Python's are those of the Python that runs.
+Expressions that are not regular (most backreferences) are refused. A character class that depends on the version of
+Unicode has only its certain members, and so has its complement; Python's classes are those of the running Python.
 """
 
 import re
@@ -64,24 +63,24 @@ _LINE_FEED = Literal("\n")
 _NO_FLAGS = Flags()
 
 _NOT_EMPTY = Lookahead(concat(Boundary("start"), Boundary("end")), negated=True)
-r"""Before 3.14, Python does not find `\B` in a text without characters."""
+r"""Before 3.14, `\B` does not match in an empty text in Python."""
 
 _LOOKS = (("=", False, False), ("!", False, True), ("<=", True, False), ("<!", True, True))
-"""What begins a group that looks around, whether it looks behind, and whether for what is not there."""
+"""The openings of lookarounds, with whether they look behind and whether they are negated."""
 
 MAX_REPEATED = 1 << 20
-"""Repetitions that a quantifier may ask for."""
+"""The greatest count of a quantifier."""
 
 
 @lru_cache(maxsize=4096)
 def regex_to_pattern(text: str, dialect: Dialect) -> Pattern:
-    """Return the pattern of the texts in which a regular expression is found.
+    """Return the pattern of the texts that contain a match of a regular expression.
 
-    `"^a|b"` → `a.*|.*b.*`, the dot being any character
+    `"^a|b"` → `a.*|.*b.*`, where the dot is any character
 
     Raises PatternError where it is malformed, or asks for what no automaton has.
     """
-    return _found(whole_regex_to_pattern(text, dialect))
+    return _searched(whole_regex_to_pattern(text, dialect))
 
 
 def whole_regex_to_pattern(text: str, dialect: Dialect, flags: Flags = _NO_FLAGS) -> Pattern:
@@ -94,21 +93,21 @@ def whole_regex_to_pattern(text: str, dialect: Dialect, flags: Flags = _NO_FLAGS
         parser.check_by_re()
     expression = parser.disjunction()
     if parser.position < len(text):
-        raise parser.error("A closing parenthesis closes nothing")
+        raise parser.error("A closing parenthesis has no opening one")
     return matched(without_references(expression, parser.refuse), parser.refuse)
 
 
-def _found(pattern: Pattern) -> Pattern:
-    """Return the texts in which a pattern is found; each option keeps the anchors at its own ends."""
+def _searched(pattern: Pattern) -> Pattern:
+    """Return the texts that contain a match of a pattern; each option keeps the anchors at its own ends."""
     if isinstance(pattern, Alternation):
-        return alternation(*map(_found, pattern.options))
+        return alternation(*map(_searched, pattern.options))
     if isinstance(pattern, Words):
         return concat(ANY_TEXT, pattern, ANY_TEXT)
     parts: list[Pattern] = list(pattern.parts) if isinstance(pattern, Concat) else [] if pattern == EMPTY else [pattern]
     options = next((part.options for part in parts if isinstance(part, Alternation) and _has_anchor(part)), None)
     if options is not None and len(parts) <= 3:
         at = next(i for i, part in enumerate(parts) if isinstance(part, Alternation) and _has_anchor(part))
-        return alternation(*(_found(concat(*parts[:at], option, *parts[at + 1 :])) for option in options))
+        return alternation(*(_searched(concat(*parts[:at], option, *parts[at + 1 :])) for option in options))
     from_start, to_end = False, False
     while parts and isinstance(parts[0], Boundary) and parts[0].kind == "start":
         from_start = bool(parts.pop(0))
@@ -124,7 +123,7 @@ def _found(pattern: Pattern) -> Pattern:
 
 
 def _without_free_ends(parts: list[Pattern]) -> list[Pattern]:
-    """Return the parts without those at the beginning that any text before them makes superfluous: `a*b` → `b`."""
+    """Return the parts without optional ones at the beginning, which any text before them covers: `a*b` → `b`."""
     while parts and isinstance(parts[0], Repeat) and not _has_assertion(parts[0]):
         first = parts[0]
         if first.minimum == 0:
@@ -149,23 +148,23 @@ def _has(pattern: Pattern, holds: Callable[[Pattern], bool]) -> bool:
 
 
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]()|#\ud800-\udfff]+(?=[^\\.^$*+?{}\[\]()|#\ud800-\udfff])")
-"""Characters that stand for themselves, another of which follows."""
+"""Ordinary characters that are followed by another one."""
 
 _QUANTIFIERS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
 class _Parser(ClassParser):
-    """Reads the whole, by recursive descent."""
+    """A recursive descent parser of whole regular expressions."""
 
     def __init__(self, text: str, dialect: Dialect, flags: Flags) -> None:
         super().__init__(text, dialect)
         self.flags = flags
         self.groups = 0
-        """How many groups that capture have been opened; `names`, their numbers by their names."""
+        """The number of capturing groups opened so far; `names` has their numbers by their names."""
         self.names: dict[str, int] = {}
 
     def check_by_re(self) -> None:
-        """Raise PatternError for what `re` does not accept."""
+        """Raise PatternError for an expression that `re` does not accept."""
         flags = re.NOFLAG
         for letter, is_on in zip("IMSXA", self.flags, strict=True):
             flags |= re.RegexFlag[letter] if is_on else re.NOFLAG
@@ -185,7 +184,7 @@ class _Parser(ClassParser):
             raise self.error(problem, "Nest fewer groups, and repeat less.", 0) from error
 
     def refuse(self, what: str, place: int) -> NoReturn:
-        """Raise the error that says what cannot be enforced, and where."""
+        """Raise the error that a feature at a position cannot be enforced."""
         raise self.unsupported(what, place)
 
     @deep
@@ -199,13 +198,13 @@ class _Parser(ClassParser):
         return choice(options)
 
     def alternative(self) -> Expression:
-        """Read terms, one after the other."""
+        """Read a sequence of terms."""
         parts: list[Expression] = []
         while self.position < len(self.text) and self.text[self.position] not in "|)":
             if self._skips_comment():
                 continue
             plain = None if self.flags.i or self.flags.x else _PLAIN.match(self.text, self.position)
-            if plain is not None:  # all at once, but for a last one that a quantifier may follow
+            if plain is not None:  # all at once, except the last one, which a quantifier may follow
                 self.position = plain.end()
                 parts.append(Literal(plain[0]))
                 continue
@@ -216,7 +215,7 @@ class _Parser(ClassParser):
         return sequence(parts)
 
     def _skips_comment(self) -> bool:
-        """Read a comment, or blanks that mean nothing; tell whether there were any."""
+        """Read a comment or meaningless blanks; tell whether there were any."""
         if self.dialect is PYTHON and self.take("(?#"):
             self.position = self.end_of(")")
             return True
@@ -233,7 +232,7 @@ class _Parser(ClassParser):
         counts = self.quantifier()
         if counts is None:
             return atom
-        if isinstance(atom, Boundary) and self.dialect is RUST:  # of Python, re says so
+        if isinstance(atom, Boundary) and self.dialect is RUST:  # for Python, `re` reports it
             raise self.error("There is nothing to repeat")
         low, high = counts
         if high is not None and high < low:
@@ -252,9 +251,9 @@ class _Parser(ClassParser):
     def quantifier_follows(self) -> bool:
         """Tell whether there is one more quantifier, which Rust alone would allow."""
         before = self.position
-        found = self.quantifier() is not None
+        follows = self.quantifier() is not None
         self.position = before
-        return found
+        return follows
 
     def quantifier(self) -> tuple[int, int | None] | None:
         """Read a quantifier: the least and the greatest count; None if there is none."""
@@ -298,7 +297,7 @@ class _Parser(ClassParser):
                 raise self.error("There is nothing to repeat")
             case "{" if self._is_count():
                 raise self.error("There is nothing to repeat")
-        return self._one(character)
+        return self._character(character)
 
     def _is_count(self) -> bool:
         before = self.position
@@ -308,12 +307,12 @@ class _Parser(ClassParser):
         finally:
             self.position = before
 
-    def _one(self, character: str) -> Pattern:
-        """Return one character, or all that equal it but for the case."""
+    def _character(self, character: str) -> Pattern:
+        """Return one character, in any case if case is ignored."""
         return self._any_of(((ord(character), ord(character)),), re.escape(character))
 
     def _any_of(self, ranges: Ranges, written: str) -> Pattern:
-        """Return one of some characters, in any case if the case does not count; `written` is how `re` reads them."""
+        """Return one of some characters, in any case if case is ignored; `written` is their text for `re`."""
         if not self.flags.i:
             return self._set(ranges)
         if self.dialect is PYTHON:
@@ -331,16 +330,16 @@ class _Parser(ClassParser):
             return self._line_start() if character == "^" else Lookahead(alternation(_LINE_FEED, Boundary("end")))
         if character == "^":
             return Boundary("start")
-        if self.dialect is PYTHON:  # before a line feed at the end, too
+        if self.dialect is PYTHON:  # also before a line feed at the end
             return Lookahead(concat(repeat(Literal("\n"), 0, 1), Boundary("end")))
         return Boundary("end")
 
     def _line_start(self) -> Pattern:
-        """Return the start of the text, or what stands behind a line feed: `(?m)^`."""
+        """Return the start of the text or of a line: `(?m)^`."""
         return alternation(Boundary("start"), Lookbehind(_LINE_FEED))
 
     def group(self) -> Expression:
-        """Read what follows an opening parenthesis."""
+        """Read a group, after its opening parenthesis."""
         place = self.position - 1
         if not self.take("?"):
             return self._captured(place)
@@ -366,7 +365,7 @@ class _Parser(ClassParser):
         return Group(self.groups, self._closed(), place)
 
     def _until(self, mark: str) -> str:
-        """Read up to a mark, and the mark."""
+        """Read the text up to a mark, and the mark."""
         start = self.position
         self.position = self.end_of(mark)
         return self.text[start : self.position - len(mark)]
@@ -383,7 +382,7 @@ class _Parser(ClassParser):
         return Backreference(self.names[name] if name in self.names else int(name), alike, place)
 
     def _conditional(self, place: int) -> Expression:
-        """Read the two sides of what depends on a group, behind `(?(`."""
+        """Read a conditional, after `(?(`."""
         name = self._until(")")
         flags = self.flags
         met = self.alternative()
@@ -394,7 +393,7 @@ class _Parser(ClassParser):
         return Conditional(self.names[name] if name in self.names else int(name), met, unmet, place)
 
     def _flagged(self) -> Expression:
-        """Read flags and the group that they are for; without a group they are for the rest of this one."""
+        """Read flags and the group that they apply to; without a group they apply to the rest of the enclosing one."""
         flags, turned_on = self.flags, True
         letters = "imsxUu" if self.dialect.name == "Rust" else "imsxaLu"
         while not self.peek(":") and not self.peek(")"):
@@ -424,7 +423,7 @@ class _Parser(ClassParser):
         return pattern
 
     def escape(self) -> Expression:
-        """Read what follows a backslash, outside a class."""
+        """Read an escape outside a class, after its backslash."""
         start = self.position - 1
         character = self.next()
         if character in "bB" and not (self.dialect.name == "Rust" and self.peek("{")):
@@ -448,6 +447,6 @@ class _Parser(ClassParser):
         return self._any_of(sure, self.text[start : self.position])
 
     def char_class(self) -> Pattern:
-        """Read what follows an opening bracket."""
+        """Read a class, after its opening bracket."""
         sure, _ = self.class_ranges()
         return self._set(sure)

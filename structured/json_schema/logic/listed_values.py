@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 from structured.errors.recursion import deep
-from structured.json_schema.assertions import ASSERTIONS, UNEVALUATED
 from structured.json_schema.document.location import Location, Subschema, Subschemas
-from structured.json_schema.logic.evaluation import allows
+from structured.json_schema.keyword_types import ASSERTIONS, UNEVALUATED
+from structured.json_schema.logic.validity import allows
 from structured.regex import Pattern, alternation, concat, literal, words
 
 PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
@@ -19,7 +19,7 @@ PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
     "object": dict,
     "string": str,
 }
-"""What Python reads the values of each type as; `bool` is told apart before, since it is an `int`."""
+"""The Python types of the values of each type; `bool` is handled before, since it is an `int`."""
 
 _LISTING = ("const", "enum")
 _CHOOSING = frozenset(
@@ -29,12 +29,12 @@ _CHOOSING = frozenset(
 
 
 def lists_values(schemas: Subschemas) -> bool:
-    """Tell whether a schema says one by one which values it allows."""
+    """Tell whether some schema lists the values that it allows."""
     return any(part.has(keyword) for part in schemas for keyword in _LISTING)
 
 
 def listed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] | None = None) -> Pattern:
-    """Return the values that the first `const` or `enum` lists and all else allows; see `allowed_values`."""
+    """Return the pattern of the values in the first `const` or `enum` that all the rest allows (`allowed_values`)."""
     keyword, part = _listing(schemas)
     allowed = allowed_values(schemas, types, denied)
     if set(map(type, allowed)).isdisjoint((list, dict)):
@@ -48,9 +48,9 @@ def _listing(schemas: Subschemas) -> tuple[str, Subschema]:
 
 
 def allowed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] | None = None) -> list[Any]:
-    """Return those of the listed values that all the schemas allow; there is at least one.
+    """Return the listed values that all the schemas allow, at least one.
 
-    Where choices are still open, `denied` are the schemas that must not allow them; None says that all are made.
+    Where choices are still open, `denied` are the schemas that must not allow the values; None says that none is open.
     """
     keyword, part = _listing(schemas)
     values = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
@@ -61,7 +61,7 @@ def allowed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[
     others = [
         other
         for other in schemas
-        if _looks_further(other, types, keyword if other is part else "")
+        if _restricts_further(other, types, keyword if other is part else "")
         or (denied is not None and not _CHOOSING.isdisjoint(other.schema))
     ]
     if others or denied:
@@ -83,7 +83,7 @@ def _is_allowed(others: Sequence[Subschema], denied: Sequence[Subschema], assert
 
 
 def spellings(values: Iterable[object], location: Location, *, keyword: str) -> list[str]:
-    """Return the one way in which each of some plain values is written: `["né", 1]` → `['"né"', "1"]`."""
+    """Return the text of each of some plain values: `["né", 1]` → `['"né"', "1"]`."""
     listed = list(values)
     try:
         text = json.dumps(listed, ensure_ascii=False, allow_nan=False, separators=("\n", ":"))
@@ -99,12 +99,12 @@ def spellings(values: Iterable[object], location: Location, *, keyword: str) -> 
 
 
 def spelling(value: object, location: Location, *, keyword: str) -> str:
-    """Return the one way in which a plain value is written: `"né"` → `"né"`, quotes included."""
+    """Return the text of a plain value: `"né"` → `"né"`, quotes included."""
     return spellings([value], location, keyword=keyword)[0]
 
 
 def _other_spellings(value: object) -> list[str]:
-    """Return other ways in which a whole number may be written, as the same number (core §4.2.1): `1` → `["1.0"]`."""
+    """Return the plain texts of a whole number, all of the same value (core §4.2.1): `1` → `["1.0"]`."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LONG or value != int(value):
         return []
     whole = int(value)
@@ -112,12 +112,12 @@ def _other_spellings(value: object) -> list[str]:
 
 
 _LONG = 10**16
-"""From here on `json.dumps` writes floats with an exponent."""
+"""From this number on, `json.dumps` writes floats with an exponent."""
 
 
 @deep
 def written_value(value: Any, location: Location, *, keyword: str) -> Pattern:
-    """Return the pattern of a value with the whitespace of the place; an object's keys are in the order given."""
+    """Return the pattern of a value with the whitespace of its place; keys keep their order."""
     if not isinstance(value, list | dict):
         others = [] if location.plain_numbers else _other_spellings(value)
         return words([spelling(value, location, keyword=keyword), *others])
@@ -152,7 +152,7 @@ def _has_type(value: object, types: frozenset[str]) -> bool:
     return name in types or (name == "integer" and "number" in types)
 
 
-def _looks_further(part: Subschema, types: frozenset[str], listed: str) -> bool:
-    """Tell whether a schema says more of values than their type and, by one keyword, which they are."""
+def _restricts_further(part: Subschema, types: frozenset[str], listed: str) -> bool:
+    """Tell whether a schema restricts values by more than their type and one `const` or `enum`, `listed`."""
     asserting = any(not types.isdisjoint(ASSERTIONS[keyword]) for keyword in part.schema.keys() & ASSERTIONS.keys())
     return asserting or any(part.has(keyword) for keyword in _LISTING if keyword != listed)

@@ -1,18 +1,18 @@
-"""Keywords that are refused: those that forbid some values and are not supported.
+"""Refusal of unsupported keywords that restrict values.
 
-A type's description is refused for any keyword that is not known, since it may be a rule that Pydantic enforces; a
-schema that is read by the specification only for those of the specification.
+The description of a type is refused for any unknown keyword, since it may be a rule that Pydantic enforces; a schema
+that is read by the specification only for keywords of the specification.
 """
 
 from typing import Any
 
-from structured.json_schema.assertions import ASSERTIONS, HIDDEN, INTERNAL, UNSUPPORTED
 from structured.json_schema.document.location import ANNOTATIONS, Complement, Subschema
 from structured.json_schema.document.references import REFERENCES
+from structured.json_schema.keyword_types import ASSERTIONS, HIDDEN, INTERNAL, UNSUPPORTED
 from structured.json_schema.logic.choices import CHOICES
 
 STRUCTURE = frozenset({"$defs", *REFERENCES, "allOf", "const", "definitions", "else", "enum", "then", "type", *CHOICES})
-"""Keywords that are looked at before the type of a value is known."""
+"""Keywords that are handled before the type of a value is known."""
 
 _HARMLESS: dict[str, tuple[Any, ...]] = {
     "uniqueItems": (False,),
@@ -20,7 +20,7 @@ _HARMLESS: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("dependencies", "dependentRequired", "dependentSchemas", "patternProperties"), ({},)),
     **dict.fromkeys(("propertyNames", "unevaluatedItems", "unevaluatedProperties"), (True, {})),
 }
-"""Values with which they forbid nothing."""
+"""Values with which these keywords restrict nothing."""
 
 IN_A_VALIDATOR = "Remove it, or check the rule in a Pydantic validator: an answer that it rejects is generated again."
 IN_A_PROGRAM = "Remove it, and check the rule in your program."
@@ -30,7 +30,7 @@ PROBLEMS = {
     "chain": "A step of a chain is of the kind {value!r}",
     "claimed": "The JSON Schema that the author gives contradicts what Pydantic validates",
     "configured_alias": "Whether the configuration of a model holds for {value} depends on Pydantic",
-    "discriminator_function": "What chooses the branch cannot be seen in the schema: {value}",
+    "discriminator_function": "The schema does not show how the branch is chosen: {value}",
     "extras_keys": "The names of additional members are of the kind {value!r}",
     "format": "The format {value!r} is not supported here yet",
     "function": "No format says what {value} accepts",
@@ -39,7 +39,7 @@ PROBLEMS = {
     "unhashable": "An item of the kind {value!r} may be what no set can hold",
     "unreadable_values": "Pydantic does not find these values in JSON: {value}",
 }
-"""What is wrong where a keyword is refused, with the keyword and its value."""
+"""The problem of a refused keyword; braces hold the keyword and its value."""
 
 REMEDIES = {
     "additionalProperties": "Use a model with named fields, or a list of models in place of the dictionary.",
@@ -59,15 +59,15 @@ REMEDIES = {
     "unreadable_values": "Use strings or small integers.",
     "validation_alias": "Give the field an alias that is a plain name.",
 }
-"""What to do about a keyword that is refused, where there is something better than `IN_A_VALIDATOR`."""
+"""The remedy for a refused keyword, where there is a better one than `IN_A_VALIDATOR`."""
 
 
 MARKERS = frozenset({"no_json"})
-"""Keywords that nobody wrote, and that say no more to anyone than the problem does."""
+"""Keywords that no user wrote, which an error does not name."""
 
 
 def check_keywords(part: Subschema, types: frozenset[str]) -> None:
-    """Refuse a keyword that forbids something and is not supported here."""
+    """Refuse a keyword that restricts values and is not supported."""
     schema, location = part.schema, part.location
     for keyword in schema:
         if keyword in ANNOTATIONS or keyword in STRUCTURE:
@@ -75,11 +75,11 @@ def check_keywords(part: Subschema, types: frozenset[str]) -> None:
         applies = ASSERTIONS.get(keyword) if keyword not in INTERNAL or isinstance(schema, Complement) else None
         if location.is_type:
             applies = applies or HIDDEN.get(keyword)
-            known = not types.isdisjoint(applies) if applies else keyword == "discriminator" and "oneOf" in schema
+            is_known = not types.isdisjoint(applies) if applies else keyword == "discriminator" and "oneOf" in schema
         else:
-            known = keyword not in UNSUPPORTED or types.isdisjoint(UNSUPPORTED[keyword])
-            known = known or schema[keyword] in _HARMLESS.get(keyword, ())
-        if not known:
+            is_known = keyword not in UNSUPPORTED or types.isdisjoint(UNSUPPORTED[keyword])
+            is_known = is_known or schema[keyword] in _HARMLESS.get(keyword, ())
+        if not is_known:
             problem = PROBLEMS.get(keyword, "{keyword!r} is not supported here yet")
             raise location.refusal(
                 problem.format(keyword=keyword, value=schema[keyword]),

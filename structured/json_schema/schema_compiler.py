@@ -1,11 +1,11 @@
 """The compiler of JSON Schemas (draft 2020-12 and older ones) to patterns of the JSON texts that they allow.
 
-What is compiled is never one schema but several that one value has to satisfy all: those of `allOf`, of `$ref` with
-keywords beside it, of a branch and what stands beside `anyOf`. They are gathered first, then a branch is taken for each
-choice, and what is left is sorted by the type of the value; the functions in `TYPES` make the pattern of each. Whatever
-the pattern matches is valid, and a keyword that cannot be enforced exactly is refused, never ignored. What is valid and
-yet not matched was given up on purpose: the properties are in the order of the schema, and each value has one spelling.
-A definition is built once; inside itself it is a reference by name.
+The compiler works on lists of schemas that one value has to satisfy together: those of `allOf`, of `$ref` with keywords
+beside it, of a branch with the keywords beside `anyOf`. It gathers them first, then takes each branch of each choice,
+and divides the rest by the type of the value; the functions in `TYPES` make the pattern of each type. Every text that
+the pattern matches is valid, and a keyword that cannot be enforced exactly is refused, never ignored. Some valid texts
+are left out on purpose: properties are in the order of the schema, and each value has one spelling. A definition is
+built once; inside itself it is a reference by name.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,11 +16,10 @@ from typing import Any
 from structured.automata import Foundation
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.recursion import deep
-from structured.json_schema.allowed_types import allowed_types
-from structured.json_schema.arrays.arrays import array
-from structured.json_schema.arrays.one_spelling import listed_once, spelled_once
-from structured.json_schema.assertions import ASSERTIONS, EVERY_TYPE, UNEVALUATED
+from structured.json_schema.arrays import array
+from structured.json_schema.arrays.canonical_json import canonical_listing, canonical_scalars
 from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.equality import CanonicalForm
 from structured.json_schema.document.location import (
     MAX_COMBINATIONS,
     Compilation,
@@ -33,19 +32,19 @@ from structured.json_schema.document.location import (
     check_shape,
 )
 from structured.json_schema.document.references import REFERENCES
-from structured.json_schema.document.spelling import Spelling
 from structured.json_schema.grounding import check_grounded, grounded, is_grounded
+from structured.json_schema.keyword_types import ASSERTIONS, EVERY_TYPE, UNEVALUATED, allowed_types
 from structured.json_schema.logic.choices import CHOICES
-from structured.json_schema.logic.clauses import Clause, clauses_of
 from structured.json_schema.logic.conjunctions import Conjunction
 from structured.json_schema.logic.definitions import check_ends, definition
-from structured.json_schema.logic.evaluation import NotEvaluatedError
-from structured.json_schema.logic.values import allowed_values, listed_values, lists_values
+from structured.json_schema.logic.listed_values import allowed_values, listed_values, lists_values
+from structured.json_schema.logic.validity import NotEvaluatedError
 from structured.json_schema.numbers import integer, number
 from structured.json_schema.objects.objects import Compilers, object_
-from structured.json_schema.refusals import check_keywords
+from structured.json_schema.objects.required_members import Clause, clauses_of
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.json_schema.strings.strings import quoted, read_rules, string, text_of
+from structured.json_schema.unsupported_keywords import check_keywords
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WHITESPACES, WhitespaceName, read_whitespace
 from structured.regex import Pattern, Reference, alternation, literal, words
 
@@ -54,11 +53,11 @@ _OBJECT = frozenset({"object"})
 _STRING = frozenset({"string"})
 
 MAX_FREE = 300
-"""Combinations for which properties stay in any order; where rules about them are more, they are met in that of the
-schema."""
+"""The most combinations for which properties stay in any order. Where rules about them have more, properties are
+written in the order of the schema."""
 
 MANY = 100
-"""Schemas that hold together; where there are as many more, a combination counts twice, and so on."""
+"""Schemas of one combination that count as one unit of work; a combination of more counts several times."""
 
 
 def schema_to_pattern(
@@ -73,7 +72,7 @@ def schema_to_pattern(
 
     `{"type": "array", "items": {"type": "boolean"}, "maxItems": 2}` → `\[(?:(?:true|false)(?:, (?:true|false))?)?\]`
 
-    `documents` are schemas that it may refer to, by their URIs, beside the metaschemas; `draft` is that of schemas
+    `documents` are the schemas that references may lead to, by URI, beside the metaschemas; `draft` is that of schemas
     without a `$schema`.
 
     Raises `SchemaError` where a keyword cannot be enforced exactly, or where nothing is valid.
@@ -90,13 +89,13 @@ def compiled(compilation: Compilation) -> Pattern:
     compilation.library.check_vocabularies(compilation.library.start.resource)
     root, location = compilation.root, Location(compilation)
     if compilation.optional == "written" and not location.is_type and not isinstance(root, bool):
-        root = {"$ref": "#"}  # inside of itself, the root is then written as it is outside
+        root = {"$ref": "#"}  # so a root that contains itself is written there as it is outside
     return _pattern_at(Subschema(root, location))
 
 
 @deep
 def part_to_pattern(part: Subschema, compilation: Compilation | None = None) -> Pattern:
-    """Return the pattern of a part of a schema alone, as if it stood at the root. Raises `SchemaError` as the whole."""
+    """Return the pattern of a part of a schema, as if it were the root. Raises `SchemaError` as `compiled` does."""
     alone = part.location.compilation.afresh() if compilation is None else compilation
     return _pattern_at(part._replace(location=part.location._replace(compilation=alone)))
 
@@ -109,21 +108,21 @@ def _pattern_at(start: Subschema) -> Pattern:
 
 
 def pattern_of(schemas: Subschemas) -> Pattern:
-    """Return the pattern of the values that satisfy every one of some schemas; the same node for the same schemas.
+    """Return the pattern of the values that satisfy all of some schemas, the same node for the same schemas.
 
-    But for what refers to a definition while that is being built: elsewhere, it contains the definition itself.
+    A pattern that refers to a definition under construction is not kept: elsewhere it contains the definition itself.
     """
     location = schemas[0].location
     compilation = location.compilation
     depth = location.depth if location.whitespace.indent else 0
     key = depth, *[(part.identity, part.scopes) for part in schemas]
-    known = compilation.together.get(key)
-    if known is None:
+    entry = compilation.together.get(key)
+    if entry is None:
         references = len(compilation.references)
-        known = schemas, _pattern_of(schemas)
+        entry = schemas, _pattern_of(schemas)
         if len(compilation.references) == references:
-            compilation.together[key] = known
-    return known[1]
+            compilation.together[key] = entry
+    return entry[1]
 
 
 @deep
@@ -143,7 +142,7 @@ def _pattern_of(schemas: Subschemas) -> Pattern:
 
 @deep
 def _chosen(gathered: Conjunction, location: Location) -> Pattern:
-    """Return the pattern of what was gathered: any option of the first choice, with all the rest."""
+    """Return the pattern of a conjunction: any option of its first choice, with all the rest."""
     if not gathered.choices:
         return _typed(gathered.schemas, location)
     alone = gathered.is_one_choice
@@ -153,7 +152,7 @@ def _chosen(gathered: Conjunction, location: Location) -> Pattern:
         if not gathered.choices:
             return _typed(gathered.schemas, location)
         gathered.choices.sort(key=lambda choice: len(choice.options))
-        listed = _listed_among_choices(gathered, location)  # an option that is the last one left may list values
+        listed = _listed_among_choices(gathered, location)  # the only option left of a choice may list values
     if listed is not None:
         return listed
     clauses = None if alone else _clauses_of(gathered, location)
@@ -165,13 +164,13 @@ def _chosen(gathered: Conjunction, location: Location) -> Pattern:
         except _TooManyWaysError:
             if location.compilation.has_combined_too_many:
                 raise
-    for one in gathered.schemas:
-        check_keywords(one, _OBJECT)
+    for part in gathered.schemas:
+        check_keywords(part, _OBJECT)
     return object_(gathered.schemas, location, Compilers(pattern_of, names_of), clauses)
 
 
 def _listed_among_choices(gathered: Conjunction, location: Location) -> Pattern | None:
-    """Return the listed values that all else allows, whatever is chosen; None if none are listed, or it is not seen."""
+    """Return the listed values that the rest allows, whatever is chosen; None if none are listed or it is undecided."""
     if location.is_type or not lists_values(gathered.schemas):
         return None
     with suppress(NotEvaluatedError):
@@ -180,14 +179,14 @@ def _listed_among_choices(gathered: Conjunction, location: Location) -> Pattern 
 
 
 class _TooManyWaysError(SchemaError):
-    """Choices are combined in too many ways."""
+    """The choices of a schema have too many combinations."""
 
 
 def _combined(gathered: Conjunction, location: Location, *, alone: bool = False) -> Pattern:
-    """Return the pattern of what is left on each of the ways to go on.
+    """Return the union of the patterns of each way to settle the first choice.
 
-    Ways that tell denied schemas apart are not taken where optional properties are written all the same, or in one
-    order, since then other texts would be among those of the schema.
+    Ways that distinguish denied schemas by a property are not taken where optional properties are always written, or
+    have one order, since they would change the texts.
     """
     part, keyword, options, _ = gathered.choices[0]
     if not options:
@@ -195,7 +194,7 @@ def _combined(gathered: Conjunction, location: Location, *, alone: bool = False)
     if alone:
         return _any_of(pattern_of, options)
     compilation = location.compilation
-    ways = gathered.ways(are_told_apart=compilation.key_order == "any" and compilation.optional == "schema")
+    ways = gathered.ways(by_property=compilation.key_order == "any" and compilation.optional == "schema")
     compilation.combinations += len(ways) * (1 + len(gathered.schemas) // MANY)
     if compilation.has_combined_too_many:
         raise _TooManyWaysError(
@@ -204,11 +203,11 @@ def _combined(gathered: Conjunction, location: Location, *, alone: bool = False)
             keyword=keyword,
             remedy="Nest fewer.",
         )
-    return _any_of(lambda way: _chosen(gathered.going_on(way), location), ways)
+    return _any_of(lambda way: _chosen(gathered.after_way(way), location), ways)
 
 
 def _combined_in_few_ways(gathered: Conjunction, location: Location) -> Pattern:
-    """Return the same, with no more than `MAX_FREE` combinations. Raises `_TooManyWaysError` where that is not all."""
+    """Return the union with at most `MAX_FREE` combinations. Raises `_TooManyWaysError` where there are more."""
     compilation = location.compilation
     start, most = compilation.combinations, compilation.max_combinations
     compilation.max_combinations = min(most, start + MAX_FREE)
@@ -223,14 +222,14 @@ def _combined_in_few_ways(gathered: Conjunction, location: Location) -> Pattern:
 
 
 def _clauses_of(gathered: Conjunction, location: Location) -> list[Clause] | None:
-    """Return the choices of objects that are left as clauses about their properties; None if there are others."""
+    """Return the choices that are left as clauses about properties; None if some choice is not about properties."""
     if location.is_type or len(gathered.choices) == 1 or lists_values(gathered.schemas):
         return None
     return clauses_of(gathered.choices) if gathered.context.rules.types == _OBJECT else None
 
 
 def names_of(schemas: Subschemas) -> Pattern:
-    """Return the pattern, of characters, of the strings that satisfy every one of some schemas."""
+    """Return the pattern, without quotes, of the names that satisfy all of some schemas."""
     gathered = Conjunction()
     for part in schemas:
         gathered.add(part)
@@ -268,11 +267,11 @@ def _chosen_names(gathered: Conjunction, location: Location) -> Pattern:
 
 
 SPELLED_IN_KEYS = frozenset({"boolean", "integer", "number"})
-"""Types of which Pydantic reads a key as it reads a value."""
+"""Types for which Pydantic reads a key as it reads a value."""
 
 
 def _spelled_names(schemas: Subschemas, types: frozenset[str], location: Location) -> Pattern:
-    """Return the keys that spell a number or a truth value, as a dictionary of a type has them."""
+    """Return the keys of a typed dictionary that spell a number or a truth value."""
     if not types <= SPELLED_IN_KEYS:
         raise location.refusal(
             f"No key of a JSON object is of the type {min(types - SPELLED_IN_KEYS)!r}",
@@ -283,21 +282,21 @@ def _spelled_names(schemas: Subschemas, types: frozenset[str], location: Locatio
 
 
 def _any_of(pattern: Callable[[Any], Pattern], options: list[Any]) -> Pattern:
-    """Return any of the options that can be satisfied."""
-    found: list[Pattern] = []
+    """Return the union of the options that can be satisfied."""
+    patterns: list[Pattern] = []
     failures: list[UnsatisfiableError] = []
     for option in options:
         try:
-            found.append(pattern(option))
+            patterns.append(pattern(option))
         except UnsatisfiableError as error:
             failures.append(error)
-    if not found:
+    if not patterns:
         raise failures[0]
-    return alternation(*found)
+    return alternation(*patterns)
 
 
 def _typed(schemas: Subschemas, location: Location) -> Pattern:
-    """Return the pattern of schemas without choices: one option for each type that they allow."""
+    """Return the pattern of schemas without choices: the union of the types that they allow."""
     types = allowed_types(schemas)
     if not types:
         named = next(part for part in reversed(schemas) if "type" in part.schema)
@@ -323,17 +322,17 @@ def _typed(schemas: Subschemas, location: Location) -> Pattern:
 
 
 def _of_type(name: str, schemas: Subschemas, location: Location) -> Pattern:
-    """Return the values of one type, each in one spelling where they are compared by their texts."""
-    return spelled_once(name, TYPES[name](schemas, location), location)
+    """Return the values of one type, in canonical form where values are compared by their texts."""
+    return canonical_scalars(name, TYPES[name](schemas, location), location)
 
 
 def _listed(
     schemas: Subschemas, types: frozenset[str], location: Location, denied: Sequence[Subschema] | None = None
 ) -> Pattern:
-    """Return the values that are listed and that all else allows, each in one spelling where that matters."""
-    if location.compilation.spelling is None:
+    """Return the listed values that the rest allows, in canonical form where values are compared by their texts."""
+    if location.compilation.canonical_form is None:
         return listed_values(schemas, types, denied)
-    return listed_once(allowed_values(schemas, types, denied), location)
+    return canonical_listing(allowed_values(schemas, types, denied), location)
 
 
 def any_value(location: Location) -> Pattern:
@@ -342,18 +341,18 @@ def any_value(location: Location) -> Pattern:
     if location.whitespace.indent:
         raise location.refusal(
             "A value of any type may be nested, and indented text needs to know how deep it is",
-            remedy='Say what type it has, or choose another whitespace: "spaced", "compact", "flexible" or "any".',
+            remedy='Name its type, or choose another whitespace: "spaced", "compact", "flexible" or "any".',
         )
     inside = compilation.patterns.get(ANY_VALUE)
     if inside is not None:
         return inside
-    if compilation.spelling is not None:
-        return _any_value_once(location, compilation.spelling)
+    if compilation.canonical_form is not None:
+        return _any_value_once(location, compilation.canonical_form)
     return _any_value(location.whitespace.name, location.plain_numbers)
 
 
 ANY_VALUE = "any value"
-"""The name by which a value of any type refers to those inside it."""
+"""The name under which a value of any type refers to the values inside it."""
 
 
 @cache
@@ -362,24 +361,28 @@ def _any_value(whitespace: WhitespaceName, plain_numbers: bool) -> Pattern:
     return _anything(Compilation({}, read_whitespace(whitespace), Reading.SPECIFICATION, plain_numbers=plain_numbers))
 
 
-def _any_value_once(location: Location, spelling: Spelling) -> Pattern:
-    """Return any value in one spelling, the same node every time."""
-    if spelling.anything is None:
+def _any_value_once(location: Location, canonical_form: CanonicalForm) -> Pattern:
+    """Return any value in canonical form, the same node every time."""
+    if canonical_form.anything is None:
         alone = Compilation(
-            {}, location.whitespace, Reading.SPECIFICATION, plain_numbers=location.plain_numbers, spelling=spelling
+            {},
+            location.whitespace,
+            Reading.SPECIFICATION,
+            plain_numbers=location.plain_numbers,
+            canonical_form=canonical_form,
         )
-        spelling.anything = _anything(alone)
-    return spelling.anything
+        canonical_form.anything = _anything(alone)
+    return canonical_form.anything
 
 
 def _anything(alone: Compilation) -> Pattern:
-    """Return any value, in a compilation of nothing else."""
-    alone.patterns[ANY_VALUE] = Reference(ANY_VALUE, alone.patterns)  # what is inside refers to it
+    """Return any value, in a compilation of its own."""
+    alone.patterns[ANY_VALUE] = Reference(ANY_VALUE, alone.patterns)  # for the values inside
     location = Location(alone)
     anything = [Subschema({}, location)]
-    found = alternation(*(_of_type(kind, anything, location) for kind in TYPES if kind != "integer"))
-    alone.patterns[ANY_VALUE] = found
-    return found
+    pattern = alternation(*(_of_type(kind, anything, location) for kind in TYPES if kind != "integer"))
+    alone.patterns[ANY_VALUE] = pattern
+    return pattern
 
 
 @cache

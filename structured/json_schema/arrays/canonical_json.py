@@ -1,8 +1,8 @@
-r"""Values that each have one spelling, so that two are the same if their texts are (core §4.2.2).
+r"""Canonical JSON: one spelling for each value, so that values are equal if and only if their texts are (core §4.2.2).
 
-A string is spelled as `json.dumps` spells it, a number as a plain decimal without idle zeros: `\u0061` is `a`, and
-`1.0` and `1e0` are `1`. Decimals with a point have at most fifteen digits, since of so many no two are the same double.
-The properties of all objects are written in one order, behind them at most one by a name that no schema lists.
+A string is spelled as `json.dumps` spells it, a number as a plain decimal without redundant zeros: `\u0061` is `a`, and
+`1.0` and `1e0` are `1`. Decimals with a point have at most fifteen digits, so no two of them are the same double. The
+properties of all objects are written in one order, followed by at most one under a name that no schema lists.
 """
 
 from collections.abc import Iterable
@@ -12,6 +12,7 @@ from typing import Any
 from structured.automata.dfa import PatternLanguage
 from structured.errors import PatternError, SchemaError
 from structured.errors.recursion import deep
+from structured.json_schema.document.equality import CanonicalForm
 from structured.json_schema.document.location import (
     Compilation,
     Complement,
@@ -21,9 +22,8 @@ from structured.json_schema.document.location import (
     Subschema,
     Subschemas,
 )
-from structured.json_schema.document.spelling import Spelling
 from structured.json_schema.logic.definitions import check_ends
-from structured.json_schema.logic.values import spelling as spelling_of
+from structured.json_schema.logic.listed_values import spelling as spelling_of
 from structured.json_schema.numbers.multiples import scan
 from structured.json_schema.strings.strings import CHARACTER
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, Whitespace, read_whitespace
@@ -46,16 +46,16 @@ from structured.regex.character_sets import MAX_CODE_POINT
 from structured.regex.json_strings import escaped_set
 
 MAX_DIGITS = 15
-"""Digits of a decimal with a point; so many are told apart by every reader of JSON (RFC 8259 §6)."""
+"""Digits of a decimal with a point that every reader of JSON distinguishes (RFC 8259 §6)."""
 
 ONE_CHARACTER = escaped_set(((0, 0xD7FF), (0xE000, MAX_CODE_POINT)))
-"""Any character of a string, as `json.dumps` spells it."""
+"""Any character of a string in the spelling of `json.dumps`."""
 
 _DIGIT, _NOT_ZERO = chars("0123456789"), chars("123456789")
 
 
 def _plain_decimals() -> Pattern:
-    """Return the numbers in their one spelling."""
+    """Return the numbers in canonical form."""
     with_point = [
         concat(literal("0."), repeat(_DIGIT, 0, MAX_DIGITS - 2), _NOT_ZERO),
         *(
@@ -71,36 +71,36 @@ def _plain_decimals() -> Pattern:
 _PLAIN_DECIMALS = PatternLanguage(_plain_decimals())
 
 
-def one_spelling(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:
-    """Return the values that satisfy some schemas, each in its one spelling.
+def canonical_values(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:
+    """Return the values that satisfy some schemas, in canonical form.
 
-    They are compiled anew until all names that are listed anywhere in them have their places. Raises
-    `UnsatisfiableError` if there are none, and `SchemaError` where they cannot be spelled in one way.
+    The schemas are compiled again until the form has a place for every name that they list. Raises
+    `UnsatisfiableError` if there are no such values, and `SchemaError` where they have no canonical form.
     """
     outer = location.compilation
-    if outer.spelling is not None:
+    if outer.canonical_form is not None:
         return pattern_of(schemas)
-    spelling = Spelling({}) if outer.spelled is None else outer.spelled.spelling
+    form = CanonicalForm({}) if outer.canonical is None else outer.canonical.canonical_form
     while True:
-        assert spelling is not None
-        if outer.spelled is None or outer.spelled.spelling is not spelling:
-            outer.spelled = outer.in_one_spelling(spelling, _fixed(location.whitespace))
-        found = pattern_of([_moved(part, outer.spelled) for part in schemas])
-        if not spelling.met:
+        assert form is not None
+        if outer.canonical is None or outer.canonical.canonical_form is not form:
+            outer.canonical = outer.in_canonical_form(form, _fixed(location.whitespace))
+        pattern = pattern_of([_moved(part, outer.canonical) for part in schemas])
+        if not form.met:
             break
-        spelling = spelling.extended()
-    if outer.spelled.references:
-        check_ends(found, outer.spelled)
-    return found
+        form = form.extended()
+    if outer.canonical.references:
+        check_ends(pattern, outer.canonical)
+    return pattern
 
 
 def _fixed(whitespace: Whitespace) -> Whitespace:
-    """Return a style in which there is no choice."""
+    """Return the style if it has no optional whitespace, else the default style."""
     return whitespace if whitespace.edge == EMPTY else read_whitespace(DEFAULT_WHITESPACE)
 
 
 def _moved(part: Subschema, compilation: Compilation) -> Subschema:
-    """Return a schema as a part of another compilation of the same document."""
+    """Return a schema as part of another compilation of the same document."""
     location = part.location._replace(compilation=compilation)
     if isinstance(part.schema, Elsewhere):
         return part._replace(
@@ -111,32 +111,32 @@ def _moved(part: Subschema, compilation: Compilation) -> Subschema:
         raise location.refusal(
             "'uniqueItems' is not supported where other rules of the items are denied",
             keyword="uniqueItems",
-            remedy="Say positively what the items are.",
+            remedy="Describe the allowed items instead.",
         )
     return part._replace(location=location)
 
 
-def spelled_once(name: str, values: Pattern, location: Location) -> Pattern:
-    """Return the values of a type, each in one spelling where values are compared by their texts.
+def canonical_scalars(name: str, values: Pattern, location: Location) -> Pattern:
+    """Return the values of a type, in canonical form where values are compared by their texts.
 
-    What is inside arrays and objects has been spelled so before.
+    The values inside arrays and objects already have that form.
     """
-    spelling = location.compilation.spelling
-    if spelling is None or name not in ("integer", "number", "string"):
+    form = location.compilation.canonical_form
+    if form is None or name not in ("integer", "number", "string"):
         return values
-    if id(values) not in spelling.kept:
-        found = _texts(values, location) if name == "string" else _numbers(values, location)
-        spelling.kept[id(values)] = values, found
-    return spelling.kept[id(values)][1]
+    if id(values) not in form.kept:
+        canonical = _canonical_strings(values, location) if name == "string" else _canonical_numbers(values, location)
+        form.kept[id(values)] = values, canonical
+    return form.kept[id(values)][1]
 
 
-def listed_once(values: Iterable[Any], location: Location) -> Pattern:
-    """Return some values that are listed, each in its one spelling: `[1.0, "a"]` → `1`, `"a"`."""
+def canonical_listing(values: Iterable[Any], location: Location) -> Pattern:
+    """Return listed values in canonical form: `[1.0, "a"]` → `1`, `"a"`."""
     plain: list[str] = []
     nested: list[Pattern] = []
     for value in values:
         if isinstance(value, list | dict):
-            nested.append(_written_once(value, location))
+            nested.append(_canonical_value(value, location))
         else:
             plain.append(_text(value, location))
     return alternation(*([words(plain)] if plain else []), *nested)
@@ -152,19 +152,19 @@ def _text(value: Any, location: Location) -> str:
 
 
 @deep
-def _written_once(value: Any, location: Location) -> Pattern:
-    """Return a value that is listed; the properties of its objects have their places."""
+def _canonical_value(value: Any, location: Location) -> Pattern:
+    """Return a listed value in canonical form, with the properties of its objects in their order."""
     if not isinstance(value, list | dict):
         return literal(_text(value, location))
     whitespace, depth, inner = location.whitespace, location.depth, location.inside()
     opening, closing = "[]" if isinstance(value, list) else "{}"
     if isinstance(value, list):
-        members = [_written_once(item, inner) for item in value]
+        members = [_canonical_value(item, inner) for item in value]
     else:
-        assert location.compilation.spelling is not None
+        assert location.compilation.canonical_form is not None
         members = [
-            concat(literal(_text(name, location)), whitespace.colon, _written_once(value[name], inner))
-            for name in location.compilation.spelling.ordered(value)
+            concat(literal(_text(name, location)), whitespace.colon, _canonical_value(value[name], inner))
+            for name in location.compilation.canonical_form.ordered(value)
         ]
     if not members:
         return literal(opening + closing)
@@ -172,20 +172,20 @@ def _written_once(value: Any, location: Location) -> Pattern:
     return concat(literal(opening), whitespace.opening(depth), *filled, whitespace.closing(depth), literal(closing))
 
 
-def _numbers(values: Pattern, location: Location) -> Pattern:
-    """Return the numbers of a pattern. Raises `SchemaError` if none has so few digits."""
+def _canonical_numbers(values: Pattern, location: Location) -> Pattern:
+    """Return the canonical numbers of a pattern. Raises `SchemaError` if it allows only numbers of more digits."""
     try:
-        found = _plain(values)
+        numbers = _plain_numbers(values)
     except PatternError as error:
         raise location.refusal(error.problem, keyword="uniqueItems", remedy=error.remedy) from error
-    if found is None:
+    if numbers is None:
         raise _too_many_digits(location)
-    return found
+    return numbers
 
 
 @lru_cache(maxsize=1024)
-def _plain(values: Pattern) -> Pattern | None:
-    """Return those numbers of a pattern that are plain decimals; many schemas ask for the same."""
+def _plain_numbers(values: Pattern) -> Pattern | None:
+    """Return the plain decimals among the numbers of a pattern; many schemas share one result."""
     return scan(values, [_PLAIN_DECIMALS])
 
 
@@ -197,28 +197,28 @@ def _too_many_digits(location: Location) -> SchemaError:
     )
 
 
-def _texts(values: Pattern, location: Location) -> Pattern:
-    """Return the strings of a pattern. Raises `SchemaError` if they contain themselves."""
-    found = _with_one_character(values)
-    if any(node is CHARACTER for node in nodes_of(found)):
+def _canonical_strings(values: Pattern, location: Location) -> Pattern:
+    """Return the strings of a pattern in canonical form. Raises `SchemaError` if the pattern contains itself."""
+    strings = _with_canonical_characters(values)
+    if any(node is CHARACTER for node in nodes_of(strings)):
         raise location.refusal(
             "'uniqueItems' is not supported for strings that refer to themselves",
             keyword="uniqueItems",
             remedy="Remove it, and remove what is repeated in your program.",
         )
-    return found
+    return strings
 
 
-def _with_one_character(pattern: Pattern) -> Pattern:
-    """Return a pattern in which any character has one spelling."""
+def _with_canonical_characters(pattern: Pattern) -> Pattern:
+    """Return a pattern in which any character has one canonical."""
     match pattern:
         case _ if pattern is CHARACTER:
             return ONE_CHARACTER
         case Concat(parts):
-            return concat(*map(_with_one_character, parts))
+            return concat(*map(_with_canonical_characters, parts))
         case Alternation(options):
-            return alternation(*map(_with_one_character, options))
+            return alternation(*map(_with_canonical_characters, options))
         case Repeat(item, minimum, maximum):
-            return repeat(_with_one_character(item), minimum, maximum)
+            return repeat(_with_canonical_characters(item), minimum, maximum)
         case _:
             return pattern

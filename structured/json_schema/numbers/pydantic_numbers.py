@@ -1,19 +1,20 @@
-"""Numbers of types: one spelling of each value, and a limited number of digits, so that no model may run on.
+"""Numbers of Pydantic types: one spelling of each value, and a limited number of digits, so that no model runs on.
 
 A float with bounds or a divisor has no exponent, unless no decimal of `PLACES` lies between its bounds, and no negative
-zero where its minimum is 0. Pydantic accepts a float as a multiple if, in the arithmetic of doubles, it is no more than
-1e-9 away from one. That is so for every multiple that is a double, and, whatever the divisor, below 2 ** 23: there, a
-rounding error is at most 2 ** -30. Larger ones are given up.
+zero where its minimum is 0. Pydantic accepts a float as a multiple if, in the arithmetic of doubles, it is at most 1e-9
+away from a multiple. That holds for every multiple that is a double, and for every multiple below 2 ** 23, whatever the
+divisor: a rounding error there is at most 2 ** -30. Larger multiples that are not doubles are left out.
 """
 
 import sys
 from fractions import Fraction
 from functools import lru_cache
 
-from structured.json_schema.numbers.bounds import Interval, Rules
+from structured.json_schema.numbers.bounds import Interval, NumberRules
 from structured.json_schema.numbers.multiples import Multiples, common_multiple, factor_and_power, scan
 from structured.json_schema.numbers.ranges import (
     DIGIT,
+    MANTISSA_PLACES,
     NOT_ZERO,
     Style,
     decimal_places,
@@ -21,15 +22,15 @@ from structured.json_schema.numbers.ranges import (
     either_sign,
     integer_range,
     power_of_ten,
+    scientific,
 )
-from structured.json_schema.numbers.scientific import MANTISSA_PLACES, scientific
-from structured.regex import Pattern, alternation, chars, concat, literal, optional, repeat, words
+from structured.regex import Pattern, alternation, chars, concat, literal, optional, repeat, union, words
 
 INTEGER_DIGITS = 18
-"""Digits of an integer that has no bound; with one bound, ten times the bound is still allowed."""
+"""Digits of an integer without a bound; beside one bound, integers up to ten times that bound are allowed."""
 
 FLOAT_DIGITS = 16
-"""Digits before the point, in the same way: `repr` turns to an exponent for what has more."""
+"""Digits before the point of a float without a bound: `repr` writes larger floats with an exponent."""
 
 PLACES = 20
 """Digits after the point: no double from 0.0001 up has more in its `repr`."""
@@ -45,7 +46,7 @@ _UNBOUNDED_FLOAT = concat(
 
 
 @lru_cache(maxsize=1024)
-def typed_integer(rules: Rules) -> Pattern | None:
+def typed_integer(rules: NumberRules) -> Pattern | None:
     """Return the integers that keep the rules: no leading zeros, no `-0`, no `1.0`; None if there are none."""
     (interval,) = rules.intervals
     first, last = interval.integers
@@ -64,13 +65,13 @@ def typed_integer(rules: Rules) -> Pattern | None:
         return words(str(value) for value in values)
     if first is not None and last is not None:
         return scan(integer_range(low * divisor, high * divisor), [Multiples(Fraction(divisor))])
-    # Where there is no end, digits are counted beside the automaton and not in it, whose states would be as many times.
+    # Without a bound, digits are counted beside the automaton: counting inside would multiply its states.
     most = len(str(limit)) + (first is None or first < 0)
     return scan(integer_range(first, last), [Multiples(Fraction(divisor))], most=most)
 
 
 def _with_zeros(low: int, high: int, zeros: str) -> Pattern:
-    """Return the integers from `low` to `high` with zeros behind them: `5`, `12`, `00` → `(?:1[0-2]|[5-9])00`."""
+    """Return the integers from `low` to `high` followed by zeros: `5`, `12`, `00` → `(?:1[0-2]|[5-9])00`."""
     if not zeros or low > 0 or high < 0:
         return concat(integer_range(low, high), literal(zeros))
     ends = [(low, -1)] * (low < 0) + [(1, high)] * (high > 0)
@@ -78,7 +79,7 @@ def _with_zeros(low: int, high: int, zeros: str) -> Pattern:
 
 
 @lru_cache(maxsize=1024)
-def typed_number(rules: Rules) -> Pattern | None:
+def typed_number(rules: NumberRules) -> Pattern | None:
     """Return the numbers whose double keeps the rules; None if there are none."""
     if rules.are_none:
         return _UNBOUNDED_FLOAT
@@ -94,7 +95,7 @@ def typed_number(rules: Rules) -> Pattern | None:
 
 
 def _with_exponent(low: Fraction, high: Fraction | None) -> Pattern | None:
-    """Return the numbers above 0 between two ends that have too many places for plain decimals."""
+    """Return the numbers above 0 between two bounds that have too many places for plain decimals."""
     return scientific(low, high, Style(MANTISSA_PLACES))
 
 
@@ -104,26 +105,24 @@ def multiples_between(low: Fraction, high: Fraction, divisor: Fraction) -> Patte
     decimals = decimal_range(low, high, Style(max(0, -power), loose=False))
     if decimals is None or (factor == 1 and power <= 0):
         return decimals
-    values = Rules((Interval(low, high),), divisor).few_values()
+    values = NumberRules((Interval(low, high),), divisor).few_values()
     return scan(decimals, [Multiples(divisor)]) if values is None else _listed(values, max(0, -power))
 
 
 def _listed(values: list[Fraction], places: int) -> Pattern | None:
-    """Return some values, with so many places or fewer."""
-    found = [decimal_range(value, value, Style(places, loose=False)) for value in values]
-    kept = [pattern for pattern in found if pattern is not None]
-    return alternation(*kept) if kept else None
+    """Return some values, each with at most `places` digits after the point."""
+    return union(decimal_range(value, value, Style(places, loose=False)) for value in values)
 
 
 def _limited(low: Fraction | None, high: Fraction | None) -> tuple[Fraction, Fraction]:
-    """Return the ends, drawn in where there is none."""
+    """Return the bounds, with a limit in place of each that is missing."""
     most = max([Fraction(10**FLOAT_DIGITS), *(10 * abs(end) for end in (low, high) if end is not None)])
     limit = min(most - power_of_ten(-PLACES), Fraction(repr(sys.float_info.max)))
     return -limit if low is None else low, limit if high is None else high
 
 
 def _reach(divisor: Fraction) -> Fraction:
-    """Return how far every multiple of a divisor is accepted as one: less than a number of one digit and zeros."""
+    """Return a limit up to which Pydantic accepts every multiple of a divisor: a digit and zeros, less a unit."""
     limit = 2**23 if divisor >= Fraction(1, 10**8) else 10**6
     if Fraction(float(divisor)) == divisor:
         limit = max(limit, 2**53 // divisor.denominator)

@@ -1,9 +1,8 @@
-"""Evaluation: whether a schema allows a value, by `jsonschema`.
+"""Validity of values: whether a schema allows a value, by `jsonschema`.
 
-What a schema says of a value is found out once in a validation, however many references lead there.
-
-Formats and regular expressions are those that are supported elsewhere: `jsonschema` takes what happens to be installed
-for the ones, and Python's `re` for the others.
+Each pair of schema and value is evaluated once in a validation, however many references lead to it. Formats and regular
+expressions are those of this package: `jsonschema` depends on installed packages for the former, and uses Python's `re`
+for the latter.
 """
 
 import operator
@@ -20,36 +19,35 @@ from structured.automata.dfa import PatternLanguage
 from structured.errors import PatternError, SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import Draft
-from structured.json_schema.document.library import ROOT_URI
+from structured.json_schema.document.equality import identity
+from structured.json_schema.document.library import ROOT_URI, pointer_of
 from structured.json_schema.document.location import Complement, Elsewhere, Location, Subschema
 from structured.json_schema.document.references import REFERENCES
-from structured.json_schema.document.resources import pointer_of
-from structured.json_schema.logic.equality import identity
+from structured.json_schema.logic.property_names import finds
 from structured.json_schema.numbers import DIVISORS, is_multiple
 from structured.json_schema.strings.formats import SPECIFIED_FORMATS
-from structured.json_schema.strings.names import finds
 from structured.regex.dialects import ECMA
 
 
 class NotEvaluatedError(SchemaError):
-    """Whether a schema allows a value cannot be decided, because of its references."""
+    """The references of a schema prevent deciding whether it allows a value."""
 
 
-class Place(NamedTuple):
-    """Where a schema stands, and whether formats forbid anything there: `asserts_formats` of a compilation, decided."""
+class SchemaPlace(NamedTuple):
+    """The location of a schema, and whether formats restrict anything there."""
 
     location: Location
     asserts_formats: bool
 
     def allows(self, schema: Any, value: Any) -> bool:
-        """Tell whether a schema that stands here allows a value."""
+        """Tell whether a schema at this place allows a value."""
         return allows(Subschema(schema, self.location), value, asserts_formats=self.asserts_formats)
 
 
 @deep
 def allows(part: Subschema, value: Any, *, asserts_formats: bool) -> bool:
     """Tell whether a schema allows a value, to a validator that asserts formats or to one that does not."""
-    schema, place = part.schema, Place(part.location, asserts_formats)
+    schema, place = part.schema, SchemaPlace(part.location, asserts_formats)
     if isinstance(schema, bool):
         return schema
     if isinstance(schema, Elsewhere):
@@ -59,45 +57,45 @@ def allows(part: Subschema, value: Any, *, asserts_formats: bool) -> bool:
     return _plainly_allows(schema, place, value)
 
 
-def _complement_allows(schema: Complement, place: Place, value: Any) -> bool:
-    """Tell the same for a schema of the compiler's own, whose type comes first."""
-    made = place.location.compilation.made
-    key = "plain", id(schema)
-    if key not in made:
-        made[key] = (
-            schema,
-            {name: held for name, held in schema.items() if name not in _OWN and name not in _CONTAINS},
-        )
-    if not _plainly_allows(made[key][1], place, value):
+def _complement_allows(schema: Complement, place: SchemaPlace, value: Any) -> bool:
+    """Tell whether a schema made by the compiler allows a value, its type first."""
+
+    def make() -> dict[str, Any]:
+        return {name: argument for name, argument in schema.items() if name not in _OWN and name not in _CONTAINS}
+
+    plain = place.location.compilation.once(("plain", id(schema)), make, keep=schema)
+    if not _plainly_allows(plain, place, value):
         return False
     if "contains" in schema and not _contains(schema, place, value):
         return False
-    return all(_OWN[keyword](held, place, value) for keyword, held in schema.items() if keyword in _OWN)
+    return all(_OWN[keyword](argument, place, value) for keyword, argument in schema.items() if keyword in _OWN)
 
 
-def _properties(held: Mapping[str, Any], place: Place, value: Any) -> bool:
+def _properties(argument: Mapping[str, Any], place: SchemaPlace, value: Any) -> bool:
     return not isinstance(value, dict) or all(
-        place.allows(held[name], value[name]) for name in held.keys() & value.keys()
+        place.allows(argument[name], value[name]) for name in argument.keys() & value.keys()
     )
 
 
-def _prefix(held: list[Any], place: Place, value: Any) -> bool:
-    return not isinstance(value, list) or all(place.allows(one, item) for one, item in zip(held, value, strict=False))
+def _prefix(argument: list[Any], place: SchemaPlace, value: Any) -> bool:
+    return not isinstance(value, list) or all(
+        place.allows(schema, item) for schema, item in zip(argument, value, strict=False)
+    )
 
 
-def _no_pattern(held: str, _place: Place, value: Any) -> bool:
-    return not isinstance(value, str) or not finds(held, ECMA, value)
+def _no_pattern(argument: str, _place: SchemaPlace, value: Any) -> bool:
+    return not isinstance(value, str) or not finds(argument, ECMA, value)
 
 
-def _no_format(held: str, place: Place, value: Any) -> bool:
-    return not isinstance(value, str) or not _plainly_allows({"format": held}, place, value)
+def _no_format(argument: str, place: SchemaPlace, value: Any) -> bool:
+    return not isinstance(value, str) or not _plainly_allows({"format": argument}, place, value)
 
 
-def _no_multiple(held: Any, place: Place, value: Any) -> bool:
-    return not _is_number(value) or not _plainly_allows({"multipleOf": held}, place, value)
+def _no_multiple(argument: Any, place: SchemaPlace, value: Any) -> bool:
+    return not _is_number(value) or not _plainly_allows({"multipleOf": argument}, place, value)
 
 
-def _no_integer(_held: bool, _place: Place, value: Any) -> bool:
+def _no_integer(_held: bool, _place: SchemaPlace, value: Any) -> bool:
     return not _is_number(value) or value != int(value)
 
 
@@ -105,33 +103,33 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _none_of(held: list[Any], _place: Place, value: Any) -> bool:
-    return isinstance(value, bool) or identity(value) not in _identities(held)
+def _none_of(argument: list[Any], _place: SchemaPlace, value: Any) -> bool:
+    return isinstance(value, bool) or identity(value) not in _identities(argument)
 
 
-def _not_unique(_held: bool, place: Place, value: Any) -> bool:
+def _not_unique(_held: bool, place: SchemaPlace, value: Any) -> bool:
     return not isinstance(value, list) or not _plainly_allows({"uniqueItems": True}, place, value)
 
 
-def _some_item(held: Any, place: Place, value: Any) -> bool:
-    return not isinstance(value, list) or any(place.allows(held.schema, item) for item in value[held.start :])
+def _some_item(rule: Any, place: SchemaPlace, value: Any) -> bool:
+    return not isinstance(value, list) or any(place.allows(rule.schema, item) for item in value[rule.start :])
 
 
-def _some_property(held: Any, place: Place, value: Any) -> bool:
+def _some_property(rule: Any, place: SchemaPlace, value: Any) -> bool:
     return not isinstance(value, dict) or any(
-        _is_asked(held, place, name) and place.allows(held.schema, value[name]) for name in value
+        _has_suitable_name(rule, place, name) and place.allows(rule.schema, value[name]) for name in value
     )
 
 
-def _is_asked(held: Any, place: Place, name: str) -> bool:
-    if name in held.other_names or any(finds(regex, ECMA, name) for regex in held.other_patterns):
+def _has_suitable_name(rule: Any, place: SchemaPlace, name: str) -> bool:
+    if name in rule.other_names or any(finds(regex, ECMA, name) for regex in rule.other_patterns):
         return False
-    is_found = held.pattern is None or finds(held.pattern, ECMA, name)
-    return is_found and place.allows(held.names, name)
+    is_found = rule.pattern is None or finds(rule.pattern, ECMA, name)
+    return is_found and place.allows(rule.names, name)
 
 
-def _contains(schema: Complement, place: Place, value: Any) -> bool:
-    """Tell whether as many items as `contains` and the counts beside it ask for are there."""
+def _contains(schema: Complement, place: SchemaPlace, value: Any) -> bool:
+    """Tell whether a list has an allowed number of items that satisfy `contains`."""
     if not isinstance(value, list):
         return True
     met = sum(place.allows(schema["contains"], item) for item in value)
@@ -141,7 +139,7 @@ def _contains(schema: Complement, place: Place, value: Any) -> bool:
 
 _CONTAINS = frozenset({"contains", "maxContains", "minContains"})
 
-_OWN: Mapping[str, Callable[[Any, Place, Any], bool]] = {
+_OWN: Mapping[str, Callable[[Any, SchemaPlace, Any], bool]] = {
     "properties": _properties,
     "prefixItems": _prefix,
     "not pattern": _no_pattern,
@@ -155,7 +153,7 @@ _OWN: Mapping[str, Callable[[Any, Place, Any], bool]] = {
 }
 
 
-def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
+def _plainly_allows(schema: Any, place: SchemaPlace, value: Any) -> bool:
     location = place.location
     try:
         with _validation():
@@ -166,28 +164,27 @@ def _plainly_allows(schema: Any, place: Place, value: Any) -> bool:
         raise location.refusal(error.problem, keyword=error.keyword, remedy=error.remedy) from error
     except PatternError as error:
         raise location.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
-    # What is wrong with the schema, or with one that it refers to, comes out as an error of Python's or of a library's.
+    # A fault of the schema, or of a schema that it refers to, raises an error of Python or of a library.
     except Exception as error:
         if not isinstance(error, _FAULTS) and type(error).__module__.partition(".")[0] not in _LIBRARIES:
             raise
         raise location.refusal(
             f"The schema is malformed, or refers to one that is: {str(error).partition(chr(10))[0]}",
-            remedy="Correct it, or remove what stands beside the listed values.",
+            remedy="Correct it, or remove the keywords beside the listed values.",
         ) from error
 
 
 _FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _LIBRARIES = {"jsonschema", "referencing", "re", "attr"}
-"""What a malformed schema raises in `jsonschema`; a time-out of the caller's, for one, is not about the schema."""
+"""Errors that a malformed schema raises in `jsonschema`. Others, such as a caller's time-out, are passed on."""
 
 
 @deep
 def rejection(root: Subschema, value: Any) -> str | None:
     """Return why a whole schema does not allow a value; None if it does, or if `jsonschema` cannot tell.
 
-    Where formats may be read in two ways, both have to allow it.
-
-    It cannot where names are dynamic, nor where a schema refers to itself in place, which it follows for ever.
+    Where formats may be read in two ways, both have to allow the value. `jsonschema` cannot tell where names are
+    dynamic, or where a schema refers to itself in place.
     """
     from jsonschema.exceptions import best_match
     from jsonschema.validators import validator_for
@@ -212,7 +209,7 @@ def rejection(root: Subschema, value: Any) -> str | None:
 
 
 def _json_path(error: Any) -> str:
-    """Return where an error is, from the errors that it led to, which may be many."""
+    """Return the JSON path of an error, along its chain of parents, which may be long."""
     from jsonschema import ValidationError
 
     path: list[str | int] = []
@@ -223,29 +220,28 @@ def _json_path(error: Any) -> str:
     return str(ValidationError("", path=path).json_path)
 
 
-def _validator(schema: Any, place: Place) -> Any:
-    """Return what validates by a schema; the same each time, since to make it is most of the work."""
+def _validator(schema: Any, place: SchemaPlace) -> Any:
+    """Return the validator of a schema, the same object each time, since making it is most of the work."""
+    location = place.location
+    key = "validator", id(schema), location.entered, location.path, place.asserts_formats
+    return location.compilation.once(key, lambda: _new_validator(schema, place), keep=schema)
+
+
+def _new_validator(schema: Any, place: SchemaPlace) -> Any:
     from jsonschema.validators import validator_for
 
-    location = place.location
-    made = location.compilation.made
-    key = "validator", id(schema), location.entered, location.path, place.asserts_formats
-    if key not in made:
-        validator = _with_own_patterns(validator_for({"$schema": location.draft.metaschema}))
-        check_well_formed(schema, location.draft, validator.FORMAT_CHECKER)
-        library, checker = location.compilation.library, _checker(place.asserts_formats)
-        if _refers(schema):
-            located = {"$ref": _address(schema, location)}
-            found = validator(located, registry=library.registry, format_checker=checker)
-        else:
-            found = validator(schema, format_checker=checker)
-        made[key] = schema, found
-    return made[key][1]
+    location, checker = place.location, _checker(place.asserts_formats)
+    validator = _with_own_patterns(validator_for({"$schema": location.draft.metaschema}))
+    check_well_formed(schema, location.draft, validator.FORMAT_CHECKER)
+    if not _refers(schema):
+        return validator(schema, format_checker=checker)
+    located = {"$ref": _address(schema, location)}
+    return validator(located, registry=location.compilation.library.registry, format_checker=checker)
 
 
 @deep
 def _refers(value: Any) -> bool:
-    """Tell whether there may be a reference in a schema."""
+    """Tell whether a schema may contain a reference."""
     if isinstance(value, list):
         return any(map(_refers, value))
     return isinstance(value, Mapping) and (not value.keys().isdisjoint(REFERENCES) or any(map(_refers, value.values())))
@@ -254,21 +250,21 @@ def _refers(value: Any) -> bool:
 def _address(schema: Any, location: Location) -> str:
     """Return the URI by which the registry finds a schema that refers to others."""
     resource, library = location.scope.resource, location.compilation.library
-    if location.scope.outer or library.is_dynamic:  # `jsonschema` takes every reference to a dynamic name for dynamic
+    if location.scope.outer or library.is_dynamic:  # `jsonschema` treats every reference to a dynamic name as dynamic
         raise NotEvaluatedError(
             "References beside listed values are not supported where names are dynamic",
-            remedy="Use $anchor in place of $dynamicAnchor, or remove what stands beside the listed values.",
+            remedy="Use $anchor in place of $dynamicAnchor, or remove the keywords beside the listed values.",
         )
     if not library.holds(schema, resource.document, location.path):
         raise NotEvaluatedError(
-            "References beside listed values are not supported here", remedy="Remove what stands beside the values."
+            "References beside listed values are not supported here", remedy="Remove the keywords beside the values."
         )
     return f"{resource.document or ROOT_URI}#{quote(pointer_of(location.path))}"
 
 
 @deep
 def check_well_formed(schema: Any, draft: Draft, checker: Any, *, is_deep: bool = True) -> None:
-    """Check a schema by the metaschema of a draft. Raises the error of `jsonschema` that says what is wrong."""
+    """Check a schema by the metaschema of a draft. Raises the error of `jsonschema` about the first fault."""
     from jsonschema.exceptions import SchemaError as MalformedError
     from jsonschema.validators import validator_for
 
@@ -283,13 +279,13 @@ def check_well_formed(schema: Any, draft: Draft, checker: Any, *, is_deep: bool 
 
 
 MAX_STEPS = 1_000_000
-"""Schemas that are held against values in one validation."""
+"""The most pairs of schema and value that are evaluated in one validation."""
 
 
 class _Validation:
-    """What is known within one validation: the errors of each schema for each value, both by identity.
+    """The state of one validation: the errors of each schema for each value, both by identity.
 
-    `has_failed_format` tells whether a text was not of a format that was asserted.
+    `has_failed_format` says whether some text was not of an asserted format.
     """
 
     def __init__(self) -> None:
@@ -298,39 +294,39 @@ class _Validation:
         self.has_failed_format = False
 
     def step(self) -> None:
-        """Count a schema that is held against a value. Raises NotEvaluatedError where that goes on too long."""
+        """Count one evaluation. Raises NotEvaluatedError after `MAX_STEPS`."""
         self.steps += 1
         if self.steps > MAX_STEPS:
             raise NotEvaluatedError(
-                f"To validate takes more than {MAX_STEPS:,} steps", remedy="Let fewer references lead to the same."
+                f"Validation takes more than {MAX_STEPS:,} steps", remedy="Use fewer references to the same schemas."
             )
 
-    def errors_of(self, schema: Any, value: Any, found: Callable[[], Iterator[Any]]) -> list[Any]:
-        """Return the errors; where they are known, what the first of them says, and not what led to it.
+    def errors_of(self, schema: Any, value: Any, evaluate: Callable[[], Iterator[Any]]) -> list[Any]:
+        """Return the errors of a value; after the first time, only a copy of the first error, without its causes.
 
-        Raises NotEvaluatedError where they depend on themselves, since a schema refers to itself in place.
+        Raises NotEvaluatedError where errors depend on themselves, since a schema refers to itself in place.
         """
         key = id(schema), id(value)
         if key not in self.errors:
             self.step()
             self.errors[key] = None
-            errors = list(found())
-            self.errors[key] = [(type(error), _said(error)) for error in errors]
+            errors = list(evaluate())
+            self.errors[key] = [(type(error), _fields(error)) for error in errors]
             return errors
-        known = self.errors[key]
-        if known is None:
+        kept = self.errors[key]
+        if kept is None:
             raise NotEvaluatedError("A schema refers to itself in place", remedy="Remove the reference.")
-        return [kind(**said) for kind, said in known[:1]]
+        return [kind(**fields) for kind, fields in kept[:1]]
 
 
-def _said(error: Any) -> dict[str, Any]:
-    """Return what an error says so far: the paths become longer further out."""
-    said = {name: getattr(error, name) for name in _SAID}
-    return {**said, "path": tuple(error.path), "schema_path": tuple(error.schema_path)}
+def _fields(error: Any) -> dict[str, Any]:
+    """Return a copy of the fields of an error: callers extend its paths."""
+    fields = {name: getattr(error, name) for name in _FIELDS}
+    return {**fields, "path": tuple(error.path), "schema_path": tuple(error.schema_path)}
 
 
-_SAID = ("message", "cause", "validator", "validator_value", "instance", "schema")
-"""What an error says, without the errors that led to it."""
+_FIELDS = ("message", "cause", "validator", "validator_value", "instance", "schema")
+"""The fields of an error, without its paths and the errors that caused it."""
 
 
 _current: ContextVar[_Validation] = ContextVar("validation")
@@ -347,7 +343,7 @@ def _validation() -> Iterator[_Validation]:
 
 
 def _descending_once(plainly: Callable[..., Any]) -> Callable[..., Any]:
-    """Return what goes down into a schema as `plainly` does, once for each value and to any depth."""
+    """Return a `descend` method that evaluates each schema once for each value, to any depth, by calling `plainly`."""
 
     @deep
     def errors_of(validator: Any, instance: Any, schema: Any, options: Any) -> list[Any]:
@@ -356,7 +352,7 @@ def _descending_once(plainly: Callable[..., Any]) -> Callable[..., Any]:
     def descend(
         self: Any, instance: Any, schema: Any, path: Any = None, schema_path: Any = None, **options: Any
     ) -> Any:
-        """Find out once what is wrong, and say where for each way that leads there."""
+        """Yield the errors of a schema, with the path of this way to it."""
         for error in errors_of(self, instance, schema, options):
             if path is not None:
                 error.path.appendleft(path)
@@ -371,22 +367,23 @@ def _descending_once(plainly: Callable[..., Any]) -> Callable[..., Any]:
 def _with_own_patterns(validator: Any) -> Any:
     from jsonschema.validators import extend
 
-    known = validator.VALIDATORS.keys()
-    checks = {keyword: check for keyword, check in _CHECKS.items() if keyword in known}
-    if "exclusiveMinimum" not in known:  # draft 4 has a flag of that name, which jsonschema reads with the bound
+    keywords = validator.VALIDATORS.keys()
+    checks = {keyword: check for keyword, check in _CHECKS.items() if keyword in keywords}
+    if "exclusiveMinimum" not in keywords:  # draft 4 has a flag of that name, which `jsonschema` reads with the bound
         checks = {keyword: check for keyword, check in checks.items() if keyword not in _BOUNDS}
-    own = extend(validator, {keyword: _reporting(check) for keyword, check in checks.items()} | _negation(known))
+    own = extend(validator, {keyword: _reporting(check) for keyword, check in checks.items()} | _negation(keywords))
     evolve = own.evolve
 
     def evolved(self: Any, **changes: Any) -> Any:
-        """Stay with the own patterns where `jsonschema` would take another validator, that of a `$schema`."""
+        """Keep these checks where `jsonschema` would switch to the validator of another `$schema`."""
         _current.get().step()
-        found = evolve(self, **changes)
-        if type(found) is own:
-            return found
-        other: Any = type(found)
+        evolved_validator = evolve(self, **changes)
+        if type(evolved_validator) is own:
+            return evolved_validator
+        other: Any = type(evolved_validator)
+        fields = [attribute for attribute in other.__attrs_attrs__ if attribute.init]
         return _with_own_patterns(other)(
-            **{one.alias: getattr(found, one.name) for one in other.__attrs_attrs__ if one.init}
+            **{attribute.alias: getattr(evolved_validator, attribute.name) for attribute in fields}
         )
 
     own.evolve = evolved
@@ -395,26 +392,26 @@ def _with_own_patterns(validator: Any) -> Any:
 
 
 def _reporting(check: Callable[[Any, Any], str | None]) -> Callable[..., Any]:
-    """Return a keyword for `jsonschema`, given what tells of its value and an instance what is wrong, if anything."""
+    """Return a keyword for `jsonschema`; `check` returns the problem of its value and an instance, or None."""
     from jsonschema import ValidationError
 
-    def keyword(_validator: Any, held: Any, value: Any, _schema: Any) -> Any:
-        problem = check(held, value)
+    def keyword(_validator: Any, argument: Any, value: Any, _schema: Any) -> Any:
+        problem = check(argument, value)
         if problem is not None:
             yield ValidationError(problem)
 
     return keyword
 
 
-def _negation(known: Collection[str]) -> dict[str, Callable[..., Any]]:
-    """Return `not`, where a draft has it: `jsonschema` writes out the denied schema for each value that it allows."""
+def _negation(keywords: Collection[str]) -> dict[str, Callable[..., Any]]:
+    """Return the keyword `not`, where a draft has it: that of `jsonschema` formats the denied schema for each error."""
     from jsonschema import ValidationError
 
-    def keyword(validator: Any, held: Any, value: Any, _schema: Any) -> Any:
-        if validator.evolve(schema=held).is_valid(value):
-            yield ValidationError(f"{value!r} is allowed by what must not hold")
+    def keyword(validator: Any, argument: Any, value: Any, _schema: Any) -> Any:
+        if validator.evolve(schema=argument).is_valid(value):
+            yield ValidationError(f"{value!r} is allowed by a denied schema")
 
-    return {"not": keyword} if "not" in known else {}
+    return {"not": keyword} if "not" in keywords else {}
 
 
 def _pattern_problem(regex: str, value: Any) -> str | None:
@@ -444,7 +441,7 @@ _BOUNDS: Mapping[str, tuple[Callable[[Any, Any], bool], str]] = {
     "exclusiveMinimum": (operator.gt, "not greater than"),
     "exclusiveMaximum": (operator.lt, "not less than"),
 }
-"""What has to hold of a number and a bound, and what is wrong if it does not."""
+"""The relation of a number to a bound, and the problem where it does not hold."""
 
 
 _CHECKS: Mapping[str, Callable[[Any, Any], str | None]] = {
@@ -453,35 +450,35 @@ _CHECKS: Mapping[str, Callable[[Any, Any], str | None]] = {
     **dict.fromkeys(DIVISORS, _multiple_problem),
     **{keyword: partial(_bound_problem, *rule) for keyword, rule in _BOUNDS.items()},
 }
-"""The keywords that `jsonschema` reads in another way, or slowly: each with what tells what is wrong, if anything."""
+"""Keywords that `jsonschema` evaluates differently or slowly, each with a function that returns the problem."""
 
 
 def _decimal(value: float) -> float | Fraction:
-    """Return a number as it is written: 5.767448242183587e+16 is 57674482421835870, and its double is 2 more."""
+    """Return the value of a number as written: 5.767448242183587e+16 is 57674482421835870; its double is 2 more."""
     return Fraction(str(value)) if abs(value) < inf else value
 
 
 _FEW = 100
-"""Listed values that an error shows; of more it tells the number."""
+"""The most listed values that an error shows; of more it shows the number."""
 
 _IDENTITIES: dict[int, tuple[Any, frozenset[str]]] = {}
 _MAX_KEPT = 256
 
 
 def _identities(values: Any) -> frozenset[str]:
-    """Return the identities of listed values; the same for the same list, so that a value is looked up at once."""
-    listed, known = _IDENTITIES.get(id(values), (None, frozenset()))
+    """Return the identities of listed values, the same set for the same list."""
+    listed, identities = _IDENTITIES.get(id(values), (None, frozenset()))
     if listed is values:
-        return known
-    known = frozenset(map(identity, values))
+        return identities
+    identities = frozenset(map(identity, values))
     if len(_IDENTITIES) >= _MAX_KEPT:
         _IDENTITIES.clear()
-    _IDENTITIES[id(values)] = values, known
-    return known
+    _IDENTITIES[id(values)] = values, identities
+    return identities
 
 
 def _checker(asserts_formats: bool) -> Any:
-    """Return what checks formats; None where they are annotations."""
+    """Return the checker of formats; None where they are annotations."""
     return _format_checker() if asserts_formats else None
 
 

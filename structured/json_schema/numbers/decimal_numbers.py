@@ -1,9 +1,9 @@
-"""The texts of a Python `Decimal`, which stand in a JSON string.
+"""The texts of a Python `Decimal` inside a JSON string.
 
-A text is a plain decimal without leading zeros. Pydantic counts digits as `Decimal.as_tuple` has them, zeros at the end
-included: 1.50 has three, two of them after the point, and so has 0.001; 0 has one before the point, and 0.0 none. It
-then forgives zeros at the end, but that is not made use of. A quotient by `multiple_of` is rounded to the 28 digits of
-the default context, so greater multiples are given up.
+A text is a plain decimal without leading zeros. Pydantic counts digits as `Decimal.as_tuple` has them, trailing zeros
+included: 1.50 has three digits, two of them after the point, and so has 0.001; 0 has one before the point, and 0.0
+none. Pydantic then ignores trailing zeros, but the pattern does not rely on it. A quotient by `multiple_of` is rounded
+to the 28 digits of the default context, so greater multiples are left out.
 """
 
 from collections.abc import Mapping
@@ -14,16 +14,15 @@ from typing import Any
 from structured.json_schema.document.location import Subschema
 from structured.json_schema.numbers.bounds import Interval, too_many_states
 from structured.json_schema.numbers.multiples import Multiples, scan
-from structured.json_schema.numbers.of_types import INTEGER_DIGITS, PLACES
-from structured.json_schema.numbers.ranges import Style, either_sign, magnitudes, power_of_ten
-from structured.json_schema.numbers.scientific import exponent_of
+from structured.json_schema.numbers.pydantic_numbers import INTEGER_DIGITS, PLACES
+from structured.json_schema.numbers.ranges import Style, either_sign, exponent_of, magnitudes, power_of_ten
 from structured.regex import Pattern, alternation, concat, literal, repeat
 
 DECIMAL = "decimal"
-"""The format, and the keyword that holds the rules under their Pydantic names, its decimals as strings."""
+"""The format, and the keyword that holds the rules under their Pydantic names, with decimals as strings."""
 
 MAX_DIGITS = 1_000
-"""Digits of a decimal that rules are written for: their patterns grow with the square."""
+"""The most digits in the rules of a decimal: the pattern grows with their square."""
 
 CONTEXT_DIGITS = 28
 """The precision of Python's default context."""
@@ -52,7 +51,7 @@ def decimal_text(part: Subschema) -> Pattern:
 
 
 def _most_digits(rules: Mapping[str, Any]) -> int:
-    """Return the most digits that some rule speaks of: those allowed, or those of a bound written out."""
+    """Return the greatest number of digits in any rule: as a limit, or in a bound that is written out."""
     allowed = [rules[name] for name in ("max_digits", "decimal_places") if rules.get(name) is not None]
     written = [Decimal(rules[name]) for name in ("ge", "gt", "le", "lt", "multiple_of") if name in rules]
     sizes = [max(abs(number.adjusted()), len(number.as_tuple().digits)) for number in written if number.is_finite()]
@@ -60,7 +59,7 @@ def _most_digits(rules: Mapping[str, Any]) -> int:
 
 
 def _interval(rules: Mapping[str, Any]) -> Interval | None:
-    """Return the numbers between the bounds; None if they leave none."""
+    """Return the interval between the bounds; None if it is empty."""
     bounds = {name: Decimal(rules[name]) for name in ("ge", "gt", "le", "lt") if name in rules}
     finite = {name: Fraction(bound) for name, bound in bounds.items() if bound.is_finite()}
     if any(bound.is_nan() or (bound > 0) == (name[0] == "g") for name, bound in bounds.items() if name not in finite):
@@ -72,7 +71,7 @@ def _interval(rules: Mapping[str, Any]) -> Interval | None:
 
 
 def _pieces(rules: Mapping[str, Any], interval: Interval, divisor: Fraction | None) -> list[Pattern]:
-    """Return the patterns of the decimals of each number of digits before the point, or of any at once."""
+    """Return the patterns of the decimals, one for each number of digits before the point where that matters."""
     digits, places = rules.get("max_digits"), rules.get("decimal_places")
     whole = _whole_digits(interval, digits, places)
     if divisor is not None:
@@ -85,7 +84,7 @@ def _pieces(rules: Mapping[str, Any], interval: Interval, divisor: Fraction | No
 
 
 def _whole_digits(interval: Interval, digits: int | None, places: int | None) -> int:
-    """Return the digits that may stand before the point."""
+    """Return how many digits may precede the point."""
     if digits is not None:
         return digits - (places or 0)
     ends = [abs(end) for end in (interval.low, interval.high) if end]
@@ -93,7 +92,7 @@ def _whole_digits(interval: Interval, digits: int | None, places: int | None) ->
 
 
 def _between(interval: Interval, fewest: int, most: int, places: int, *, pointed: bool = False) -> list[Pattern]:
-    """Return the decimals of an interval with so many digits before the point; 0 are those that are less than 1.
+    """Return the decimals of an interval with `fewest` to `most` digits before the point; those below 1 count 0 digits.
 
     With `pointed`, zero has a point.
     """
@@ -110,5 +109,5 @@ def _between(interval: Interval, fewest: int, most: int, places: int, *, pointed
         zero, more = concat(literal("0."), repeat(literal("0"), 1, places)), magnitudes(unit, end, style)
         return zero if more is None else alternation(zero, more)
 
-    found = either_sign(*interval.rounded(places), inside)
-    return [] if found is None else [found]
+    pattern = either_sign(*interval.rounded(places), inside)
+    return [] if pattern is None else [pattern]

@@ -1,0 +1,237 @@
+"""Arrays in which no two items are the same (validation §6.4.3).
+
+Where all items have few values, each set of values already used is a state. Otherwise each value has one spelling, and
+an item may not be spelled like an earlier one.
+"""
+
+import json
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from structured.automata import RegularAutomaton
+from structured.automata.dfa import most_characters
+from structured.errors import SchemaError
+from structured.json_schema.arrays.canonical_json import ONE_CHARACTER, canonical_values
+from structured.json_schema.arrays.items import bracketed, items_of, prefix_of, read_by, read_needs, rest_of
+from structured.json_schema.document.equality import identity
+from structured.json_schema.document.location import Location, PatternOf, Subschema, Subschemas
+from structured.regex import (
+    Alternation,
+    CharSet,
+    Concat,
+    Distinct,
+    Literal,
+    Members,
+    Pattern,
+    Reference,
+    Repeat,
+    Scan,
+    Unlike,
+    Words,
+    literal,
+)
+from structured.regex.traversal import parts_of
+
+MAX_DISTINCT = 10
+"""The most values of items for which each set of values is a state."""
+
+MAX_LEAST = 1024
+"""The greatest `minItems` for items with more values."""
+
+Limits = tuple[int, int | None]
+
+
+def distinct_items(
+    schemas: Subschemas, distinct: Subschema, location: Location, pattern_of: PatternOf, limits: Limits
+) -> Pattern:
+    """Return the arrays in which no two items are equal."""
+    first, rest = items_of(schemas, limits[1], pattern_of)
+    texts = [_texts(item) for item in [*first, *([] if rest is None else [rest])]]
+    listed = [item_texts for item_texts in texts if item_texts is not None]
+    values = {text for item_texts in listed for text in item_texts}
+    are_few = len(listed) == len(texts) and len(values) <= MAX_DISTINCT
+    if location.is_type and not are_few:
+        raise _refusal(
+            distinct,
+            "items of more than a few values",
+            "Use list in place of set, and remove what is repeated in a Pydantic validator.",
+        )
+    if any(read_needs(schemas)):
+        raise _refusal(
+            distinct,
+            "arrays that have to contain certain items ('contains', or 'not' with 'items')",
+            "Remove one of the two rules, and check it in your program.",
+        )
+    if not are_few:
+        return _items_of_many_values(schemas, distinct, location, pattern_of, limits)
+    minimum, maximum = limits
+    value_of = _python_value if location.is_type else _json_value
+    options = [[(literal(text), value_of(text)) for text in item_texts] for item_texts in listed]
+
+    def arcs(used: frozenset[object]) -> Iterator[tuple[Pattern, frozenset[object]]]:
+        position = len(used)
+        if position != maximum and (position < len(options) or rest is not None):
+            for item, value in options[min(position, len(options) - 1)]:
+                if value not in used:
+                    yield item, used | {value}
+
+    pattern = read_by(frozenset[object](), arcs, lambda used: len(used) >= minimum, location)
+    if pattern is None:
+        raise distinct.location.unsatisfiable("too few items can be different", keyword="uniqueItems")
+    return pattern
+
+
+def _items_of_many_values(
+    schemas: Subschemas, distinct: Subschema, location: Location, pattern_of: PatternOf, limits: Limits
+) -> Pattern:
+    """Return the arrays of different items with many values, all of one schema."""
+    remedy = "remove 'uniqueItems', and remove what is repeated in your program."
+    if any("unevaluatedItems" in part.schema for part in schemas):
+        raise _refusal(distinct, "items beside 'unevaluatedItems'", f"Write 'items' instead; or {remedy}")
+    if any(map(prefix_of, schemas)):
+        raise _refusal(distinct, "first items of more than a few values", f"Let all items have one schema; or {remedy}")
+    minimum, maximum = limits
+    if minimum > MAX_LEAST:
+        raise _refusal(distinct, f"at least {minimum:,} items", f"Require at most {MAX_LEAST:,}; or {remedy}")
+    item = canonical_values([rest_of(part) for part in schemas], location, pattern_of)
+    least = max(minimum, 1)
+    if (least > 1 or not are_many(item)) and may_remember(item):
+        items = "two items or more" if least > 1 else "a few items"
+        raise _refusal(distinct, f"{items} that hold arrays of different items", f"Require none; or {remedy}")
+    lengths = _shortest_lengths(item, least) if least > 1 else ()
+    if least > 1 and len(lengths) < least:
+        raise distinct.location.unsatisfiable("too few items can be different", keyword="uniqueItems")
+    comma = location.whitespace.comma(location.depth)
+    filled = Distinct(item, comma, least, maximum, lengths, are_many(item))
+    return bracketed(filled, location, may_be_empty=minimum == 0)
+
+
+def _refusal(distinct: Subschema, feature: str, remedy: str) -> SchemaError:
+    return distinct.location.refusal(
+        f"'uniqueItems' is not supported for {feature}", keyword="uniqueItems", remedy=remedy
+    )
+
+
+def _shortest_lengths(item: Pattern, count: int) -> tuple[int, ...]:
+    """Return the lengths in bytes of the `count` shortest texts of a pattern, or of all if there are fewer."""
+    automaton = RegularAutomaton(item)
+    lengths: list[int] = []
+    ways, size = {automaton.start: 1}, 0
+    while ways and len(lengths) < count:
+        ended = sum(number for state, number in ways.items() if automaton.accepts(state))
+        lengths += [size] * min(ended, count - len(lengths))
+        following: dict[int, int] = {}
+        for state, number in ways.items():
+            automaton.expand(state)
+            row = automaton.table[state]
+            for target, bytes_there in zip(*np.unique(row[row >= 0], return_counts=True), strict=True):
+                total = following.get(int(target), 0) + number * int(bytes_there)
+                following[int(target)] = min(total, count)
+        ways, size = following, size + 1
+    return tuple(lengths)
+
+
+def _json_value(text: str) -> object:
+    """Return a key that is equal for texts of the same value (core §4.2.2)."""
+    return identity(json.loads(text))
+
+
+def _python_value(text: str) -> object:
+    """Return a key that is equal for texts whose values are one element of a Python set: `1`, `1.0`, `true`."""
+    value = json.loads(text)
+    return value if isinstance(value, bool | int | float) else _json_value(text)
+
+
+def _texts(pattern: Pattern) -> tuple[str, ...] | None:
+    """Return the texts of a pattern that lists them, one for each value; None if it does not list them."""
+    if isinstance(pattern, Alternation):
+        schemas = [_texts(option) for option in pattern.options]
+        return None if None in schemas else tuple(text for part in schemas if part is not None for text in part)
+    if isinstance(pattern, Literal | Words):
+        texts = pattern.texts if isinstance(pattern, Words) else (pattern.text,)
+        return tuple({identity(json.loads(text)): text for text in reversed(texts)}.values())[::-1]
+    return None
+
+
+MANY = 1 << 20
+"""Values that no text can use up: an automaton has fewer states."""
+
+_MAX_COUNTED = 64
+"""The length up to which texts are counted."""
+
+
+def may_remember(pattern: Pattern) -> bool:
+    """Tell whether a pattern contains items that must differ, or may do so by a definition under construction."""
+    seen: dict[int, Pattern] = {}
+    left = [pattern]
+    while left:
+        node = left.pop()
+        if isinstance(node, Distinct) or (isinstance(node, Reference) and node.name not in node.definitions):
+            return True
+        if id(node) not in seen:
+            seen[id(node)] = node
+            left.extend(parts_of(node))
+    return False
+
+
+def are_many(pattern: Pattern) -> bool:
+    """Tell whether some part of a pattern, and so the pattern, surely has `MANY` texts or more.
+
+    The numbers of texts of several parts are not multiplied: two parts may spell the same text.
+    """
+    seen: dict[int, Pattern] = {}
+    left = [pattern]
+    while left:
+        node = left.pop()
+        if id(node) in seen:
+            continue
+        seen[id(node)] = node
+        if _at_least(node) >= MANY:
+            return True
+        if isinstance(node, Concat | Alternation | Members | Distinct | Repeat):
+            left.extend(parts_of(node))
+    return False
+
+
+def _at_least(pattern: Pattern) -> float:
+    """Return a lower bound of the number of texts of a pattern, whatever its parts are."""
+    match pattern:
+        case Words(texts):
+            return len(texts)
+        case CharSet(ranges):
+            return sum(high - low + 1 for low, high in ranges)
+        case Repeat(item, _, maximum) if _is_character(item):
+            return math.inf if maximum is None else _characters(item) ** maximum
+        case Repeat(_, _, None) | Unlike() | Reference():  # a pattern that contains itself has ever longer texts
+            return math.inf
+        case Scan():
+            return _texts_of(pattern)
+        case _:
+            return 1
+
+
+def _is_character(pattern: Pattern) -> bool:
+    return isinstance(pattern, CharSet) or pattern is ONE_CHARACTER
+
+
+def _characters(pattern: Pattern) -> int:
+    """Return how many characters a set has; for any character, how many need no escape."""
+    options = pattern.options if isinstance(pattern, Alternation) else (pattern,)
+    return sum(high - low + 1 for option in options if isinstance(option, CharSet) for low, high in option.ranges)
+
+
+def _texts_of(automaton: Scan) -> float:
+    """Return how many texts of a limited length an automaton accepts."""
+    if automaton.most is None and most_characters(automaton) is None:
+        return math.inf
+    states, count = {0: 1.0}, 0.0
+    for _ in range(_MAX_COUNTED if automaton.most is None else min(automaton.most, _MAX_COUNTED)):
+        count += sum(ways for state, ways in states.items() if state in automaton.accepting)
+        following: dict[int, float] = {}
+        for state, ways in states.items():
+            for low, high, target in automaton.arcs[state]:
+                following[target] = following.get(target, 0.0) + ways * (high - low + 1)
+        states = following
+    return count + sum(ways for state, ways in states.items() if state in automaton.accepting)

@@ -1,0 +1,166 @@
+"""Names of properties: sorted by the regular expressions that match in them, and those that a rule may be about."""
+
+from collections.abc import Hashable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from structured.automata.dfa import Intersection, Language, PatternLanguage, most_characters, partition
+from structured.errors import PatternError
+from structured.json_schema.document.location import Complement, Elsewhere, Subschema, Subschemas
+from structured.regex import Pattern, alternation, concat, literal, words
+from structured.regex.dialects import ECMA, Dialect
+from structured.regex.json_strings import escaped
+from structured.regex.regex_parser import regex_to_pattern
+from structured.regex.syntax import ANY_TEXT, Lookahead, Scan
+
+
+@lru_cache(maxsize=1024)
+def language_of(regex: str, dialect: Dialect) -> PatternLanguage:
+    """Return the language of the texts that contain a match of a regular expression, the same object each time."""
+    return PatternLanguage(regex_to_pattern(regex, dialect))
+
+
+def finds(regex: str, dialect: Dialect, text: str) -> bool:
+    """Tell whether a regular expression matches in a text."""
+    return language_of(regex, dialect).contains(text)
+
+
+MAX_LOOKED_AT = 300
+"""The most states that are explored to prove that regular expressions exclude each other."""
+
+
+@lru_cache(maxsize=4096)
+def exclude_each_other(regexes: frozenset[str], dialect: Dialect) -> bool:
+    """Tell whether it is certain that no text matches all of some regular expressions: `{"^a:", "^b:"}` → True."""
+    try:
+        together = Intersection([language_of(regex, dialect) for regex in sorted(regexes)])
+        together.renew()
+        reached = {together.start}
+        states = [together.start]
+        for state in states:  # the list grows during the loop
+            if together.accepts(state) or len(states) > MAX_LOOKED_AT:
+                return False
+            new = set(together.row(state)) - reached - {None}
+            reached |= new
+            states += new
+    except PatternError:
+        return False
+    return True
+
+
+class SortedNames:
+    """Names other than the `reserved` ones, sorted by the regular expressions that match in them.
+
+    If `names` is not None, other names are left out. The kind of a name is the set of indices of the expressions that
+    match in it, and, after these, of the languages of `others` that contain it.
+    """
+
+    def __init__(
+        self,
+        names: Pattern | None,
+        reserved: Sequence[str],
+        regexes: Sequence[str],
+        dialect: Dialect,
+        others: Sequence[Language] = (),
+    ) -> None:
+        self._names = names
+        self._reserved = tuple(reserved)
+        self._patterns = [regex_to_pattern(regex, dialect) for regex in regexes]
+        base = Intersection(
+            (PatternLanguage(ANY_TEXT if names is None else names),),
+            (PatternLanguage(words(reserved)),) if reserved else (),
+        )
+        self._partition = partition(base, [*(language_of(regex, dialect) for regex in regexes), *others])
+        self._scans: dict[tuple[frozenset[int], ...], Scan] = {}
+        self.kinds = tuple(self._partition.kinds)
+
+    def scan(self, kinds: Sequence[frozenset[int]]) -> Scan:
+        """Return the names of some kinds, as written inside a JSON string, the same node each time."""
+        key = tuple(kinds)
+        if key not in self._scans:
+            automaton = self._partition.automaton(kinds)
+            self._scans[key] = Scan(
+                automaton.arcs, automaton.accepting, most_characters(automaton), (self._shown(kinds),)
+            )
+        return self._scans[key]
+
+    def _shown(self, kinds: Sequence[frozenset[int]]) -> Pattern:
+        """Return the names of some kinds as a pattern with lookaheads, for printing."""
+        quote = literal('"')
+        ahead = [Lookahead(concat(escaped(self._names), quote))] if self._names is not None else []
+        ahead += [Lookahead(concat(escaped(words(self._reserved)), quote), negated=True)] if self._reserved else []
+        patterns = [escaped(pattern) for pattern in self._patterns]
+        options = [
+            concat(*(Lookahead(concat(pattern, quote), index not in kind) for index, pattern in enumerate(patterns)))
+            for kind in kinds
+        ]
+        return concat(*ahead, alternation(*options), escaped(ANY_TEXT))
+
+
+_SORTED: dict[tuple[object, ...], tuple[Pattern | None, SortedNames]] = {}
+_MAX_KEPT = 256
+
+
+def sorted_names(
+    names: Pattern | None,
+    reserved: Sequence[str],
+    regexes: Sequence[str],
+    dialect: Dialect,
+    others: Sequence[tuple[Hashable, Language]] = (),
+) -> SortedNames:
+    """Return sorted names, the same object for the same arguments. Each of `others` is a key and its language."""
+    key = id(names), tuple(reserved), tuple(regexes), dialect, tuple([name for name, _ in others])
+    if key not in _SORTED:
+        if len(_SORTED) >= _MAX_KEPT:
+            _SORTED.clear()
+        _SORTED[key] = names, SortedNames(names, reserved, regexes, dialect, [language for _, language in others])
+    return _SORTED[key][1]
+
+
+class SomeProperty(NamedTuple):
+    """The rule that some property of an object, the witness, satisfies a schema and has a suitable name.
+
+    The name is not in `other_names`, no expression of `other_patterns` matches in it, `pattern` does, if there is one,
+    and it satisfies the schema `names`.
+    """
+
+    schema: Elsewhere | bool
+    pattern: str | None = None
+    other_names: tuple[str, ...] = ()
+    other_patterns: tuple[str, ...] = ()
+    names: Elsewhere | bool = True
+
+    def may_be(self, name: str, dialect: Dialect) -> bool:
+        """Tell whether a property of this name may be the witness, apart from the schema `names`."""
+        if name in self.other_names or any(finds(regex, dialect, name) for regex in self.other_patterns):
+            return False
+        return self.pattern is None or finds(self.pattern, dialect, name)
+
+    def may_be_found_by(self, regex: str) -> bool:
+        """Tell whether a regular expression may match in the name of the witness; True in case of doubt."""
+        if regex in self.other_patterns:
+            return False
+        return self.pattern is None or not exclude_each_other(frozenset((regex, self.pattern)), ECMA)
+
+
+def existence_rules(schemas: Subschemas) -> Iterator[tuple[Subschema, SomeProperty]]:
+    """Yield the rules that some property exists, each with its schema."""
+    for part in schemas:
+        if isinstance(part.schema, Complement) and "some property" in part.schema:
+            yield part, part.schema["some property"]
+
+
+def named_candidates(schemas: Subschemas, rule: SomeProperty) -> list[str] | None:
+    """Return the listed names that the witness may have, where no other name is allowed; None if others may be.
+
+    `{"properties": {"a": …}, "additionalProperties": false}` → `["a"]`, if the witness may be called "a"
+    """
+    for part in schemas:
+        if part.schema.get("additionalProperties") is False and not part.location.is_type:
+            regexes = part.schema.get("patternProperties", ())
+            try:
+                if not any(map(rule.may_be_found_by, regexes)):
+                    return [name for name in part.schema.get("properties", ()) if rule.may_be(name, ECMA)]
+            except PatternError:
+                continue
+    return None

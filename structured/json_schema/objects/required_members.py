@@ -1,0 +1,331 @@
+"""Members that an object requires: clauses about its properties, how members meet them, and members by other names.
+
+A clause is a choice about the properties of an object, one of whose alternatives has to hold. `{"dependencies": {"a":
+["b"]}}` is the clause that "a" is absent or "b" present. That an object fails a schema is a clause as well: it lacks a
+required property, or has a property whose value is not allowed. Clauses are not combined with each other: they are met
+one after the other, while the properties are written.
+
+Members under other names that meet clauses by their value or name form an automaton: a state tells which clauses are
+met, and by names of which kinds. A later member of the same name would replace one that is required for its value,
+since the last one counts; so no member of that kind is written after it. Any value meets a clause about a name alone.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import chain, combinations, product
+from typing import NamedTuple
+
+from structured.json_schema.document.location import ANNOTATIONS, Complement, Elsewhere, Subschema, Subschemas
+from structured.json_schema.logic.conjunctions import OpenChoice
+from structured.json_schema.logic.emptiness import surely_empty
+from structured.json_schema.logic.property_names import SomeProperty
+from structured.regex import EMPTY, Pattern, concat, right_linear
+
+MAX_PRODUCT = 24
+"""The most clauses for one choice."""
+
+_ABOUT_PROPERTIES = frozenset({"type", "required", "properties", "some property"})
+
+
+class Alternative(NamedTuple):
+    """A way to meet a clause: a property is absent, or a property satisfies a schema, or some property exists.
+
+    Where `name` is None, `value` is a schema that requires some property. Where `value` is None, the property is
+    absent.
+    """
+
+    name: str | None
+    value: Subschema | None
+
+
+Clause = list[Alternative]
+
+
+def clauses_of(choices: list[OpenChoice]) -> list[Clause] | None:
+    """Return the clauses of some choices between objects; None if some choice is not about properties."""
+    clauses: list[Clause] = []
+    for choice in choices:
+        options = [_conjunction(option) for option in choice.options]
+        kept = [option for option in options if option is not None]
+        size = 1
+        for option in kept:
+            size *= len(option)
+        if len(kept) < len(options) or choice.part.scopes or size > MAX_PRODUCT:
+            return None
+        joined = [[alternative for clause in combined for alternative in clause] for combined in product(*kept)]
+        clauses += [clause for clause in joined if not _is_certain(clause)]
+    return clauses
+
+
+def _is_certain(clause: Clause) -> bool:
+    """Tell whether a clause always holds: a property may be absent, or present with any value."""
+    absent = {name for name, value in clause if value is None}
+    return any(name in absent and value is not None and value.schema is True for name, value in clause)
+
+
+def _conjunction(option: Subschemas) -> list[Clause] | None:
+    """Return the clauses that together are an option; None if the option has a rule about something else."""
+    clauses: list[Clause] = []
+    for part in option:
+        if part.schema is True:
+            continue
+        if not isinstance(part.schema, dict) or not part.schema.keys() - ANNOTATIONS <= _ABOUT_PROPERTIES:
+            return None
+        if "type" in part.schema and "object" not in part.schema["type"]:
+            return None
+        clauses += _clauses(part)
+    return clauses
+
+
+def _clauses(part: Subschema) -> Iterator[Clause]:
+    properties = part.schema.get("properties", {})
+    required = part.schema.get("required", [])
+    for name in required if isinstance(required, list) else ():
+        value = _value(part, name) if name in properties else Subschema(True, part.location.inside())
+        yield [Alternative(name, value)] if value.schema is not False else []
+    for name in properties:
+        value = _value(part, name)
+        if value.schema is not True and name not in required:
+            yield [Alternative(name, None), *([] if value.schema is False else [Alternative(name, value)])]
+    if isinstance(part.schema, Complement) and "some property" in part.schema:
+        yield [Alternative(None, part)]
+
+
+def _value(part: Subschema, name: str) -> Subschema:
+    """Return the schema of a property, with True and False in place of their complements."""
+    value = part.within("properties", name)
+    if isinstance(value.schema, Elsewhere) and isinstance(value.schema.schema, bool):
+        return value._replace(schema=value.schema.schema != value.schema.is_denied)
+    return value
+
+
+MAX_RULES = 6
+"""The most rules about the value of one property that may each be met or not, in every combination."""
+
+Open = frozenset[int]
+"""The numbers of the clauses that are not met yet."""
+
+
+class MemberObligations:
+    """The clauses of one object and the members that meet them. `names` are the listed ones in order of writing."""
+
+    def __init__(self, clauses: list[Clause], names: list[str]) -> None:
+        written = set(names)
+        self._absent: dict[str, set[int]] = {}
+        self._present: dict[str, list[tuple[int, Subschema]]] = {}
+        self.witnesses: list[tuple[int, Subschema]] = []
+        """Schemas that require some property, each with the number of the clause that the property meets."""
+        met: set[int] = set()
+        for number, clause in enumerate(clauses):
+            for name, value in clause:
+                if name is None:
+                    assert value is not None
+                    self.witnesses.append((number, value))
+                elif value is not None:
+                    self._present.setdefault(name, []).append((number, value))
+                elif name in written:
+                    self._absent.setdefault(name, set()).add(number)
+                else:
+                    met.add(number)
+        self.start: Open = frozenset(range(len(clauses))) - met
+        self._last = self._last_places(names)
+
+    def _last_places(self, names: list[str]) -> dict[int, int]:
+        """Return, for each clause that listed properties alone can meet, the place of the last of them."""
+        last = dict.fromkeys(self.start, -1)
+        for place, name in enumerate(names):
+            for number in [*self._absent.get(name, ()), *(number for number, _ in self._present.get(name, ()))]:
+                if number in last:
+                    last[number] = place
+        witnesses = {number for number, _ in self.witnesses}
+        return {number: place for number, place in last.items() if number not in witnesses}
+
+    @property
+    def may_be_empty(self) -> bool:
+        """Whether an object without members meets all clauses."""
+        return self.start <= {number for numbers in self._absent.values() for number in numbers}
+
+    @property
+    def is_of_others(self) -> bool:
+        """Whether no listed property can meet a clause."""
+        return not self._absent and not self._present
+
+    def after(self, place: int, left: Open) -> Open | None:
+        """Return the clauses left after a place; None if one of them can no longer be met."""
+        return left if all(self._last.get(number, place + 1) > place for number in left) else None
+
+    def absent(self, name: str, left: Open) -> Open:
+        """Return the clauses left where a property is absent."""
+        return left - self._absent.get(name, set())
+
+    def present(self, name: str, left: Open, rules: Subschemas) -> Iterator[tuple[Subschemas, Open]]:
+        """Yield further schemas that a property may satisfy beside its rules, with the clauses that are left then."""
+        here = [(number, value) for number, value in self._present.get(name, ()) if number in left]
+        left -= {number for number, value in here if value.schema is True}
+        meeting: dict[object, tuple[Subschema, set[int]]] = {}
+        for number, value in here:
+            if number in left:
+                meeting.setdefault(_key(value), (value, set()))[1].add(number)
+        possible = [(value, numbers) for value, numbers in meeting.values() if not surely_empty([*rules, value])]
+        contested = [value for value, _ in possible if not _lists(value) and not surely_empty([*rules, _denied(value)])]
+        if len(contested) > MAX_RULES:
+            raise contested[0].location.refusal(
+                f"More than {MAX_RULES} optional rules concern the property {name!r}",
+                keyword=None,
+                remedy="Distinguish the branches by a required property.",
+            )
+        yield from _ways(possible, rules, [], left)
+
+
+def _ways(
+    meeting: list[tuple[Subschema, set[int]]], rules: Subschemas, taken: Subschemas, left: Open
+) -> Iterator[tuple[Subschemas, Open]]:
+    """Yield the combinations of schemas or their complements, with the clauses that are left then."""
+    if not meeting:
+        yield taken, left
+        return
+    (value, numbers), *others = meeting
+    if left.isdisjoint(numbers):
+        yield from _ways(others, rules, taken, left)
+        return
+    if not surely_empty([*rules, *taken, value]):
+        yield from _ways(others, rules, [*taken, value], left - numbers)
+    failed = _denied(value)
+    if not surely_empty([*rules, *taken, failed]):
+        yield from _ways(others, rules, [*taken, failed] if _lists(value) else taken, left)
+
+
+def _key(value: Subschema) -> object:
+    """Return a key of a schema; a complement has a key of its own."""
+    if isinstance(value.schema, Elsewhere):
+        return id(value.schema.schema), value.schema.location.entered, value.schema.is_denied
+    return value.identity
+
+
+def _denied(value: Subschema) -> Subschema:
+    if isinstance(value.schema, Elsewhere):
+        schema, location, is_denied = value.schema
+        if is_denied:
+            return Subschema(schema, location.at_depth(value.location.depth))
+        return value._replace(schema=value.schema._replace(is_denied=True))
+    return value._replace(schema=Elsewhere(value.schema, value.location, is_denied=True))
+
+
+def _lists(value: Subschema) -> bool:
+    """Tell whether a schema lists values, so that its complement is worth stating."""
+    schema = value.schema.schema if isinstance(value.schema, Elsewhere) else value.schema
+    return isinstance(schema, dict) and ("enum" in schema or "const" in schema)
+
+
+MAX_STATES = 4096
+"""The most states in one object: sets of met clauses, times counted members."""
+
+
+class NameKind(NamedTuple):
+    """Names whose values have the same rules, and the witnesses that may have such a name.
+
+    `member` returns the member that also satisfies some of the witnesses' schemas; None if there is none.
+    """
+
+    witnesses: frozenset[int]
+    member: Callable[[tuple[int, ...]], Pattern | None]
+
+
+class _State(NamedTuple):
+    """The clauses that are met, the kinds that may not be written any more, and the members left to write."""
+
+    met: Open = frozenset()
+    closed: frozenset[int] = frozenset()
+    left: int | None = None
+    is_first: bool = True
+
+
+class RequiredMembers:
+    """The members by other names of one object that meet some clauses, each by a witness."""
+
+    def __init__(self, witnesses: list[tuple[int, Subschema]], kinds: list[NameKind], clauses: Open) -> None:
+        self._parts = {index: pair for index, pair in enumerate(witnesses) if pair[0] in clauses}
+        self._kinds = kinds
+        self._clauses = clauses
+        self._named = {index for index, (_, part) in self._parts.items() if _rule(part).schema is True}
+        self._reached = 0
+
+    def check_names(self) -> None:
+        """Refuse two witnesses that are required for their values and may have names of one kind."""
+        for kind in self._kinds:
+            alone = [index for index in self._valued(kind, frozenset()) if kind.member((index,)) is not None]
+            if any(self._differ(left, right) for left, right in combinations(alone, 2)):
+                raise self._parts[alone[1]][1].location.refusal(
+                    "More than one property of an open object is required, and they might have the same name",
+                    keyword=None,
+                    remedy="List the properties.",
+                )
+
+    def _differ(self, left: int, right: int) -> bool:
+        """Tell whether two witnesses meet different clauses by different values."""
+        (clause, part), (other_clause, other_part) = self._parts[left], self._parts[right]
+        return clause != other_clause and _value_key(part) != _value_key(other_part)
+
+    def _valued(self, kind: NameKind, met: Open) -> list[int]:
+        """Return the witnesses, required for their values, that may be of a kind and meet an open clause."""
+        return [
+            index
+            for index, (clause, _) in self._parts.items()
+            if index in kind.witnesses and index not in self._named and clause not in met
+        ]
+
+    def _named_clauses(self, kind: NameKind) -> Open:
+        """Return the clauses that every member of a kind meets by its name."""
+        return frozenset(self._parts[index][0] for index in self._named & kind.witnesses)
+
+    def written(self, comma: Pattern) -> Pattern | None:
+        """Return the members from the first witness on; None if not all clauses can be met."""
+        return right_linear(_State(), lambda state: self._arcs(state, comma), lambda state: state.met == self._clauses)
+
+    def exactly(self, count: int, comma: Pattern) -> Pattern | None:
+        """Return `count` members, each of them a witness; None if they cannot meet all clauses."""
+        start = _State(left=count)
+        return right_linear(
+            start, lambda state: self._arcs(state, comma), lambda state: state.met == self._clauses and state.left == 0
+        )
+
+    def __len__(self) -> int:
+        return len(self._clauses)
+
+    def _arcs(self, state: _State, comma: Pattern) -> Iterator[tuple[Pattern, _State]]:
+        """Yield the members that may follow, with the states after them."""
+        self._reached += 1
+        if self._reached > MAX_STATES:
+            raise next(iter(self._parts.values()))[1].location.refusal(
+                "Too many properties of an open object are required", keyword=None, remedy="List the properties."
+            )
+        if state.left == 0:
+            return
+        before = EMPTY if state.is_first else comma
+        left = None if state.left is None else state.left - 1
+        for number, kind in enumerate(self._kinds):
+            if number in state.closed:
+                continue
+            for valued in _subsets(self._valued(kind, state.met | self._named_clauses(kind))):
+                met = state.met | self._named_clauses(kind) | {self._parts[index][0] for index in valued}
+                is_new = met != state.met
+                if not is_new and (state.is_first or state.left is not None):
+                    continue
+                member = kind.member(valued)
+                if member is not None:
+                    closed = state.closed | {number} if valued else state.closed
+                    yield concat(before, member), _State(met, closed, left, is_first=False)
+
+
+def _rule(part: Subschema) -> SomeProperty:
+    rule: SomeProperty = part.schema["some property"]
+    return rule
+
+
+def _value_key(part: Subschema) -> object:
+    """Return a key that is equal for equal rules about the value."""
+    schema = _rule(part).schema
+    return schema if isinstance(schema, bool) else (id(schema.schema), schema.location.entered, schema.is_denied)
+
+
+def _subsets(items: list[int]) -> Iterator[tuple[int, ...]]:
+    return chain.from_iterable(combinations(items, size) for size in range(len(items) + 1))

@@ -1,0 +1,263 @@
+r"""Formats of one value as text: identifiers, numbers, encoded bytes, JSON pointers, JSON, regular expressions.
+
+The names are Pydantic's; `uuid`, the pointers and `regex` are the specification's too. Left out are capital letters
+that mean nothing, underscores between digits, signs that change nothing, and numbers that are not finite.
+
+**Bytes** (RFC 4648) are base 64, six bits a character, canonical and padded, or hexadecimal digits. Canonical means
+that the bits left over by the padding are zero. The pattern fixes the number of bytes: three of them are four
+characters, and the padding says whether the last group holds one, two or three.
+
+**JSON pointers** (RFC 6901 §3, §5) and relative ones (draft-handrews-relative-json-pointer-01 §3). The later draft
+allows an index to be moved (`0+1#`); that is left out, since the earlier drafts of JSON Schema do not have it.
+
+**JSON**, for Pydantic's `Json`, is the grammar of RFC 8259, nested up to `JSON_DEPTH` deep. Pydantic's parser stops at
+some depth, so the pattern does too: each depth is a definition of its own, which refers to the next. Numbers have at
+most 18 digits before the point, and exponents end where those of doubles do. A space may follow a comma and a colon. In
+strings, characters that must be escaped are, in the spelling of `json.dumps`; all others are written as they are.
+
+**Regular expressions** are those that both ECMA-262 §22.2.1 with its flag `u` and Python's `re` read, and in the same
+way: a schema's regular expressions are ECMAScript's, and Pydantic's are Python's. They have characters, escapes,
+classes, groups, quantifiers, alternatives and assertions. Groups are nested up to `GROUP_DEPTH` deep, since Python's
+parser is recursive. Left out is what only one of the two has (`\cA`, `[]`, `(?<name>x)`, `(?P<name>x)`), what depends
+on the whole expression (references back), what `re` restricts (looking behind), and ranges except those of digits and
+of letters, because the ends of a range must be in order.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from string import ascii_lowercase, ascii_uppercase, digits
+
+from structured.json_schema.numbers import integer_range
+from structured.json_schema.strings.formats.alphabets import DIGIT, HEX, NOT_ZERO, less
+from structured.regex import Pattern, Reference, alternation, char_set, chars, concat, literal, optional, repeat, words
+from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES
+
+
+def _uuid(third: Pattern, fourth: Pattern) -> Pattern:
+    """Return the identifiers of RFC 9562 §4 with a third and a fourth group."""
+    dash = literal("-")
+    return concat(repeat(HEX, 8, 8), dash, repeat(HEX, 4, 4), dash, third, dash, fourth, dash, repeat(HEX, 12, 12))
+
+
+UUID = _uuid(repeat(HEX, 4, 4), repeat(HEX, 4, 4))
+"""`2eb8aa08-aa98-41ea-b4aa-73b441d16380`, of any version."""
+
+
+def uuid(version: int) -> Pattern:
+    """Return the identifiers of a version, with the variant that defines versions (RFC 9562 §4.1, §4.2)."""
+    return _uuid(concat(literal(str(version)), repeat(HEX, 3, 3)), concat(chars("89ABab"), repeat(HEX, 3, 3)))
+
+
+_NATURAL = alternation(literal("0"), concat(NOT_ZERO, repeat(DIGIT, 0, None)))
+_SIGN = optional(literal("-"))
+
+DECIMAL = concat(
+    _SIGN,
+    _NATURAL,
+    optional(concat(literal("."), repeat(DIGIT, 1, None))),
+    optional(concat(literal("E"), chars("+-"), NOT_ZERO, repeat(DIGIT, 0, 2))),
+)
+"""Texts that `str` writes for a finite `Decimal` whose exponent has at most three digits: `-12.50`, `1E+3`."""
+
+FRACTION = concat(_SIGN, _NATURAL, optional(concat(literal("/"), NOT_ZERO, repeat(DIGIT, 0, None))))
+"""Texts that `str` writes for a `Fraction`, also if it is not reduced: `-3/4`."""
+
+_FLOAT = concat(
+    alternation(literal("0"), concat(NOT_ZERO, repeat(DIGIT, 0, 308))),
+    optional(concat(literal("."), repeat(DIGIT, 1, 400))),
+)
+"""The magnitude of any double, without an exponent."""
+
+_IMAGINARY = concat(_FLOAT, literal("j"))
+
+COMPLEX = concat(_SIGN, alternation(_IMAGINARY, concat(_FLOAT, optional(concat(chars("+-"), _IMAGINARY)))))
+"""Texts that Pydantic reads for a finite `complex`: `1.5-2j`."""
+
+_UNITS = tuple(
+    prefix + unit
+    for unit in ("B", "bit")
+    for prefix in ("", *(letter + binary for letter in "KMGTPE" for binary in ("", "i")))
+)
+
+BYTE_SIZE = concat(
+    repeat(DIGIT, 1, 18),
+    optional(concat(literal("."), repeat(DIGIT, 1, 18))),
+    optional(concat(optional(literal(" ")), words(_UNITS))),
+)
+"""Texts that Pydantic's `ByteSize` reads, with units in their usual spelling: `1.5 GiB`."""
+
+
+TEXT = repeat(char_set(negated=True), 0, None)
+"""Any text; `bytes` are its UTF-8."""
+
+PATH = repeat(char_set((0, 0), negated=True), 0, None)
+"""Any text without a null character, which no system allows in a path."""
+
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_LAST = {"base64": "+/", "base64url": "-_"}
+"""The two last letters of the alphabets of RFC 4648 §4 and §5."""
+
+
+@lru_cache(maxsize=256)
+def base64_text(name: str, fewest: int = 0, most: int | None = None, *, is_ascii: bool = False) -> Pattern:
+    """Return base 64 of `fewest` to `most` bytes, in one of the two alphabets; the same node every time.
+
+    With `is_ascii`, the first bit of each byte is zero. `base64_text("base64", 1, 2)` →
+    `[A-Za-z0-9+/](?:[AQgw]==|[A-Za-z0-9+/][AEIMQUYcgkosw048]=)`, but that the options are not factored
+    """
+    group, endings = _groups(name, is_ascii=is_ascii)
+    first, after = divmod(fewest, 3)
+    if most is None:
+        more = concat(group, repeat(group, 0, None), alternation(*endings))
+        return concat(repeat(group, first, first), alternation(*endings[after:], more))
+    last, before = divmod(most, 3)
+    groups = repeat(group, first, first)
+    if first == last:
+        return concat(groups, alternation(*endings[after : before + 1]))
+    options = [*endings[after:], concat(repeat(group, last - first, last - first), alternation(*endings[: before + 1]))]
+    if last - first > 1:
+        options.append(concat(group, repeat(group, 0, last - first - 2), alternation(*endings)))
+    return concat(groups, alternation(*options))
+
+
+def hex_text(fewest: int = 0, most: int | None = None, *, is_ascii: bool = False) -> Pattern:
+    """Return two hexadecimal digits (RFC 4648 §8) for each of `fewest` to `most` bytes."""
+    return repeat(concat(chars("01234567") if is_ascii else HEX, HEX), fewest, most)
+
+
+@lru_cache(maxsize=4)
+def _groups(name: str, *, is_ascii: bool) -> tuple[Pattern, list[Pattern]]:
+    """Return the characters of three bytes, and those of the last zero, one or two bytes."""
+    alphabet = _LETTERS + _LAST[name]
+
+    def sextets(holds: Callable[[int], bool]) -> Pattern:
+        return chars("".join(letter for value, letter in enumerate(alphabet) if holds(value)))
+
+    begins = 0b1 if is_ascii else 0  # a bit that begins a byte, which ASCII does not use
+    first, second = sextets(lambda value: not value & begins << 5), sextets(lambda value: not value & begins << 3)
+    third, fourth = sextets(lambda value: not value & begins << 1), sextets(lambda _: True)
+    one_byte = concat(first, sextets(lambda value: not value & (0b1111 | begins << 3)), literal("=="))
+    two_bytes = concat(first, second, sextets(lambda value: not value & 0b11), literal("="))
+    return concat(first, second, third, fourth), [literal(""), one_byte, two_bytes]
+
+
+_CHARACTER = alternation(char_set((ord("~"), ord("~")), negated=True), concat(literal("~"), chars("01")))
+
+JSON_POINTER = optional(concat(literal("/"), repeat(_CHARACTER, 0, None)))
+"""`/foo/bar~0/baz~1`"""
+
+RELATIVE_JSON_POINTER = concat(
+    alternation(literal("0"), concat(NOT_ZERO, repeat(DIGIT, 0, None))), alternation(literal("#"), JSON_POINTER)
+)
+"""`2/0/baz`, `1#`"""
+
+
+JSON_DEPTH = 16
+
+_SPACE = optional(literal(" "))
+_COMMA = concat(literal(","), _SPACE)
+_STRING = concat(
+    literal('"'), repeat(alternation(char_set(*UNESCAPED_RANGES), words(PLAIN_ESCAPES)), 0, None), literal('"')
+)
+_PLACES = optional(concat(literal("."), repeat(DIGIT, 1, 20)))
+_EXPONENT = alternation(
+    concat(optional(literal("+")), integer_range(0, 290)), concat(literal("-"), repeat(DIGIT, 1, 3))
+)
+_MAGNITUDE = alternation(
+    concat(
+        alternation(literal("0"), concat(NOT_ZERO, repeat(DIGIT, 0, 17))),
+        _PLACES,
+        optional(concat(chars("Ee"), _EXPONENT)),
+    ),
+    concat(NOT_ZERO, _PLACES, chars("Ee"), optional(literal("+")), integer_range(291, 308)),
+)
+_NUMBER = concat(optional(literal("-")), _MAGNITUDE)
+_SCALAR = alternation(words(["null", "true", "false"]), _NUMBER, _STRING)
+
+
+def _several(item: Pattern, opening: str, closing: str) -> Pattern:
+    """Return any number of items in brackets, with commas between them."""
+    items = optional(concat(item, repeat(concat(_COMMA, item), 0, None)))
+    return concat(literal(opening), items, literal(closing))
+
+
+def _json_text() -> Pattern:
+    """Return any value of limited depth."""
+    definitions: dict[str, Pattern] = {}
+    for depth in range(JSON_DEPTH):
+        value = Reference(f"json_{depth + 1}", definitions)
+        array = _several(value, "[", "]")
+        object_ = _several(concat(_STRING, literal(":"), _SPACE, value), "{", "}")
+        definitions[f"json_{depth}"] = alternation(_SCALAR, array, object_)
+    definitions[f"json_{JSON_DEPTH}"] = alternation(_SCALAR, words(["[]", "{}"]))
+    return definitions["json_0"]
+
+
+JSON_TEXT = _json_text()
+"""`{"a": [1, null]}`"""
+
+
+GROUP_DEPTH = 5
+
+_ESCAPE = concat(
+    literal("\\"),
+    alternation(
+        chars("DdSsWwfnrtv^$\\.*+?()[]{}|/"),
+        concat(literal("x"), repeat(HEX, 2, 2)),
+        concat(
+            literal("u"),
+            alternation(
+                concat(chars("0123456789ABCEFabcef"), repeat(HEX, 3, 3)),
+                concat(chars("Dd"), chars("01234567"), repeat(HEX, 2, 2)),
+            ),
+        ),
+    ),
+)
+_ANY = char_set(negated=True)
+_ASSERTION = words(["^", "$", "\\b", "\\B"])
+
+
+def _ordered(alphabet: str) -> Pattern:
+    """Return the ranges whose ends are two of these characters in order: `abc` → `a-[abc]|b-[bc]|c-c`."""
+    return alternation(*(concat(literal(f"{first}-"), chars(alphabet[index:])) for index, first in enumerate(alphabet)))
+
+
+_MEMBER = alternation(
+    less(_ANY, "\\[]-^&~|"),  # `re` warns of doubled ones, which may come to mean set operations
+    concat(literal("\\"), literal("-")),
+    _ESCAPE,
+    *(_ordered(alphabet) for alphabet in (ascii_lowercase, ascii_uppercase, digits)),
+)
+_CLASS = concat(literal("["), optional(literal("^")), repeat(_MEMBER, 1, None), literal("]"))
+_COUNTS = alternation(
+    integer_range(0, 999),
+    concat(integer_range(0, 999), literal(",")),
+    *(concat(literal(f"{least},"), integer_range(least, 99)) for least in range(10)),
+)
+_QUANTIFIER = concat(
+    alternation(chars("*+?"), concat(literal("{"), _COUNTS, literal("}"))),
+    optional(literal("?")),
+)
+_ATOM = alternation(less(_ANY, "^$\\.*+?()[]{}|"), literal("."), _ESCAPE, _CLASS)
+
+
+def _choice(*terms: Pattern) -> Pattern:
+    """Return any number of terms in sequence, with `|` among them."""
+    return repeat(alternation(*terms, literal("|")), 0, None)
+
+
+def _expression() -> Pattern:
+    """Return the expressions of limited depth, built from the innermost out."""
+    term = concat(_ATOM, optional(_QUANTIFIER))
+    innermost = _choice(term, _ASSERTION)
+    ahead = concat(literal("(?"), chars("=!"), innermost, literal(")"))
+    expression = innermost
+    for _ in range(GROUP_DEPTH):
+        group = concat(literal("("), optional(literal("?:")), expression, literal(")"), optional(_QUANTIFIER))
+        expression = _choice(term, _ASSERTION, ahead, group)
+    return expression
+
+
+REGEX = _expression()
+r"""`^[A-Z]{2,3}-(?:\d+|x)$`"""
