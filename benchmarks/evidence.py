@@ -14,6 +14,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -34,7 +35,7 @@ from benchmarks.gold.types import TYPES
 from structured import Extractor, Grounded, Result, classify, events, load_model
 from structured.automata.loops.jit import compile_loops
 from structured.decoding.requests import Generation
-from structured.errors import StructuredWarning
+from structured.errors import ModelError, StructuredWarning
 from structured.models import LanguageModel
 from structured.output_types.paths import Steps
 from structured.results.attribution import answer_leaves
@@ -146,14 +147,17 @@ def answer(model: LanguageModel, way: str, split: Split, output_type: type[BaseM
     )
     started = process_time()
     documents = [record.document for _, record in chosen]
-    results = sorted(extractor.results(documents, progress=False), key=lambda result: result.position)
+    results: dict[int, Result[Any]] = {}
+    with suppress(ModelError):  # the documents that it leaves unfinished count as failed
+        results.update((result.position, result) for result in extractor.results(documents, progress=False))
     seconds = (process_time() - started) / max(len(chosen), 1)
     answers = []
-    for place, ((position, record), result) in enumerate(zip(chosen, results, strict=True)):
+    for place, (position, record) in enumerate(chosen):
+        result = results.get(place)
         wanted = dict(leaves(record.value.model_dump()))
         one = Answer(model.name, way, split, position, output_type.__name__, 0, len(wanted), seconds)
-        if result.text is None:
-            one.error = type(result.error).__name__
+        if result is None or result.text is None:
+            one.error = ModelError.__name__ if result is None else type(result.error).__name__
         else:
             generation = next(one for one in written[place] if one.text == result.text)
             given = dict(leaves(json.loads(result.text)))
