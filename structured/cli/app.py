@@ -32,7 +32,7 @@ app = typer.Typer(
     epilog=_examples(
         "structured demo",
         'structured extract --fields "name: str, age: int | None" letter.txt',
-        "structured extract shop.py:Invoice invoices/ --evidence -o out.jsonl",
+        "structured extract shop.py:Invoice invoices/ -o out.jsonl",
         "structured report out.jsonl -o review.html",
     ),
 )
@@ -43,7 +43,7 @@ app.command(
         "structured extract shop.py:Invoice invoices/ --output out.jsonl",
         'structured extract --fields "name: str, age: int | None" letter.txt',
         "structured extract schema.json mails.csv --column body --id number",
-        "cat letter.txt | structured extract shop:Letter - --evidence --json",
+        "cat letter.txt | structured extract shop:Letter - --json",
     ),
 )(extract_documents)
 app.command(

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 from structured.decoding.requests import Generation
 from structured.errors import StructuredError
+from structured.results.result import Result
 
 _batches = itertools.count()
 
@@ -125,12 +126,12 @@ class DocumentAccepted(_Event):
 
     Attributes:
         position: That of the document.
-        result: The instance, or the `Extraction`.
+        result: The `Result`, with the value and its evidence.
         shortened: Whether the answer was shortened to fit a limit.
     """
 
     position: int
-    result: Any
+    result: Result[Any]
     shortened: bool
 
 
@@ -179,7 +180,7 @@ class BatchEnded(_Event):
         tokens: The tokens of all texts written.
         seconds: How long it took.
         error: What ended it early: the model's error, or an interrupt. None if all documents are done, and where the
-            caller of `stream_batch` asked for no more.
+            caller of `extract_results` asked for no more.
     """
 
     read: int

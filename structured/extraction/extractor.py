@@ -106,7 +106,7 @@ class Extractor(Generic[T]):
 
     def _repr_html_(self) -> str:
         """Return the model, how answers are looked for, and the type as the prompt shows it."""
-        task, absent = self.task, self._given[1].get("allow_missing")
+        task, missing = self.task, self._given[1].get("allow_missing")
         facts = {
             "model": task.model.name,
             "search": str(self.run.search),
@@ -115,7 +115,7 @@ class Extractor(Generic[T]):
             "system": task.system,
             "instructions": task.instructions,
             "examples": f"{len(task.examples):,}" if task.examples else None,
-            "allow_missing": None if absent is None else str(absent),
+            "allow_missing": None if missing is None else str(missing),
         }
         rows = [(name, fact) for name, fact in facts.items() if fact is not None]
         return card("Extractor", task.output_type.name, table((), rows), verbatim(self.description))

@@ -37,7 +37,7 @@ def resolve_type(
     if isinstance(output_type, OutputType) and not (has_options and isinstance(output_type, JsonOutput)):
         if has_options:
             raise SchemaError(
-                f"{output_type.name} does not use JSON options: absent, grounded, whitespace and optional are for "
+                f"{output_type.name} does not use JSON options: allow_missing, grounded, whitespace and optional are for "
                 "types and JSON Schemas",
                 remedy="Leave them out.",
             )
@@ -67,7 +67,7 @@ def _resolve(
         return known.with_absence(absent)
     raise SchemaError(
         f"{known.name} is a call of a tool, which leaves out optional arguments that the text does not state",
-        remedy="Leave out absent.",
+        remedy="Leave out allow_missing.",
     )
 
 

@@ -109,7 +109,7 @@ def each_document(documents: Documents) -> Iterator[DocumentLike]:  # noqa: C901
             return iter(documents)
         case AsyncIterable():
             raise PromptError(
-                "The documents are an asynchronous iterable. Pass it to aextract_batch or Extractor.astream_batch."
+                "The documents are an asynchronous iterable. Pass it to aextract_batch or aextract_results."
             )
     raise PromptError(f"The documents are {shown(documents)}. Pass a list of texts.")
 
