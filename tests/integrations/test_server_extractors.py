@@ -13,7 +13,7 @@ pytest.importorskip("fastapi", reason="The extra serve has the server.")
 from structured import Extractor
 from structured.decoding.running_batch import RunningBatch
 from structured.extraction.options import Options
-from structured.integrations.server.asking import MAX_EXTRACTORS, Extractors, Prompts
+from structured.integrations.server.asking import MAX_EXTRACTORS, Extractors, Prompts, Question
 from structured.integrations.server.metrics import Metrics
 from structured.integrations.server.work import Admission
 from structured.models import FunctionModel
@@ -73,3 +73,21 @@ def test_who_varies_the_seed_pushes_nobody_out(running: RunningBatch) -> None:
         extractors.find("another", wanted, {"temperature": 1.0, "seed": seed})
     extractors.find("int", wanted, {})
     assert len(made) == 2
+
+
+def test_a_model_that_fails_costs_no_document_that_is_done() -> None:
+    """Each of the others has the error of the model in its place."""
+    logits = random_logits(len(TOKENIZER.tokens))
+
+    def model(token_ids: list[int]) -> object:
+        if b"broken" in b"".join(TOKENIZER.tokens[token_id] or b"" for token_id in token_ids):
+            raise RuntimeError("out of order")
+        return logits(token_ids)
+
+    documents = ["Ana is 3."] * 8 + [f"{'long ' * 50}broken"]
+    with RunningBatch(FunctionModel(model, TOKENIZER)) as batch:
+        extractor = Extractors(batch).find("int", lambda: int, {})
+        results, _ = Question(extractor, documents, Metrics(batch, Admission(1, 1))).results()
+    assert [result.position for result in results] == list(range(9))
+    assert any(result.error is None for result in results)
+    assert "out of order" in str(results[8].error)

@@ -7,8 +7,9 @@ from threading import Lock
 from typing import Any
 
 from structured.decoding.running_batch import RunningBatch
-from structured.errors import StructuredError
+from structured.errors import ModelError, StructuredError
 from structured.errors.calling_line import without_warnings
+from structured.extraction.batch_state import failed_result
 from structured.extraction.conversation import TextOrChat
 from structured.extraction.events import AttemptWritten
 from structured.extraction.extractor import Extractor
@@ -115,16 +116,22 @@ class Question:
     def results(self) -> tuple[list[Result[Any]], Prompts]:
         """Return the result for each document, and the tokens of the prompts.
 
-        Raises RequestError if the question is wrong, or the model fails.
+        Where the model fails, its error is that of each document that is not finished. Raises RequestError if the
+        question is wrong.
         """
         prompts = Prompts(self.metrics)
+        known: dict[int, Result[Any]] = {}
         with without_warnings():
             try:
                 named = "the text" if len(self.documents) == 1 else None
                 results = self._observed(prompts).results(self.documents, progress=False, named=named)
-                return sorted(results, key=lambda result: result.position), prompts
+                known.update((result.position, result) for result in results)
+            except ModelError as error:
+                unfinished = [place for place in range(len(self.documents)) if place not in known]
+                known |= {place: failed_result(place, self.documents[place], error) for place in unfinished}
             except StructuredError as error:
                 raise RequestError.of(error) from error
+        return [known[place] for place in range(len(self.documents))], prompts
 
     def texts(self) -> tuple[list[Written], int]:
         """Return what was written for each document, and the tokens of the prompt. Raises RequestError."""
