@@ -96,7 +96,7 @@ class Run:
     def result(self, task: Task, document: DocumentLike, *, named: str) -> Result[Any]:
         """Return the result for the single document of a call, which has a name for errors. Raises its error."""
         state = BatchState(1)
-        results = list(self._kept(state, self.results([(task, document)], state, named=named)))
+        results = list(self._noting_loss(state, self.results([(task, document)], state, named=named)))
         state.warn()
         state.check_stopped()
         (result,) = results
@@ -111,7 +111,6 @@ class Run:
         total: int | None,
         errors: Errors,
         progress: bool | None = False,
-        named: str | None = None,
     ) -> list[Any]:
         """Return the values of all documents in their order, with one warning for all that were shortened.
 
@@ -119,15 +118,13 @@ class Run:
         `"return"`, errors are returned in place of values, with `"skip"` they are left out.
         """
         state = BatchState(total)
-        results = {
-            result.position: result
-            for result in self._kept(state, self.results(work, state, progress=progress, named=named))
-        }
+        results = self._noting_loss(state, self.results(work, state, progress=progress))
+        known = {result.position: _value_or_error(result) for result in results}  # the rest of a result is let go
         state.warn()
-        count = state.read if total is None else total
-        found = [_value_or_error(results.get(position), state) for position in range(count)]
+        unfinished = state.stopped_error()
+        found = [known.get(position, unfinished) for position in range(state.read if total is None else total)]
         failed = {position: one for position, one in enumerate(found) if isinstance(one, StructuredError)}
-        is_vain = len(failed) == count
+        is_vain = len(failed) == len(found)
         if state.stopped is not None and (errors == "skip" or (errors == "raise" and is_vain)):
             raise state.stopped
         if errors == "return":
@@ -141,8 +138,8 @@ class Run:
         return found
 
     @staticmethod
-    def _kept(state: BatchState, results: Iterator[Result[Any]]) -> Iterator[Result[Any]]:
-        """Yield results; what ends the call from outside is told what is lost by it."""
+    def _noting_loss(state: BatchState, results: Iterator[Result[Any]]) -> Iterator[Result[Any]]:
+        """Yield results, and add to an exception that ends the call how many results are lost with it."""
         try:
             yield from results
         except BaseException as error:
@@ -301,10 +298,8 @@ class Run:
         state.accept(long, result, shortened=long.shortened, repetitive=long.repetitive)
 
 
-def _value_or_error(result: Result[Any] | None, state: BatchState) -> Any:
-    """Return the value of a document, or why there is none; one without a result was not finished."""
-    if result is None:
-        return state.stopped_error()
+def _value_or_error(result: Result[Any]) -> Any:
+    """Return the value of a result, or the error that asking for it raises."""
     try:
         return result.value
     except StructuredError as error:
