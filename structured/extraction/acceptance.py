@@ -76,7 +76,6 @@ class Acceptance:
             generations=tuple(answer.generations),
             usage=item.usage,
             seconds=item.seconds,
-            provenance=task.provenance,
             conflicts={
                 path: [(value, self._calibrated_one(one)) for value, one in others]
                 for path, others in conflicts.items()
@@ -84,7 +83,14 @@ class Acceptance:
             _instance=value if stated is None else stated.value,
             _unmade=None if stated is None else stated.error,
             _reading=Reading(
-                task.output_type, answer.candidates, answer.kept, given.pages, calibrate, answer.evidence, stated
+                task.output_type,
+                answer.candidates,
+                answer.kept,
+                given.pages,
+                calibrate,
+                answer.evidence,
+                stated,
+                lambda: task.provenance,
             ),
         )
 

@@ -170,7 +170,7 @@ class Extractor(Generic[T]):
 
     @property
     def provenance(self) -> Provenance:
-        """What decides its answers."""
+        """The type, the model, the prompt and the options that decide its answers."""
         return self.task.provenance
 
     @property

@@ -163,7 +163,7 @@ class Task(ABC):
 
     @functools.cached_property
     def provenance(self) -> Provenance:
-        """What decides the answers to all documents."""
+        """The type, the model, the prompt and the options that decide the answers to all documents."""
         model, wanted = self.model, self.output_type
         given: dict[str, Any] = {name: value for name, value in self.options.items() if name not in ANSWERED_ALIKE}
         if self.examples:

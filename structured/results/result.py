@@ -99,6 +99,7 @@ class Reading:
         calibrate: The probability that a value of some confidence is right; None if there is no calibration.
         located: The evidence, where it is known already.
         stated: What the answer states, of a type whose fields may be missing.
+        provenance: Returns what decides the answer.
     """
 
     output_type: OutputType[Any]
@@ -108,6 +109,7 @@ class Reading:
     calibrate: Callable[[float], float] | None = None
     located: Mapping[str, Evidence] | None = None
     stated: Stated[Any] | None = None
+    provenance: Callable[[], Provenance] | None = None
 
     def data(self, text: str) -> Any:
         """Return what an answer states, as plain JSON."""
@@ -130,8 +132,8 @@ class Result(Generic[T]):
         for result in extract_results(Person, documents):
             print(result.id, result.error or result.value)
 
-    What costs time is computed when it is first asked for: `data`, `evidence` and what follows from them. Pickling
-    computes it.
+    What costs time is computed when it is first asked for: `data`, `evidence`, `provenance` and what follows from
+    them. Pickling computes it.
 
     Attributes:
         id: The id of the document, or its path, or else its position.
@@ -146,7 +148,6 @@ class Result(Generic[T]):
         generations: What the model wrote for the answer: one text, or those that agreed on it.
         usage: What it cost.
         seconds: How long it took; documents of a batch are written together.
-        provenance: What decides the answer.
         conflicts: Of a document that was read in chunks, other values that it states for a field, by the path of the
             one that was preferred.
     """
@@ -162,7 +163,6 @@ class Result(Generic[T]):
     generations: tuple[Generation, ...] = field(default=())
     usage: Usage = field(default=Usage())
     seconds: float = field(default=0.0)
-    provenance: Provenance | None = field(default=None)
     conflicts: Conflicts = field(default_factory=dict)
     _instance: T | None = field(default=None)
     """The value; None also where there is none."""
@@ -205,6 +205,12 @@ class Result(Generic[T]):
         if self._reading is None or self.text is None:
             return {}
         return self._reading.evidence(self.document, self.text)
+
+    @cached_property
+    def provenance(self) -> Provenance | None:
+        """What decided the answer; None if there is an error."""
+        make = None if self._reading is None else self._reading.provenance
+        return None if make is None else make()
 
     @property
     def confidence(self) -> float:
@@ -266,7 +272,7 @@ class Result(Generic[T]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Compute what is lazy, and leave out what it is computed from."""
-        computed = {"data": self.data, "evidence": dict(self.evidence)}
+        computed = {"data": self.data, "evidence": dict(self.evidence), "provenance": self.provenance}
         attempts = tuple(Attempt(one.text, picklable(one.error)) for one in self.attempts)
         replaced = {"_reading": None, "attempts": attempts, "metadata": dict(self.metadata)}
         unmade = None if self._unmade is None else picklable(self._unmade)
@@ -303,28 +309,29 @@ def result_from_json(
         metadata = dict(record.get("metadata", {}))
         if "error" in record:
             error = error_from_json(record["error"])
-            return Result(record["id"], position, "", metadata, error=error, provenance=provenance)
-        result = _answered_from_json(record, position, metadata, provenance)
-        members = {"data": record["data"], "evidence": _evidence_from_json(record)}
+            return _known(Result(record["id"], position, "", metadata, error=error), provenance=provenance)
+        result = _answered_from_json(record, position, metadata)
+        members = {"data": record["data"], "evidence": _evidence_from_json(record), "provenance": provenance}
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"it is no result: {message(error)}") from error
     instance, unmade = record["data"] if record["missing"] else record["value"], None
     if output_type is not None:
-        value = output_type.parse(cast("str", result.text))
-        stated = (
-            value if isinstance(value, Stated) else Stated(value, output_type.to_data(cast("str", result.text)), ())
-        )
+        text = cast("str", result.text)
+        value = output_type.parse(text)
+        stated = value if isinstance(value, Stated) else Stated(value, output_type.to_data(text), ())
         if (stated.data, stated.missing) != (record["data"], result.missing):
             raise ValueError("its data are not what its text says")
         instance, unmade = stated.value, stated.error
-    result = replace(result, _instance=instance, _unmade=unmade)
+    return _known(replace(result, _instance=instance, _unmade=unmade), **members)
+
+
+def _known(result: Result[Any], **members: Any) -> Result[Any]:
+    """Return a result whose lazy members are known."""
     vars(result).update(members)
     return result
 
 
-def _answered_from_json(
-    record: Mapping[str, Any], position: int, metadata: Mapping[str, Any], provenance: Provenance | None
-) -> Result[Any]:
+def _answered_from_json(record: Mapping[str, Any], position: int, metadata: Mapping[str, Any]) -> Result[Any]:
     for name in ("document", "text"):
         if not isinstance(record[name], str):
             raise TypeError(f"the {name} is {shown(record[name])}")
@@ -342,7 +349,6 @@ def _answered_from_json(
         attempts=_attempts_from_json(record["attempts"]),
         usage=Usage(**record["usage"]),
         seconds=record["seconds"],
-        provenance=provenance,
         conflicts=conflicts,
     )
 

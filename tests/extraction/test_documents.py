@@ -1,6 +1,7 @@
 """Documents in any iterable: read as they are needed, in windows that change no answer."""
 
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Document, Extractor, Result
+from structured import Document, Extractor, Result, events
 from structured.errors import BatchError, ModelError, PromptError
 from structured.extraction import progress, windows
 from structured.extraction.batch_state import BatchState
@@ -195,6 +196,31 @@ def test_a_model_that_fails_loses_nothing_of_an_iterable() -> None:
     calls = 0
     with pytest.raises(ModelError, match="out of order"):
         broken.batch(["a"] * 50, errors="skip")
+
+
+def test_a_batch_of_values_lets_go_of_its_results() -> None:
+    """The text of an answer and all that was generated for it is gone when the next documents are done."""
+    made: list[weakref.ref[Result[Any]]] = []
+    alive: list[int] = []
+
+    def count(event: events.Event) -> None:
+        if isinstance(event, events.DocumentAccepted):
+            made.append(weakref.ref(event.result))
+            alive.append(sum(one() is not None for one in made))
+
+    values = extractor(batch_size=2, observe=count).batch(["a"] * 20)
+    assert (len(values), len(alive)) == (20, 20)
+    assert max(alive) <= 2
+
+
+def test_what_made_an_answer_is_looked_up_when_it_is_asked_for() -> None:
+    """A call for a value alone makes no prompt and reads no version for it."""
+    made = extractor()
+    made("a")
+    assert "provenance" not in vars(made.task)
+    provenance = made.result("a").provenance
+    assert provenance is not None
+    assert provenance.model == made.model.name
 
 
 def test_files_and_folders_are_documents(tmp_path: Path) -> None:

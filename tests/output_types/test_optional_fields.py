@@ -263,7 +263,11 @@ def test_validators_still_have_the_last_word_on_what_is_stated():
     [
         (Person, ["agee"], "No field has the path 'agee'. Is it 'age'?"),
         (Person, ["x.y.z"], "No field has the path 'x.y.z'. `inspect_type` lists the paths."),
-        (call_type([BOOK]), True, "leaves out optional arguments that the text does not state. Leave out absent."),
+        (
+            call_type([BOOK]),
+            True,
+            "leaves out optional arguments that the text does not state. Leave out allow_missing.",
+        ),
     ],
 )
 def test_what_cannot_be_chosen_is_refused(output_type, absent, message):

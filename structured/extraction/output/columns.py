@@ -25,7 +25,7 @@ class Column(ABC):
     @property
     @abstractmethod
     def description(self) -> Any:
-        """What it is, as JSON data."""
+        """The type of its cells, as JSON data."""
 
     @property
     @abstractmethod
@@ -125,7 +125,7 @@ class JsonText(Column):
 
     @property
     def description(self) -> Any:
-        """What it is, as JSON data."""
+        """The type of its cells, as JSON data."""
         return "json"
 
     @property
@@ -149,7 +149,7 @@ class List(Column):
 
     @property
     def description(self) -> Any:
-        """What it is, as JSON data."""
+        """The type of its cells, as JSON data."""
         return {"list": self.items.description}
 
     @property
@@ -174,7 +174,7 @@ class Map(Column):
 
     @property
     def description(self) -> Any:
-        """What it is, as JSON data."""
+        """The type of its cells, as JSON data."""
         return {"map": self.values.description}
 
     @property
@@ -205,7 +205,7 @@ class Struct(Column):
 
     @property
     def description(self) -> Any:
-        """What it is, as JSON data."""
+        """The type of its cells, as JSON data."""
         members = {name: column.description for name, column in self.members.items()}
         return {"struct": members, "omittable": sorted(self.omittable)} if self.omittable else {"struct": members}
 

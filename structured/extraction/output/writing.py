@@ -130,22 +130,20 @@ def write_results_of(
     state = BatchState(count_of(documents))
     with opened(output, task.provenance, resume) as sink:
         unwritten = Unwritten(sink, state)
-        pending: dict[int, Identified] = {}
+        pending: dict[int, str] = {}  # digests, by the positions of the documents
 
         def work() -> Iterator[tuple[Task, DocumentLike] | None]:
             for position, document in enumerate(unwritten.each(each_document(documents))):
                 if document is None:
                     yield None
                 else:
-                    pending[position] = document
+                    pending[position] = document.digest
                     yield task, document.work
 
         try:
             with closing(extractor.run.results(work(), state, progress=progress)) as results:
                 for result in results:
-                    document, digest, _ = pending.pop(result.position)
-                    identified = replace(result, id=document.id, metadata=document.metadata)
-                    sink.append(line_of(identified, digest, task.provenance))
+                    sink.append(line_of(result, pending.pop(result.position), task.provenance))
             state.check_stopped()
         except BaseException as error:
             sink.note_kept(error)
