@@ -49,8 +49,10 @@ def inspect_target(  # noqa: PLR0913  the options of the command
     automaton: Annotated[
         bool, typer.Option("--automaton", help="Print the automaton of the type instead, as a table.")
     ] = False,
-    svg: Annotated[Path | None, typer.Option(help="Draw the automaton into this file; - is standard output.")] = None,
-    dot: Annotated[Path | None, typer.Option(help="Write the automaton for Graphviz into this file.")] = None,
+    dot: Annotated[
+        Path | None, typer.Option(help="Write the automaton for Graphviz into this file; - is standard output.")
+    ] = None,
+    mermaid: Annotated[Path | None, typer.Option(help="Write the automaton for Mermaid into this file.")] = None,
     states: Annotated[
         int | None, typer.Option(min=1, help=f"Show so many states at most.  [default: {MAX_STATES}]")
     ] = None,
@@ -70,7 +72,7 @@ def inspect_target(  # noqa: PLR0913  the options of the command
     With --automaton, show the states that an answer goes through, and with --tokens what a model may write in them.
     """
     output_type = read_type(target, pattern=pattern, choices=choice, grammar=grammar)
-    asked = Asked(automaton, svg, dot, states, tokens, model, state, text)
+    asked = Asked(automaton, dot, mermaid, states, tokens, model, state, text)
     asked.check()
     if regex and asked.is_any:
         raise typer.BadParameter("--regex and --automaton are asked for at once. Leave one of them out.")

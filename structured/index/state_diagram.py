@@ -1,4 +1,4 @@
-"""The automaton of a type as a person sees it: its states and arrows, pictures of them, and the tokens they allow."""
+"""The automaton of a type as people read it: its states and arrows, and the tokens that they allow."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from structured.automata import DEAD
-from structured.automata.diagram import Place, State, dot, explore, follow, svg, table, text_to
+from structured.automata.diagram import Place, State, dot, explore, follow, mermaid, table, text_to
 from structured.errors import SchemaError
 from structured.errors.arguments import count
 from structured.errors.values import counted, printable
@@ -26,13 +26,10 @@ if TYPE_CHECKING:
 MAX_STATES = 40
 """States that are shown unless more are asked for."""
 
-MAX_DRAWN = 120
-"""States of a picture. Nobody finds an arrow among those of more."""
-
 
 @dataclass(frozen=True, eq=False)
 class StateDiagram:
-    """The automaton of a type: its states, and what leads from one to another. A notebook shows it as a picture.
+    """The automaton of a type: its states, and what leads from one to another. A notebook shows it as a table.
 
     Attributes:
         name: The name of the type.
@@ -49,8 +46,8 @@ class StateDiagram:
         """Return the states as a table, in 80 columns."""
         return f"{printable(self.name)}\n{self.note}\n\n{table(self.states)}"
 
-    def _repr_svg_(self) -> str | None:
-        return self.to_svg() if len(self.states) <= MAX_DRAWN else None
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ARG002  as IPython calls it
+        printer.text(str(self))
 
     @cached_property
     def note(self) -> str:
@@ -63,20 +60,12 @@ class StateDiagram:
         return f"The first {counted(shown, 'state')} of many, perhaps without end. Arrows to … lead to others."
 
     def to_dot(self) -> str:
-        """Return the graph in the language of Graphviz."""
+        """Return the graph in DOT, the language of Graphviz."""
         return dot(self.states, f"{self.name}: {self.note}")
 
-    def to_svg(self) -> str:
-        """Return the picture as SVG, in the colour of the text around it.
-
-        Raises:
-            ValueError: There are too many states for a picture.
-        """
-        if len(self.states) > MAX_DRAWN:
-            raise ValueError(
-                f"A picture of {len(self.states):,} states cannot be read. Ask for {MAX_DRAWN} at most: states=60."
-            )
-        return svg(self.states, f"{self.name}: {self.note}")
+    def to_mermaid(self) -> str:
+        """Return the graph in Mermaid, which GitHub and JupyterLab draw in a Markdown cell."""
+        return mermaid(self.states, f"{self.name}: {self.note}")
 
     def tokens(self, state: int, model: "VocabularySource | None" = None) -> AllowedTokens:
         """Return the tokens that may follow a state, as decoding masks them.

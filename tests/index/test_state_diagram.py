@@ -3,6 +3,7 @@
 import random
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import pytest
@@ -19,7 +20,6 @@ from structured.index.allowed_tokens import TokenWalk
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack
-from structured.index.state_diagram import MAX_DRAWN
 from structured.models import PACKAGED_MODEL, load_model
 from structured.models.vocabularies import load_vocabulary
 from structured.output_types.output_type import Description, OutputType
@@ -197,15 +197,11 @@ def test_what_is_not_shown_is_said() -> None:
     assert "…" in str(endless)
 
 
-def test_pictures_of_too_many_states_are_refused() -> None:
-    """In a notebook there is no picture then."""
-    diagram = inspect_automaton(Regex("a{200}"), states=300)
-    with pytest.raises(ValueError, match=re.escape(f"201 states cannot be read. Ask for {MAX_DRAWN} at most")):
-        diagram.to_svg()
-    assert diagram._repr_svg_() is None
-    assert diagram.to_dot().count("->") == 201
-    fewer = inspect_automaton(Regex("a{200}"), states=MAX_DRAWN)
-    assert fewer._repr_svg_() == fewer.to_svg()
+def test_a_notebook_shows_the_table() -> None:
+    """IPython hands a printer over, which has `text`."""
+    texts: list[str] = []
+    inspect_automaton(FLOAT)._repr_pretty_(SimpleNamespace(text=texts.append), cycle=False)
+    assert texts == [str(inspect_automaton(FLOAT))]
 
 
 def test_refused_types_say_why() -> None:
@@ -232,11 +228,6 @@ def test_values_that_a_document_has_to_state_are_shown_for_all_documents() -> No
         text: Grounded[str]
 
     assert str(inspect_automaton(Quote)).startswith("Quote\n")
-
-
-def test_the_picture_of_the_guide_is_the_one_that_is_drawn() -> None:
-    picture = Path(__file__).parents[2] / "docs" / "automaton.svg"
-    assert picture.read_text(encoding="utf-8") == inspect_automaton(FLOAT).to_svg()
 
 
 def test_the_public_name_is_loaded_when_it_is_used() -> None:
