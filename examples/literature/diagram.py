@@ -23,7 +23,7 @@ import sys
 from pathlib import Path
 
 from structured import Regex, inspect_automaton
-from structured.index.state_diagram import StateDiagram
+from structured.decoding.state_diagram import StateDiagram
 from structured.vocabulary import Vocabulary
 
 TOKENS = ("a", ".", ".2", "1")

@@ -7,9 +7,15 @@ from typing import Any, NamedTuple
 
 import typer
 
+from structured.decoding.state_diagram import (
+    MAX_STATES,
+    AllowedTokens,
+    StateDiagram,
+    TokenWalk,
+    inspect_automaton,
+    shown_token,
+)
 from structured.errors import OutputError
-from structured.index.allowed_tokens import AllowedTokens, TokenWalk, shown_token
-from structured.index.state_diagram import MAX_STATES, StateDiagram, inspect_automaton
 from structured.json_schema.whitespace import WhitespaceName
 
 MANY_STATES = 2_000

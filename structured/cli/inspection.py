@@ -14,8 +14,8 @@ from rich.text import Text
 from structured.cli.asked import CHOICE_HELP, GRAMMAR_HELP, PATTERN_HELP, read_type
 from structured.cli.automaton import Asked, show_automaton
 from structured.cli.console import show
+from structured.decoding.state_diagram import MAX_STATES
 from structured.errors.values import counted
-from structured.index.state_diagram import MAX_STATES
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.output_types.inspection import FieldReport, Report, inspect_type, report_to_dict, shown_cost
 from structured.output_types.regular_expression import to_regex

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from structured.automata.protocol import unworn
-from structured.index.compile import related_index
+from structured.index.compilation import related_index
 from structured.index.index import Index
 
 

@@ -7,6 +7,7 @@ from contextvars import copy_context
 from dataclasses import replace
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
+from structured.decoding.compiled_types import load_grammars
 from structured.decoding.requests import Generation
 from structured.errors import PromptError, SchemaError, StructuredError
 from structured.errors.arguments import check_picklable
@@ -38,7 +39,6 @@ from structured.extraction.output.journal import Resume
 from structured.extraction.run import Run
 from structured.extraction.stream import Stream
 from structured.extraction.task import Task
-from structured.index.compile import load_grammars
 from structured.models import LanguageModel, Model, find_model
 from structured.output_types.extraction import Extraction
 from structured.output_types.functions.call import Call, Function

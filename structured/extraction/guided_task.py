@@ -8,6 +8,7 @@ from typing import Self
 from structured.automata import Automaton
 from structured.automata.protocol import accepts_text
 from structured.decoding.beginnings import common_beginning
+from structured.decoding.compiled_types import compiled_type
 from structured.decoding.generate import stream
 from structured.decoding.reasoning import thinking_index
 from structured.decoding.requests import Generation, Request
@@ -18,7 +19,7 @@ from structured.errors import PromptError
 from structured.extraction.conversation import Conversation
 from structured.extraction.options import Options
 from structured.extraction.task import Given, Item, Task
-from structured.index.compile import CompiledType, compiled_type
+from structured.index.compilation import RenewedIndex
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import LanguageModel, calls
@@ -138,11 +139,11 @@ class GuidedTask(Task):
         return (self._compiled(document) if self.output_type.depends_on_document else self._for_all).index()
 
     @functools.cached_property
-    def _for_all(self) -> CompiledType:
+    def _for_all(self) -> RenewedIndex:
         """What has the index of the answers to all documents, held here: `compiled_type` keeps a limited number."""
         return self._compiled(None)
 
-    def _compiled(self, document: str | None) -> CompiledType:
+    def _compiled(self, document: str | None) -> RenewedIndex:
         return compiled_type(self.output_type, self.model.vocabulary, document=document, cache=self.cache)
 
     @functools.cached_property

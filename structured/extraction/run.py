@@ -22,7 +22,7 @@ from structured.extraction.options import Options, search_of
 from structured.extraction.outcomes import Outcome
 from structured.extraction.progress import showing
 from structured.extraction.task import Answer, Item, Task
-from structured.index.compile import save_learned
+from structured.index.compilation import save_learned
 from structured.models import LanguageModel
 from structured.results.answers import read_answer
 from structured.results.merging import Merged

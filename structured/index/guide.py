@@ -1,9 +1,12 @@
 """The cursor of one generation in an index: the one thing that changes while a text is written."""
 
+import numpy as np
+from numpy.typing import NDArray
+
 from structured.automata import DEAD
 from structured.errors import BudgetError
 from structured.index.index import Index
-from structured.index.masks import Mask
+from structured.index.masks import Mask, unpack
 
 
 class WrongMaskError(ValueError):
@@ -41,6 +44,13 @@ class Guide:
         Where the bytes are determined, they are spelled as the tokenizer would; see `Index.canonical_mask`.
         """
         return self.index.canonical_within(self.state, self.tokens_left)
+
+    def allowed(self, width: int) -> NDArray[np.bool_]:
+        """Return for each of `width` logits whether its token may come next, shape (width,); see `mask`.
+
+        Models often have more logits than the vocabulary has tokens: the others are not allowed.
+        """
+        return unpack(self.mask(), width)
 
     def ample_mask(self) -> Mask:
         """Return the tokens that may come next if enough are left; a row of the index's table, unless that is full."""

@@ -21,7 +21,7 @@ from structured.automata.loops.machine import FIRST_ROWS
 from structured.automata.product import Product
 from structured.automata.protocol import accepts_text, unworn
 from structured.automata.recogniser import Recogniser
-from structured.index.compile import compiled_type
+from structured.decoding.compiled_types import compiled_type
 from structured.output_types.constraints.validation import AnswerCheck
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type

@@ -33,7 +33,7 @@ from structured import (
     to_regex,
 )
 from structured.automata import RegularAutomaton
-from structured.index.compile import KEPT_INDEXES
+from structured.decoding.compiled_types import KEPT_INDEXES
 from structured.models import FunctionModel
 
 TOKENIZER = ByteTokenizer()

@@ -37,6 +37,7 @@ from structured import CacheWarning, Extractor, GuidedLogitsProcessor, ModelErro
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.loops import table
 from structured.cli.app import app
+from structured.decoding.compiled_types import forget
 from structured.decoding.token_healing import begun_index
 from structured.index.cache import (
     Clearing,
@@ -48,7 +49,7 @@ from structured.index.cache import (
     save_index,
 )
 from structured.index.cache.arrays import MAGIC, decode, encode, key_of
-from structured.index.compile import WORTH_SAVING, forget, related_index
+from structured.index.compilation import WORTH_SAVING, related_index
 from structured.index.index import Index
 from structured.index.trie_walks import Walks
 from structured.models.fetched import cache_folder

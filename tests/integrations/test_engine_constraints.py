@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel
 from strategies import output_types
 
 from structured import Choice, GenerationError, Grammar, Grounded, JsonSchema, ModelError, Regex, SchemaError, Text
-from structured.index.compile import compile_type
+from structured.decoding.compiled_types import compile_type
 from structured.index.masks import unpack
 from structured.integrations.engines.cursor import started
 from structured.integrations.engines.members import fault_of

@@ -17,10 +17,10 @@ from pydantic import BaseModel
 from sglang.srt.constrained.base_grammar_backend import GrammarRow
 
 from structured import Choice, Grammar, JsonSchema, Regex
+from structured.decoding.compiled_types import compile_type
 from structured.decoding.generate import generate
 from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
-from structured.index.compile import compile_type
 from structured.index.guide import Guide
 from structured.integrations.sglang import constraint, read, register
 from structured.integrations.sglang.backend import UNBOUNDED, make_backend

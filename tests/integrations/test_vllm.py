@@ -24,10 +24,10 @@ from interpreter import run
 from pydantic import BaseModel
 
 from structured import Choice, Grammar, JsonSchema, ModelError, Regex
+from structured.decoding.compiled_types import compile_type
 from structured.decoding.generate import generate
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
-from structured.index.compile import compile_type
 from structured.index.guide import Guide
 from structured.integrations.vllm import GuideProcessor, constraint, read
 from structured.models import FunctionModel

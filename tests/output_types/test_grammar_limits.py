@@ -16,7 +16,7 @@ from structured.automata.grammar.automaton import GrammarAutomaton
 from structured.automata.grammar.lark_grammar import read_grammar
 from structured.automata.grammar.limits import SearchedTooFarError
 from structured.automata.loops import jit
-from structured.index.compile import compile_type
+from structured.decoding.compiled_types import compile_type
 from structured.index.masks import empty_mask, unpack
 from structured.models import ScriptedModel
 from structured.vocabulary import Vocabulary

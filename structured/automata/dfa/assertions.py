@@ -8,6 +8,7 @@ becomes a right-linear grammar.
 from structured.automata.dfa.alternating import PatternLanguage
 from structured.automata.dfa.exploration import explore
 from structured.automata.dfa.patterns import automaton_to_pattern
+from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.regex.syntax import (
     EMPTY,
@@ -26,6 +27,20 @@ from structured.regex.syntax import (
     concat,
 )
 from structured.regex.traversal import nodes_of
+
+
+def matched_texts(whole: Pattern, source: str) -> Pattern:
+    """Return the pattern of the texts that a regular expression matches, without boundaries and lookarounds.
+
+    Raises PatternError, which shows the `source`, where there is no such text, or its automaton is too large.
+    """
+    try:
+        pattern = without_assertions(whole)
+    except PatternError as error:
+        raise PatternError(error.problem, pattern=source, remedy=error.remedy) from error
+    if pattern is None:
+        raise PatternError("No text matches", pattern=source, remedy="Correct the pattern.")
+    return pattern
 
 
 def without_assertions(pattern: Pattern) -> Pattern | None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from structured.errors import CacheWarning
 from structured.errors.calling_line import warn
 from structured.index.cache.arrays import Arrays, ForgedError, decode, encode
-from structured.models.cache_folder import WRITING, CacheFolder, Clearing, kept_folder
+from structured.index.cache_folder import WRITING, CacheFolder, Clearing, kept_folder
 
 __all__ = ["Clearing", "DiskCache", "default_cache"]
 

@@ -5,14 +5,13 @@ here raises: a folder that cannot be written, or a disk that is full, means goin
 """
 
 import os
+import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
-
-from structured.models.fetched import cache_folder
 
 WRITING = "writing-"
 """What the names of entries begin with that are being written."""
@@ -136,3 +135,17 @@ def kept_folder() -> Path | None:
         return cache_folder()
     except RuntimeError:  # there is no home
         return None
+
+
+def cache_folder() -> Path:
+    """Return the folder that the environment names, or the platform's. Raises RuntimeError if there is no home."""
+    named = os.environ.get("STRUCTURED_CACHE_DIR")
+    if named:
+        return Path(named).expanduser()
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = str(Path.home() / "Library" / "Caches")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "structured"

@@ -16,7 +16,7 @@ from random_patterns import patterns_with_texts, randoms, sample
 import structured
 from structured import Choice, Grammar, Grounded, ModelError, PatternError, Regex, SchemaError, inspect_automaton
 from structured.automata import Automaton, RegularAutomaton
-from structured.index.allowed_tokens import TokenWalk
+from structured.decoding.state_diagram import TokenWalk
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack
