@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from structured.automata.dfa.minimal_by_sets import find_blocks_by_sets
 from structured.automata.loops.jit import Flags, Ints, Rows, compiled_entry, compiled_loop
 
 SETS, TOUCHED = range(2)
@@ -163,7 +162,7 @@ def begin_transitions(rows: Rows, blocks: Ints, transitions: Transitions, cords:
     sort_incoming(transitions, used)
 
 
-@compiled_entry(meanwhile=find_blocks_by_sets)
+@compiled_entry
 def find_blocks(
     rows: Rows, accepting: Flags, blocks: Ints, transitions: Transitions, states: Partition, cords: Partition
 ) -> None:
