@@ -85,24 +85,24 @@ def compiled_loop(function: Callable[..., Any] | None = None, /, *, reassociates
 def compiled_entry(function: Callable[P, T], /) -> Callable[P, T]: ...
 @overload
 def compiled_entry(
-    *, reassociates: bool = False, meanwhile: Callable[P, T] | None = None
+    *, reassociates: bool = False, fallback: Callable[P, T] | None = None
 ) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
 def compiled_entry(
     function: Callable[..., Any] | None = None,
     /,
     *,
     reassociates: bool = False,
-    meanwhile: Callable[..., Any] | None = None,
+    fallback: Callable[..., Any] | None = None,
 ) -> Any:
     """Make a loop that Python calls, with arrays and named tuples of arrays; other loops may call it as well.
 
-    Its Python is its `py_func`. Where that would take too long, another function with the same results runs
-    `meanwhile`.
+    Its Python is its `py_func`, which runs until there is machine code. Where that would take too long, a `fallback` with
+    the same results runs instead.
     """
     if function is None:
-        return functools.partial(compiled_entry, reassociates=reassociates, meanwhile=meanwhile)
+        return functools.partial(compiled_entry, reassociates=reassociates, fallback=fallback)
     _REASSOCIATES[function] = reassociates
-    entry = _Entry(function, meanwhile or function)
+    entry = _Entry(function, fallback or function)
     _ENTRIES.append(entry)
 
     @functools.wraps(function)
@@ -183,12 +183,12 @@ _lag = _Lag()
 
 
 class _Entry:
-    """A loop that Python calls: `run` is its machine code or, until there is some, what runs in its place."""
+    """A loop that Python calls: `run` is its machine code or, until there is some, its fallback."""
 
-    def __init__(self, function: Callable[..., Any], meanwhile: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], fallback: Callable[..., Any]) -> None:
         self.function = function
-        self.meanwhile = meanwhile
-        self.run: Callable[..., Any] = self._run_meanwhile
+        self.fallback = fallback
+        self.run: Callable[..., Any] = self._run_fallback
         self._next_look = 0.0
 
     def compile(self) -> None:
@@ -197,21 +197,21 @@ class _Entry:
             _log_compiling()
             self.run = _spreading(self.function, _entered(self.function))
 
-    def _run_meanwhile(self, *arguments: Any) -> Any:
+    def _run_fallback(self, *arguments: Any) -> Any:
         if _lag.is_in_loop:
-            return self.meanwhile(*arguments)
+            return self.fallback(*arguments)
         now = perf_counter()
         if now >= self._next_look and _lag.seconds >= PATIENCE_SECONDS:
             self._next_look = now + LOOK_SECONDS
             started = thread_time()
             self._look()
             _lag.seconds += thread_time() - started
-            if self.run != self._run_meanwhile:
+            if self.run != self._run_fallback:
                 return self.run(*arguments)
         _lag.is_in_loop = True
         started = thread_time()
         try:
-            return self.meanwhile(*arguments)
+            return self.fallback(*arguments)
         finally:
             _lag.is_in_loop = False
             _lag.seconds += (thread_time() - started) * (1 - 1 / SLOWER)
@@ -222,7 +222,7 @@ class _Entry:
         Where another thread is at it, this one goes on with Python.
         """
         if os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
-            self.run = self.meanwhile
+            self.run = self.fallback
             return
         if not _LOCK.acquire(blocking=False):
             return

@@ -42,7 +42,7 @@ def measure_ends_by_rows(text: Bytes, unruled: Ints, kinds: Ints, moves: Rows, a
         nearest[:, place] = row[:states]
 
 
-@compiled_entry(meanwhile=measure_ends_by_rows)
+@compiled_entry(fallback=measure_ends_by_rows)
 def measure_ends(text: Bytes, unruled: Ints, kinds: Ints, moves: Rows, accepting: Flags, nearest: Rows) -> None:
     """Fill in the bytes from each place, in each state of a rule, to the nearest end that the rule allows.
 

@@ -65,7 +65,7 @@ class DiskCache(CacheFolder):
         )
 
     def save(self, key: str, arrays: Arrays) -> None:
-        """Save arrays under a key, in place of what was there. Who reads meanwhile has the old ones or the new."""
+        """Save arrays under a key, in place of what was there. A reader gets the old ones or the new ones."""
         data = encode(arrays)
         if len(data) > self.max_bytes:
             return
