@@ -17,13 +17,13 @@ pytest.importorskip("lark")
 
 from doubles import ByteTokenizer, random_logits
 from lark import Transformer, Tree
+from plain_grammar import PlainGrammarAutomaton
 
 from structured import BudgetWarning, Grammar, GrammarError, Regex, SchemaError, extract
 from structured.automata import DEAD
 from structured.automata.grammar import automaton as automaton_module
 from structured.automata.grammar.automaton import GrammarAutomaton
 from structured.automata.grammar.lark_grammar import read_grammar
-from structured.automata.grammar.plain import PlainGrammarAutomaton
 from structured.automata.protocol import accepts_text
 from structured.index.index import Index
 from structured.index.masks import empty_mask, unpack

@@ -14,8 +14,8 @@ from graphlib import CycleError, TopologicalSorter
 
 from pydantic import TypeAdapter
 
-from structured.automata.grammar.parser import shortest_of_symbols
 from structured.automata.grammar.tables import Item, Rule, Tables
+from structured.automata.opcodes import FAR
 
 
 def tables_to_bytes(tables: Tables) -> bytes:
@@ -112,3 +112,16 @@ def _ends(tables: Tables) -> bool:
     except CycleError:
         return False
     return True
+
+
+def shortest_of_symbols(tables: Tables, widths: list[int]) -> list[int]:
+    """Return the bytes of the shortest text of each symbol."""
+    shortest = [*widths, *[FAR] * (len(tables.symbols) - len(widths))]
+    changed = True
+    while changed:
+        changed = False
+        for origin, symbols in tables.rules:
+            found = min(sum(shortest[symbol] for symbol in symbols), FAR)
+            if found < shortest[origin]:
+                shortest[origin], changed = found, True
+    return shortest

@@ -1,6 +1,6 @@
 """The configurations of a grammar's automaton: what a byte makes of them, and how far the end of a text is from them.
 
-`grammar/plain.py` is the same in plain Python.
+`tests/support/plain_grammar.py` is the same in plain Python.
 """
 
 from structured.automata.loops.frames import mixed

@@ -96,8 +96,8 @@ def compiled_entry(
 ) -> Any:
     """Make a loop that Python calls, with arrays and named tuples of arrays; other loops may call it as well.
 
-    Its Python is its `py_func`, which runs until there is machine code. Where that would take too long, a `fallback` with
-    the same results runs instead.
+    Its Python is its `py_func`, which runs until there is machine code. Where that would take too long, a `fallback`
+    with the same results runs instead.
     """
     if function is None:
         return functools.partial(compiled_entry, reassociates=reassociates, fallback=fallback)

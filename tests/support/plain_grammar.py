@@ -1,23 +1,224 @@
-"""The automaton of a grammar in plain Python: what the loops are tested against, and explained by."""
+"""The automaton of a grammar in plain Python, which explains the compiled loops and which tests compare them with."""
 
 import hashlib
 import heapq
 from collections.abc import Iterable
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.grammar.indentation import IndentedParser
-from structured.automata.grammar.lexer import Lexer
+from structured.automata.grammar.kept_tables import shortest_of_symbols
+from structured.automata.grammar.lexer import IGNORED, Indentation, Lexer
 from structured.automata.grammar.limits import LIMITS, MAX_SEARCHED, EmptyGrammarError, SearchedTooFarError
-from structured.automata.grammar.parser import Parser
 from structured.automata.grammar.tables import Tables
 from structured.automata.opcodes import FAR
 from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, StringRun
 from structured.automata.regular import Limits
 from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
+
+
+class _Stack(NamedTuple):
+    """A state of the parser on top of a stack."""
+
+    state: int
+    below: int
+
+
+class Parser:
+    """The stacks that tokens lead to; `start` is the one before the first.
+
+    `least[stack]` is a number of bytes that no text is shorter than that the parser can end with.
+    """
+
+    def __init__(self, tables: Tables, widths: list[int]) -> None:
+        """Take the tables and the least number of bytes of each terminal."""
+        self.tables = tables
+        self.least: list[int] = []
+        self._stacks: list[_Stack] = []
+        self._known: dict[_Stack, int] = {}
+        self._after: dict[tuple[int, int], int] = {}
+        self._completed: dict[int, bool] = {}
+        shortest = shortest_of_symbols(tables, widths)
+        self._ends = [
+            [(item, min(sum(shortest[symbol] for symbol in item.left), FAR)) for item in items]
+            for items in tables.items
+        ]
+        self.start = self._push(tables.start, DEAD)
+
+    def context(self, stack: int) -> int:
+        """Return what the lexer tries after a stack."""
+        return self.tables.context_of[self._stacks[stack].state]
+
+    def advance(self, stack: int, terminal: int) -> int:
+        """Return the stack after a token, DEAD if it cannot follow."""
+        if terminal == IGNORED:
+            return stack
+        after = self._after.get((stack, terminal))
+        if after is None:
+            after = self._after[stack, terminal] = self._advance(stack, terminal)
+        return after
+
+    def least_after(self, stack: int, terminal: int) -> int:
+        """Return the least number of bytes after a token, FAR if it cannot follow."""
+        after = self.advance(stack, terminal)
+        return FAR if after == DEAD else self.least[after]
+
+    def is_complete(self, stack: int) -> bool:
+        """Tell whether the text may end after a stack."""
+        complete = self._completed.get(stack)
+        if complete is None:
+            complete = self._completed[stack] = self._advance(stack, self.tables.end_symbol) != DEAD
+        return complete
+
+    def _advance(self, stack: int, terminal: int) -> int:
+        tables, is_end = self.tables, terminal == self.tables.end_symbol
+        while True:
+            state = self._stacks[stack].state
+            target = tables.shifts[state].get(terminal)
+            if target is not None:
+                return self._push(target, stack)
+            rule = tables.reductions[state].get(terminal)
+            if rule is None:
+                return DEAD
+            stack = self._reduced(stack, rule.size, rule.origin)
+            if is_end and self._stacks[stack].state == tables.end:
+                return stack
+
+    def _reduced(self, stack: int, size: int, origin: int) -> int:
+        """Return the stack in which a symbol stands in place of some."""
+        for _ in range(size):
+            stack = self._stacks[stack].below
+        return self._push(self.tables.shifts[self._stacks[stack].state][origin], stack)
+
+    def _push(self, state: int, below: int) -> int:
+        new = _Stack(state, below)
+        number = self._known.get(new)
+        if number is None:
+            number = self._known[new] = len(self._stacks)
+            self._stacks.append(new)
+            self.least.append(FAR)
+            self.least[number] = self._find_least(number)
+        return number
+
+    def _find_least(self, start: int) -> int:
+        """Return the least number of bytes after a stack, by the items that its top is in the middle of.
+
+        Whatever is next, an item ends in some way, and then its rule is one more symbol on what is below. So the stacks
+        that are met are no higher than this one, and all that are lower are known.
+        """
+        costs = {start: 0}
+        waiting = [(0, start)]
+        while waiting:
+            cost, stack = heapq.heappop(waiting)
+            if cost > costs[stack]:
+                continue
+            if stack == DEAD:
+                return cost
+            for item, rest in self._ends[self._stacks[stack].state]:
+                after, total = DEAD, cost + rest
+                if item.origin >= 0 and rest < FAR:
+                    after = self._reduced(stack, item.read, item.origin)
+                    if self.least[after] < FAR:  # known, unless it waits for this one
+                        after, total = DEAD, total + self.least[after]
+                if total < costs.get(after, FAR):
+                    costs[after] = total
+                    heapq.heappush(waiting, (total, after))
+        return FAR
+
+
+class _IndentedStack(NamedTuple):
+    """A stack of the parser, the number of open brackets, and the columns of the open blocks."""
+
+    stack: int
+    brackets: int
+    columns: tuple[int, ...]
+
+
+class IndentedParser:
+    """The stacks that tokens and line ends lead to; has what `Parser` has."""
+
+    def __init__(self, parser: Parser, indentation: Indentation) -> None:
+        self.parser = parser
+        self.indentation = indentation
+        self.least: list[int] = []
+        self._stacks: list[_IndentedStack] = []
+        self._known: dict[_IndentedStack, int] = {}
+        self._after: dict[tuple[int, int], int] = {}
+        self.start = self._number(_IndentedStack(parser.start, 0, (0,)))
+
+    def context(self, stack: int) -> int:
+        """Return what the lexer tries after a stack."""
+        return self.parser.context(self._stacks[stack].stack)
+
+    def advance(self, stack: int, terminal: int) -> int:
+        """Return the stack after a token, DEAD if it cannot follow."""
+        if terminal == IGNORED:
+            return stack
+        after = self._after.get((stack, terminal))
+        if after is None:
+            is_line_end = terminal >= self.indentation.line_ends - 1
+            new = self._broken if is_line_end else self._advanced
+            after = self._after[stack, terminal] = self._number(new(self._stacks[stack], terminal))
+        return after
+
+    def least_after(self, stack: int, terminal: int) -> int:
+        """Return the least number of bytes after a token, FAR if it cannot follow.
+
+        After a line end, that is with the indentation that is best.
+        """
+        if terminal != self.indentation.line_end:
+            after = self.advance(stack, terminal)
+            return FAR if after == DEAD else self.least[after]
+        _, brackets, columns = self._stacks[stack]
+        if brackets:
+            return self.least[stack]
+        found = FAR
+        for column in {*columns, columns[-1] + 1}:
+            after = self.advance(stack, self.indentation.line_ends + column)
+            found = min(found, FAR if after == DEAD else self.least[after])
+        return found
+
+    def is_complete(self, stack: int) -> bool:
+        """Tell whether the text may end after a stack: all blocks end with it."""
+        inner, _, columns = self._stacks[stack]
+        for _ in columns[1:]:
+            inner = self._fed(inner, self.indentation.dedent)
+        return inner != DEAD and self.parser.is_complete(inner)
+
+    def _advanced(self, stack: _IndentedStack, terminal: int) -> _IndentedStack:
+        brackets = stack.brackets + (terminal in self.indentation.opening) - (terminal in self.indentation.closing)
+        inner = self._fed(stack.stack, terminal) if brackets >= 0 else DEAD
+        return _IndentedStack(inner, brackets, stack.columns)
+
+    def _broken(self, stack: _IndentedStack, terminal: int) -> _IndentedStack:
+        """Return the stack after a line end."""
+        if stack.brackets:
+            return stack
+        column, columns = terminal - self.indentation.line_ends, stack.columns
+        inner = self._fed(stack.stack, self.indentation.line_end)
+        if column > columns[-1]:
+            return _IndentedStack(self._fed(inner, self.indentation.indent), 0, (*columns, column))
+        while column < columns[-1]:
+            inner, columns = self._fed(inner, self.indentation.dedent), columns[:-1]
+            if not columns:  # a line end without a line feed
+                return _IndentedStack(DEAD, 0, ())
+        return _IndentedStack(inner if column == columns[-1] else DEAD, 0, columns)
+
+    def _fed(self, stack: int, terminal: int) -> int:
+        return DEAD if stack == DEAD else self.parser.advance(stack, terminal)
+
+    def _number(self, new: _IndentedStack) -> int:
+        if new.stack == DEAD:
+            return DEAD
+        number = self._known.setdefault(new, len(self._stacks))
+        if number == len(self._stacks):
+            self._stacks.append(new)
+            self.least.append(self.parser.least[new.stack])
+        return number
+
 
 Configuration = tuple[int, int]
 """A state of the lexer and a stack of the parser."""
