@@ -16,9 +16,9 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.automata.byte_automaton import DEAD, Automaton, with_limits_left
 from structured.automata.lazy import LIMITS, LazyAutomaton, by_column, check_memory, row_of
 from structured.automata.opcodes import FAR
-from structured.automata.protocol import DEAD, Automaton, unworn
 from structured.automata.regular import Limits, RegularAutomaton
 from structured.errors import PatternError
 from structured.regex import EMPTY, Pattern, alternation, concat, literal, repeat
@@ -152,13 +152,13 @@ class Positions:
         return rest
 
     @property
-    def is_worn(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether one of the automata is."""
-        return any(automaton.is_worn for automaton in self.automata)
+        return any(automaton.is_exhausted for automaton in self.automata)
 
-    def renewed(self) -> Self:
-        """Return the same positions, with renewed automata in place of worn ones."""
-        others = {id(automaton): unworn(automaton) for automaton in self.automata}
+    def reset(self) -> Self:
+        """Return the same positions, with automata that are reset in place of exhausted ones."""
+        others = {id(automaton): with_limits_left(automaton) for automaton in self.automata}
         return replace(self, automata=[others[id(automaton)] for automaton in self.automata])
 
     def begun(self, positions: Iterable[int]) -> list[Member]:

@@ -71,3 +71,5 @@ COLUMNS = 6
 UNLIMITED = -1
 FAR = 1 << 30
 """Lengths are counted up to here."""
+BARRIER = 0xFF
+"""A byte that UTF-8 does not have: in the text of a document it stands where no quotation may continue."""

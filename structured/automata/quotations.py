@@ -17,9 +17,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.automata.byte_automaton import DEAD
 from structured.automata.dfa import Intersection, PatternLanguage, explore
-from structured.automata.opcodes import FAR, UNLIMITED
-from structured.automata.protocol import DEAD, WHOLE
+from structured.automata.opcodes import BARRIER, FAR, UNLIMITED
 from structured.automata.suffix_array import suffix_array
 from structured.errors import PatternError
 from structured.regex import Pattern, Quotation, concat, repeat
@@ -84,14 +84,14 @@ class IndexedDocument:
         """The character that each byte belongs to."""
         spelled = json.dumps(_text(points), ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
         self.text: NDArray[np.uint8] = np.frombuffer(spelled, dtype=np.uint8).copy()
-        """The bytes of the document as JSON spells them, of both versions of it, with `WHOLE` where none may pass."""
+        """The bytes of both versions of the document as JSON spells them, with `BARRIER` where no quotation continues."""
         barred = _are(traits, _SURROGATE)
         if absent:
             bytes_barred = np.isin(self.text, np.array(sorted(absent), dtype=np.uint8))
             barred |= np.bincount(self.counts[:-1][bytes_barred], minlength=len(points)).astype(np.bool_)
         self._starts &= ~barred
         self._ends[1:] &= ~barred
-        self.text[barred[self.counts[:-1]]] = WHOLE
+        self.text[barred[self.counts[:-1]]] = BARRIER
         self._quotations: dict[tuple[object, ...], tuple[_Rule, Quotation | None]] = {}
         self._restricted: dict[frozenset[int], IndexedDocument] = {}
 
@@ -116,7 +116,7 @@ class IndexedDocument:
     @cached_property
     def bars(self) -> NDArray[np.int64]:
         """The nearest place from each on that none may pass."""
-        return _next(np.append(self.text == WHOLE, True))
+        return _next(np.append(self.text == BARRIER, True))
 
     def quotation(
         self,
@@ -140,7 +140,7 @@ class IndexedDocument:
 
     def without_bytes(self, absent: frozenset[int]) -> "IndexedDocument":
         """Return the document without what is spelled with some bytes; the same if nothing is."""
-        if not np.isin(self.text, np.array(sorted(absent - {WHOLE}), dtype=np.uint8)).any():
+        if not np.isin(self.text, np.array(sorted(absent - {BARRIER}), dtype=np.uint8)).any():
             return self
         if absent not in self._restricted:
             self._restricted[absent] = IndexedDocument(

@@ -12,7 +12,7 @@ import numpy as np
 
 from structured.automata import Automaton
 from structured.index.cache import DiskCache, default_cache
-from structured.index.cache.arrays import key_of
+from structured.index.cache.disk import key_of
 from structured.index.compilation import RenewedIndex, new_index
 from structured.index.index import Index
 from structured.output_types.combining.parts import Combination

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from structured.automata import Automaton
-from structured.automata.protocol import accepts_text
+from structured.automata.byte_automaton import accepts_text
 from structured.decoding.beginnings import common_beginning
 from structured.decoding.compiled_types import compiled_type
 from structured.decoding.generate import stream
@@ -176,7 +176,7 @@ class GuidedItem(Item):
     """The start of what is written for it: of what its prompt was healed of, and of the answer; to be copied."""
     repair: Repair | None = None
     """What is kept of an answer in the next attempt."""
-    is_renewed: bool = False
+    is_reset: bool = False
     """Whether its answer was begun again, in an index for itself."""
 
     @property
@@ -200,12 +200,12 @@ class GuidedItem(Item):
             return "What was written again does not fit what was kept of the answer."
         return None
 
-    def renew(self) -> None:
-        """Begin its answer again, in an index whose automaton is not worn."""
+    def reset(self) -> None:
+        """Begin its answer again, in an index whose automaton is not exhausted."""
         self.index = self.task.index(self.document)
         self.guide = self.task.guide(self.index, self.healed, self.max_tokens)
         self.repair = None
-        self.is_renewed = True
+        self.is_reset = True
 
     @property
     def beginning(self) -> tuple[int, ...]:

@@ -111,12 +111,12 @@ class Run:
     def _answer(self, items: list[Item], outcome: Outcome) -> Iterator[Item]:
         """Generate answers, and yield each item that is done.
 
-        Where an automaton fails that others may have worn out, the item is tried again alone.
+        Where an automaton fails that other texts may have exhausted, the item is tried again alone.
         """
         crowded: list[GuidedItem] = []
         yield from self._attempts(items, outcome, crowded)
         for item in crowded:
-            item.renew()
+            item.reset()
             yield from self._attempts([item], outcome, [])
 
     def _attempts(self, items: list[Item], outcome: Outcome, crowded: list[GuidedItem]) -> Iterator[Item]:
@@ -273,10 +273,10 @@ def _next_part(document: LongDocument, outcome: Outcome) -> Item | None:
 
 
 def _is_crowded(item: Item, error: StructuredError) -> TypeGuard[GuidedItem]:
-    """Tell whether an item failed in an automaton that texts before it may have worn out."""
+    """Tell whether an item failed in an automaton that texts before it may have exhausted."""
     if not (isinstance(item, GuidedItem) and isinstance(error, AUTOMATON_ERRORS)):
         return False
-    return item.guide.index.is_worn and not item.is_renewed
+    return item.guide.index.is_exhausted and not item.is_reset
 
 
 def _fail(item: Item, error: StructuredError, outcome: Outcome) -> None:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from typing_extensions import get_protocol_members
 
 from structured.automata import Automaton, RegularAutomaton
-from structured.automata.dfa.assertions import matched_texts
+from structured.automata.dfa.assertion_removal import matched_texts
 from structured.errors.values import described
 from structured.index.cache import default_cache, load_index, load_layout, save_index
 from structured.index.index import Index
@@ -88,7 +88,7 @@ def _regex_to_automaton(source: str, flags: int = 0) -> RegularAutomaton:
 
 
 class RenewedIndex:
-    """The index of an automaton over a vocabulary: another one for the next text once the automaton is worn."""
+    """The index of an automaton over a vocabulary: another one for the next text once the automaton is exhausted."""
 
     def __init__(self, automaton: Automaton, make: Callable[[Automaton], Index]) -> None:
         self._make = make
@@ -98,8 +98,8 @@ class RenewedIndex:
     def index(self) -> Index:
         """Return the index for another text."""
         with self._lock:
-            if self._index.is_worn:
-                self._index = self._make(self._index.automaton.renewed())
+            if self._index.is_exhausted:
+                self._index = self._make(self._index.automaton.reset())
             return self._index
 
 

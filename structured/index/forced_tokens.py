@@ -60,7 +60,7 @@ class ForcedTokens:
 
         None where no tokens spell them.
         """
-        from structured.index.loops import fewest_tokens
+        from structured.index.mask_loops import fewest_tokens
 
         trie = self.walks.vocabulary.trie
         text = np.frombuffer(run, dtype=np.uint8)
@@ -118,7 +118,7 @@ class ForcedTokens:
         """Return the run of a state and the states along it, one more than it has bytes."""
         known = self._runs.get(state)
         if known is None:
-            from structured.index.loops import forced_run
+            from structured.index.mask_loops import forced_run
 
             run, path = self.walks.follow(forced_run, state)
             known = self._runs[state] = run.tobytes(), path.tolist()

@@ -76,7 +76,7 @@ class MaskTable:
 
     def intern(self, mask: Mask) -> Mask:
         """Return the row that equals a mask, always the same array; in a full table, perhaps the mask itself."""
-        from structured.index.loops import are_equal, mask_code
+        from structured.index.mask_loops import are_equal, mask_code
 
         key = mask_code(mask)
         with self._lock:

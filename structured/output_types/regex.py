@@ -7,8 +7,8 @@ from hashlib import sha256
 from typing import Any, Generic, Literal, TypeVar, overload
 
 from structured.automata import RegularAutomaton
-from structured.automata.dfa.assertions import matched_texts
-from structured.automata.recogniser import Recogniser
+from structured.automata.byte_automaton import Recogniser
+from structured.automata.dfa.assertion_removal import matched_texts
 from structured.errors import PatternError
 from structured.errors.arguments import check_takes, one_of
 from structured.errors.values import described

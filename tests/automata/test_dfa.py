@@ -24,7 +24,7 @@ from structured.automata.dfa import (
     partition,
 )
 from structured.automata.dfa.alphabet import refinement
-from structured.automata.dfa.minimal import find_blocks, new_partition, new_transitions
+from structured.automata.dfa.minimisation import find_blocks, new_partition, new_transitions
 from structured.errors import PatternError
 from structured.output_types.inspection.lengths import text_lengths
 from structured.regex import Pattern, Scan, concat, literal

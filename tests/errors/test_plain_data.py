@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from structured import BudgetError, GenerationError, GrammarError, PatternError, SchemaError, StructuredError
 from structured.errors import PromptError, UnsatisfiableError, VocabularyError
-from structured.errors.plain_data import data_to_error, error_to_fields
+from structured.errors.error_data import data_to_error, error_to_fields
 
 ASKED_WRONGLY: tuple[StructuredError, ...] = (
     BudgetError(max_tokens=2, shortest=9),

@@ -40,7 +40,7 @@ from structured import (
     extract_batch,
     load_model,
 )
-from structured.automata.protocol import accepts_text
+from structured.automata.byte_automaton import accepts_text
 from structured.models.remote import connection
 from structured.models.remote.address import Address
 from structured.models.remote.chat_forms import VllmForm

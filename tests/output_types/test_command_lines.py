@@ -33,7 +33,7 @@ from structured import (
     read_results,
     write_table,
 )
-from structured.automata.protocol import accepts_text
+from structured.automata.byte_automaton import accepts_text
 from structured.models import ScriptedModel
 from structured.output_types.command_line import click_command
 

@@ -21,10 +21,10 @@ from plain_grammar import PlainGrammarAutomaton
 
 from structured import BudgetWarning, Grammar, GrammarError, Regex, SchemaError, extract
 from structured.automata import DEAD
-from structured.automata.grammar import automaton as automaton_module
-from structured.automata.grammar.automaton import GrammarAutomaton
+from structured.automata.byte_automaton import accepts_text
+from structured.automata.grammar import grammar_automaton as automaton_module
+from structured.automata.grammar.grammar_automaton import GrammarAutomaton
 from structured.automata.grammar.lark_grammar import read_grammar
-from structured.automata.protocol import accepts_text
 from structured.index.index import Index
 from structured.index.masks import empty_mask, unpack
 from structured.output_types.grammar import SHIPPED

@@ -38,7 +38,7 @@ from structured import (
     to_regex,
     write_table,
 )
-from structured.automata.protocol import accepts_text
+from structured.automata.byte_automaton import accepts_text
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.models import FunctionModel, ScriptedModel

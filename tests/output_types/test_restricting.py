@@ -29,8 +29,8 @@ from structured import (
     template,
 )
 from structured.automata import DEAD, Automaton, RegularAutomaton
+from structured.automata.byte_automaton import accepts_text
 from structured.automata.product import Product
-from structured.automata.protocol import accepts_text
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack

@@ -17,7 +17,7 @@ from structured.extraction import events
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.vocabulary import Vocabulary
-from structured.vocabulary.pieces import byte_alphabet
+from structured.vocabulary.vocabulary import byte_alphabet
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -9,12 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.grammar.kept_tables import shortest_of_symbols
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringRun
+from structured.automata.grammar.lalr_tables import Tables, shortest_of_symbols
 from structured.automata.grammar.lexer import IGNORED, Indentation, Lexer
-from structured.automata.grammar.limits import LIMITS, MAX_SEARCHED, EmptyGrammarError, SearchedTooFarError
-from structured.automata.grammar.tables import Tables
+from structured.automata.grammar.machine_layout import LIMITS, MAX_SEARCHED, EmptyGrammarError, SearchedTooFarError
 from structured.automata.opcodes import FAR
-from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, StringRun
 from structured.automata.regular import Limits
 from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
@@ -301,21 +300,21 @@ class PlainGrammarAutomaton:
 
     def step(self, state: int, byte: int) -> int:
         """Return the successor of a state, or DEAD."""
-        if state == DEAD or byte == WHOLE:
+        if state == DEAD or byte == ROW_COMPLETE:
             return DEAD
         self.expand(state)
         return int(self._table[state, byte])
 
     def expand(self, state: int) -> None:
         """Fill the row of a state."""
-        if self._table[state, WHOLE] == UNKNOWN:
+        if self._table[state, ROW_COMPLETE] == UNKNOWN:
             with self._lock:
                 row = self._row(state)
                 self._table[state] = row
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        from structured.automata.loops.table import LEVEL, STATE, walk, walk_from
+        from structured.automata.loops.machine import LEVEL, STATE, walk, walk_from
 
         arrays, path, progress = walk_from(trie, state)
         wanted = np.zeros(0, dtype=np.bool_)
@@ -332,7 +331,7 @@ class PlainGrammarAutomaton:
         """Return None: what may follow is not known to be a string."""
         return None
 
-    def uncounted(self, state: int, length: int) -> int:  # noqa: ARG002
+    def without_counters(self, state: int, length: int) -> int:  # noqa: ARG002
         """Return the state itself: of counts, nothing is known."""
         return state
 

@@ -15,7 +15,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from structured.automata.dfa.alphabet import Alphabet, alphabet_of, ranges_by_state
-from structured.automata.dfa.protocol import Work
+from structured.automata.dfa.language import Work
 from structured.automata.dfa.subsets import Subsets
 from structured.regex.character_sets import Range
 from structured.regex.syntax import (

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, Automaton
 from structured.automata.dfa.alphabet import DEAD as NOWHERE
 from structured.automata.dfa.alphabet import common_alphabet, ranges_by_state
+from structured.automata.dfa.character_automaton import Table
 from structured.automata.dfa.minimisation import smallest
-from structured.automata.dfa.table import Table
 from structured.automata.diagram.arrows import Arrow, State
-from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, Automaton
 from structured.regex.character_sets import Range, normalise
 
 MAX_EXPLORED = 2_000
@@ -213,7 +213,7 @@ class CharacterSteps:
 
     def _runs(self, state: int, first: int, last: int) -> Iterator[Step]:
         """Yield runs of bytes that lead to the same state."""
-        if self.automaton.table[state, WHOLE] == UNKNOWN:
+        if self.automaton.table[state, ROW_COMPLETE] == UNKNOWN:
             self.automaton.expand(state)
         row = self.automaton.table[state, first : last + 1]
         starts = [0, *(np.flatnonzero(np.diff(row)) + 1).tolist(), len(row)]
@@ -235,7 +235,7 @@ def shortest_text(automaton: Automaton, state: int) -> bytes:
     """Return the first of the shortest texts that lead from a state to acceptance."""
     text = bytearray()
     while not automaton.accepts(state):
-        if automaton.table[state, WHOLE] == UNKNOWN:
+        if automaton.table[state, ROW_COMPLETE] == UNKNOWN:
             automaton.expand(state)
         row = automaton.table[state]
         live = np.flatnonzero(row > DEAD)

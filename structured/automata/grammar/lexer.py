@@ -14,11 +14,10 @@ from itertools import pairwise
 from threading import Lock
 from typing import NamedTuple, TypeVar
 
-from structured.automata.grammar.expressions import Expressions
-from structured.automata.grammar.obligations import Obligations
-from structured.automata.grammar.threads import NO_OBLIGATIONS, Matcher, Obligation, Thread, Threads
+from structured.automata.byte_automaton import DEAD
+from structured.automata.grammar.terminal_expressions import Expressions
+from structured.automata.grammar.threads import NO_OBLIGATIONS, Matcher, Obligation, Obligations, Thread, Threads
 from structured.automata.opcodes import FAR
-from structured.automata.protocol import DEAD
 from structured.errors import GrammarError, PatternError
 
 IGNORED = -1

@@ -39,7 +39,7 @@ WANTED, MARKED, MARKED_WITH, BYTE_WANTED = range(6, 10)
 frame of the items that are marked as written, and what with; the one byte of that state that is needed, -1 for all."""
 
 BEGUN, CHOOSING = -1, -2
-"""The columns FIRST of a frame of members in any order that are not a member; see `unordered.py`."""
+"""The columns FIRST of a frame of members in any order that are not a member; see `closure.py`."""
 
 FINISHED = 0
 """The frame under all others: nothing is left to read."""

@@ -114,19 +114,18 @@ def compiled_entry(
 
 
 MODULES = (
-    "structured.automata.dfa.minimal",
+    "structured.automata.dfa.minimisation",
     "structured.automata.dfa.subsets",
-    "structured.automata.loops.lengths",
+    "structured.automata.loops.shortest_lengths",
     "structured.automata.loops.quoting",
     "structured.automata.loops.state_walks",
     "structured.automata.loops.states",
-    "structured.automata.loops.table",
+    "structured.automata.loops.machine",
     "structured.automata.loops.string_parts",
-    "structured.automata.loops.counters",
-    "structured.automata.loops.nested_items",
+    "structured.automata.loops.stand_ins",
     "structured.automata.loops.grammar_states",
     "structured.automata.loops.token_walks",
-    "structured.index.loops",
+    "structured.index.mask_loops",
     "structured.decoding.softmax",
 )
 """Those with loops that Python calls, those first that are needed first."""

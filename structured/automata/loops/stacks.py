@@ -1,8 +1,9 @@
-"""The stacks of a parser as the loops have them: interned, and what a token makes of them; see `grammar/parser.py`.
+"""The stacks of a parser in the loops: interned, and what a token makes of them.
 
 A place is a stack with the open brackets and the columns of the open blocks beside it, where a grammar counts those.
 """
 
+from structured.automata.byte_automaton import DEAD, UNKNOWN
 from structured.automata.loops.frames import mixed
 from structured.automata.loops.grammar_machine import (
     ASKED,
@@ -24,7 +25,6 @@ from structured.automata.loops.grammar_machine import (
 )
 from structured.automata.loops.jit import compiled_loop
 from structured.automata.opcodes import FAR
-from structured.automata.protocol import DEAD, UNKNOWN
 
 STATE, BELOW = range(2)
 """The columns of a stack: the state of the parser on top, the stack below."""

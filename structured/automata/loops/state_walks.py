@@ -6,8 +6,9 @@ come to again. There a walk notes places in place of states.
 
 import numpy as np
 
+from structured.automata.byte_automaton import DEAD, UNKNOWN
 from structured.automata.loops.closure import close
-from structured.automata.loops.distinct import (
+from structured.automata.loops.distinct_items import (
     SOME_OTHER,
     is_written,
     item_frame,
@@ -33,9 +34,24 @@ from structured.automata.loops.frames import (
 )
 from structured.automata.loops.jit import Ints, Rows, Words, compiled_entry, compiled_loop
 from structured.automata.loops.machine import (
+    AFTER,
+    CURSOR,
+    DEPTH,
     DONE,
+    END,
+    END_RANK,
+    ENDED,
+    FARTHEST,
+    FIRST_RANK,
+    ITEM_STATE,
+    ITEM_TEXT,
+    LEVEL,
     MORE_MEMBERS,
     MORE_STACK,
+    NEAR,
+    NEXT,
+    RULE,
+    STATE,
     Machine,
     TrieArrays,
 )
@@ -48,25 +64,7 @@ from structured.automata.loops.states import (
     intern_state,
     state_of,
 )
-from structured.automata.loops.table import (
-    AFTER,
-    CURSOR,
-    DEPTH,
-    END,
-    END_RANK,
-    ENDED,
-    FARTHEST,
-    FIRST_RANK,
-    ITEM_STATE,
-    ITEM_TEXT,
-    LEVEL,
-    NEAR,
-    NEXT,
-    RULE,
-    STATE,
-)
 from structured.automata.opcodes import ARE_MANY, FAR, ITEM, OPERATION, QUOTATION, UNION, A
-from structured.automata.protocol import DEAD, UNKNOWN
 
 
 @compiled_loop

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import AUTOMATON_ERRORS, DEAD, Automaton
-from structured.index.cache.arrays import Arrays, key_of
-from structured.index.cache.disk import DiskCache
+from structured.index.cache.disk import Arrays, DiskCache, key_of
 from structured.index.index import Index
 from structured.index.masks import words_of
 from structured.vocabulary import TokenLayout, Vocabulary

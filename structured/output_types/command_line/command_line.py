@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Any, Generic, Self, TypeVar, overload
 
 from structured.automata import RegularAutomaton
-from structured.automata.recogniser import Recogniser
+from structured.automata.byte_automaton import Recogniser
 from structured.errors import SchemaError, arguments
 from structured.errors.arguments import check_picklable
 from structured.errors.values import described

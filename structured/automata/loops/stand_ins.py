@@ -1,22 +1,14 @@
-"""Items that must differ inside of an item that must differ: the outer one is left open while a vocabulary is walked.
+"""States that stand in for others: without counts that a short text cannot exhaust, or with an outer item left open."""
 
-The outer item differs from those before it as soon as none of them begins with its text. So the outer item is taken for
-one that differs: a text that stands for any other is put among the items written, and the frames of the inner item on
-top of that. The result is a state in one item only, which can be walked.
-
-It is wrong for two kinds of tokens, which the caller has to follow one by one: those that go on as an outer item
-written before, and those that begin another outer item.
-"""
-
-from structured.automata.loops.distinct import SOME_OTHER, item_frame, next_begun, place_item
+from structured.automata.loops.distinct_items import SOME_OTHER, item_frame, next_begun, place_item
 from structured.automata.loops.frames import FINISHED, FIRST, MARK, MEMBERS_USED, NODE, ROUND, SECOND, TAIL, frame
 from structured.automata.loops.jit import Ints, compiled_entry, compiled_loop
 from structured.automata.loops.machine import MORE_MEMBERS, MORE_STACK, Machine
 from structured.automata.loops.state_walks import reads_item
 from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, intern_state
-from structured.automata.loops.string_parts import lone_item
+from structured.automata.loops.string_parts import frame_at, height_of, lone_item
 from structured.automata.loops.string_runs import NONE
-from structured.automata.opcodes import ITEM, OPERATION, UNION
+from structured.automata.opcodes import FAR, ITEM, OPERATION, REPEAT, SCAN, SHORTEST, UNION, UNLIMITED, A, B
 
 
 @compiled_loop
@@ -110,3 +102,62 @@ def find_rest(machine: Machine, state: int, above: int, found: Ints) -> int:
                 found[place] = machine.frames[word, FIRST]
             word = int(machine.frames[word, TAIL])
     return begun
+
+
+@compiled_loop
+def most_needed(machine: Machine, node: int) -> int:
+    """Return the most characters that any state of an automaton over characters needs to its end."""
+    start, most = int(machine.nodes[node, A]), 0
+    for row in range(start, start + 6 * int(machine.nodes[node, B]), 6):
+        if machine.operands[row + 3] < FAR:
+            most = max(most, int(machine.operands[row + 3]))
+    return most
+
+
+@compiled_loop
+def count_left(machine: Machine, current: int, length: int) -> int:
+    """Return the second number of a frame, UNLIMITED where it is a count that so many bytes cannot exhaust."""
+    node, second = int(machine.frames[current, NODE]), int(machine.frames[current, SECOND])
+    if machine.nodes[node, OPERATION] == REPEAT:
+        item = max(int(machine.nodes[machine.nodes[node, A], SHORTEST]), 1)
+        return UNLIMITED if second > length // item + 1 else second
+    if machine.nodes[node, OPERATION] == SCAN and second > length:
+        return UNLIMITED if second - length > most_needed(machine, node) else second
+    return second
+
+
+@compiled_loop
+def without_counts(machine: Machine, leaf: int, height: int, length: int) -> int:
+    """Return a frame, `height` above the lowest, without the counts that so many bytes cannot exhaust; what is full."""
+    top = frame_at(machine, leaf, height)
+    for depth in range(height - 1, -1, -1):
+        current = frame_at(machine, leaf, depth)
+        node, first = int(machine.frames[current, NODE]), int(machine.frames[current, FIRST])
+        top = frame(machine, node, first, count_left(machine, current, length), top)
+    return top
+
+
+@compiled_entry
+def find_without_counters(machine: Machine, state: int, length: int) -> int:
+    """Return the state from which the same texts of at most `length` bytes may follow, without counts; what is full.
+
+    A state of high stacks is returned as it is.
+    """
+    start, free = int(machine.states[state, MEMBERS]), int(machine.sizes[MEMBERS_USED])
+    machine.sizes[ROUND] += 1
+    now, count = machine.sizes[ROUND], 0
+    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
+        leaf = int(machine.members[position])
+        height = height_of(machine, leaf)
+        if height < 0:
+            return state
+        top = without_counts(machine, leaf, height, length)
+        if top < 0:
+            return top
+        if machine.frames[top, MARK] != now:
+            machine.frames[top, MARK] = now
+            if free + count == len(machine.members):
+                return MORE_MEMBERS
+            machine.members[free + count] = top
+            count += 1
+    return intern_state(machine, count)

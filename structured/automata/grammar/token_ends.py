@@ -1,26 +1,26 @@
-"""Exits: for a state of the lexer, the nearest place where a token of each terminal ends, and what that leaves behind.
+"""Token ends: for a state of the lexer, the nearest end of a token of each terminal, and the rest that it leaves.
 
-The bytes to an exit and those of a text after it are enough for a text to end. So all states within a token share what
-is known of a few exits, in place of a search from each. Nothing depends on which exits are found: where none of them
-leads on, the text is searched for.
+The bytes to a token end and the bytes of a shortest text after it are enough for the text to end. So all states within
+a token share a few token ends, in place of a search from each state. The masks do not depend on which token ends are
+found: where none of them leads on, the text is searched for.
 """
 
 from typing import NamedTuple
 
+from structured.automata.byte_automaton import DEAD
 from structured.automata.grammar.lexer import IGNORED, Lexer, Token
-from structured.automata.protocol import DEAD
 
 _MAX_COLUMNS = 40
-"""Blanks behind a line feed after which a line end is an exit."""
+"""Blanks behind a line feed after which a line end is a token end."""
 
 _MAX_MET = 30
-"""States that are looked at behind one for all its exits."""
+"""States that are looked at behind one for all its token ends."""
 
 _MAX_ARRIVALS = 6
 """Ways that the bytes may go from each of them."""
 
 
-class Exit(NamedTuple):
+class TokenEnd(NamedTuple):
     """A token that ends after some bytes, and what it leaves behind."""
 
     terminal: int
@@ -28,18 +28,18 @@ class Exit(NamedTuple):
     width: int
 
 
-class Exits:
-    """The exits of the states of a lexer by bytes that are not `absent`. Who calls it holds the lexer's lock."""
+class TokenEnds:
+    """The token ends of the states of a lexer by bytes that are not `absent`. Who calls it holds the lexer's lock."""
 
     def __init__(self, lexer: Lexer, absent: frozenset[int]) -> None:
         self.lexer = lexer
         self._present = [byte for byte in range(0xFF) if byte not in absent]
-        self._nearest: dict[tuple[int, int], Exit | None] = {}
+        self._nearest: dict[tuple[int, int], TokenEnd | None] = {}
         self._arrivals: dict[int, tuple[int, ...]] = {}
-        self._known: dict[int, tuple[list[Exit], bool]] = {}
+        self._known: dict[int, tuple[list[TokenEnd], bool]] = {}
 
-    def of(self, state: int) -> tuple[list[Exit], bool]:
-        """Return exits of a state, and whether there are no others.
+    def of(self, state: int) -> tuple[list[TokenEnd], bool]:
+        """Return token ends of a state, and whether there are no others.
 
         The nearest come first, and those of tokens that the parser does not see last.
         """
@@ -51,9 +51,9 @@ class Exits:
             known = self._known[state] = found, every is not None
         return known
 
-    def _some(self, state: int) -> list[Exit]:
-        """Return an exit for each terminal, or for each column of a line end."""
-        found: list[Exit] = []
+    def _some(self, state: int) -> list[TokenEnd]:
+        """Return a token end for each terminal, or for each column of a line end."""
+        found: list[TokenEnd] = []
         for terminal, _ in self.lexer.expected[state]:
             if self._ends_line(terminal):
                 found += self._line_ends(state, terminal)
@@ -65,14 +65,14 @@ class Exits:
         indentation = self.lexer.indentation
         return indentation is not None and terminal == indentation.line_end
 
-    def _find(self, state: int, terminal: int) -> Exit | None:
-        """Return the nearest exit of a terminal, as far as each byte brings it nearer."""
+    def _find(self, state: int, terminal: int) -> TokenEnd | None:
+        """Return the nearest token end of a terminal, as far as each byte brings it nearer."""
         path: list[int] = []
-        found: Exit | None = None
+        found: TokenEnd | None = None
         while (state, terminal) not in self._nearest:
             token = self._token(state, terminal)
             if token is not None:
-                self._nearest[state, terminal] = Exit(*token, 1)
+                self._nearest[state, terminal] = TokenEnd(*token, 1)
                 break
             path.append(state)
             nearer = self._nearer(state, terminal)
@@ -98,9 +98,9 @@ class Exits:
     def _weight(self, rest: int) -> int:
         return sum(len(one.threads) for one in self.lexer.rests[rest].obligations)
 
-    def _every(self, state: int) -> list[Exit] | None:
-        """Return all exits of a state, each by the nearest way; None where that is not seen at once."""
-        found: dict[Token, Exit] = {}
+    def _every(self, state: int) -> list[TokenEnd] | None:
+        """Return all token ends of a state, each by the nearest way; None where that is not seen at once."""
+        found: dict[Token, TokenEnd] = {}
         met, level, width = {state}, [state], 1
         while level:
             here = [arrival for one in level for arrival in self._arrivals_of(one)]
@@ -110,7 +110,7 @@ class Exits:
             for arrival in here:
                 after, tokens = self.lexer.arrivals[arrival]
                 for token in tokens:
-                    found.setdefault(token, Exit(*token, width - 1))
+                    found.setdefault(token, TokenEnd(*token, width - 1))
                 if after != DEAD and after not in met:
                     met.add(after)
                     level.append(after)
@@ -126,16 +126,16 @@ class Exits:
                 best, nearest = after, width
         return best
 
-    def _line_ends(self, state: int, terminal: int) -> list[Exit]:
-        """Return the exits of a line end, one for each column of the next line."""
+    def _line_ends(self, state: int, terminal: int) -> list[TokenEnd]:
+        """Return the token ends of a line end, one for each column of the next line."""
         indentation, width = self.lexer.indentation, 1
         assert indentation is not None
-        found: dict[int, Exit] = {}
+        found: dict[int, TokenEnd] = {}
         while state != DEAD and width <= _MAX_COLUMNS:
             for arrival in self._arrivals_of(state):
                 for token in self.lexer.arrivals[arrival].tokens:
                     if token.terminal >= indentation.line_ends:
-                        found.setdefault(token.terminal, Exit(*token, width))
+                        found.setdefault(token.terminal, TokenEnd(*token, width))
             if self.lexer.states[state].column >= 0:
                 state = self._after(state, 0x20)
             else:

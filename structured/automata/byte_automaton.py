@@ -1,6 +1,8 @@
 """The one interface of every automaton: regular ones here, products and stacks beside them."""
 
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from threading import Lock
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +19,7 @@ UNKNOWN = -2
 AUTOMATON_ERRORS = PatternError, GrammarError
 """What an automaton raises where it would take more than its limits, also in the middle of a text."""
 
-WHOLE = 0xFF
+ROW_COMPLETE = 0xFF
 """A byte that UTF-8 does not have: where its entry of a row is not UNKNOWN, no entry of the row is."""
 
 
@@ -64,8 +66,8 @@ class Automaton(Protocol):
     States are small integers, numbered in the order in which they are first reached. Every state is alive: some
     accepted text goes through it.
 
-    What it may cost is limited. The limits are those of one text: once half of one is used up, it `is_worn`. Texts
-    that are begun go on with it, and others begin with the one that is `renewed`.
+    What it may cost is limited. The limits are those of one text: once half of one is used up, it `is_exhausted`. Texts
+    that have begun go on with it; other texts begin with what `reset` returns.
     """
 
     @property
@@ -82,11 +84,11 @@ class Automaton(Protocol):
         ...
 
     @property
-    def is_worn(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether half of a limit is used up, its own or that of an automaton that it is made of."""
         ...
 
-    def renewed(self) -> "Automaton":
+    def reset(self) -> "Automaton":
         """Return the automaton of the same texts with unused limits.
 
         That is another one which has walked nothing; or itself, with a new clock, where only time was used.
@@ -106,7 +108,7 @@ class Automaton(Protocol):
 
     @property
     def table(self) -> NDArray[np.int32]:
-        """Successors, shape (states, 256): a state, DEAD, or UNKNOWN. See `WHOLE`.
+        """Successors, shape (states, 256): a state, DEAD, or UNKNOWN. See `ROW_COMPLETE`.
 
         The array is replaced when it grows; do not hold on to it across a call of `expand` or `step`.
         """
@@ -144,7 +146,7 @@ class Automaton(Protocol):
         """
         ...
 
-    def uncounted(self, state: int, length: int) -> int:
+    def without_counters(self, state: int, length: int) -> int:
         """Return a state from which the same texts of at most `length` bytes may follow, as far from the end.
 
         It is the same for states that differ only in counts which so many bytes cannot exhaust, where those are known.
@@ -152,9 +154,9 @@ class Automaton(Protocol):
         ...
 
 
-def unworn(automaton: Automaton) -> Automaton:
-    """Return an automaton for another text: itself, or a renewed one if it is worn."""
-    return automaton.renewed() if automaton.is_worn else automaton
+def with_limits_left(automaton: Automaton) -> Automaton:
+    """Return an automaton for another text: itself, or the one it is reset to if it is exhausted."""
+    return automaton.reset() if automaton.is_exhausted else automaton
 
 
 def accepts_text(automaton: Automaton, text: str) -> bool:
@@ -180,3 +182,57 @@ def stopping_place(automaton: Automaton, text: str) -> tuple[int, int] | None:
                 return line, column
         line, column = (line + 1, 1) if character == "\n" else (line, column + 1)
     return None
+
+
+T = TypeVar("T")
+
+
+class _Renewable(Protocol):
+    """Something with limits for one text, as `Automaton` has them."""
+
+    @property
+    def is_exhausted(self) -> bool: ...
+
+    def reset(self) -> Self: ...
+
+
+R = TypeVar("R", bound=_Renewable)
+
+
+class Renewing(Generic[R]):
+    """Something with limits that readers share: made for the first text, and reset once it is exhausted."""
+
+    def __init__(self, make: Callable[[], R]) -> None:
+        self._make = make
+        self._made: R | None = None
+        self._lock = Lock()
+
+    def read(self, read: Callable[[R], T]) -> T:
+        """Return what is read of one text; it is read once more where others before it have worn out the first.
+
+        Raises PatternError or GrammarError where the text is too much by itself.
+        """
+        made, is_unused = self._for_a_text()
+        try:
+            return read(made)
+        except AUTOMATON_ERRORS:
+            if is_unused or not made.is_exhausted:
+                raise
+        return read(self._for_a_text()[0])
+
+    def _for_a_text(self) -> tuple[R, bool]:
+        """Return what the next text is read with, and whether none was read with it before."""
+        with self._lock:
+            known = self._made
+            if known is not None and not known.is_exhausted:
+                return known, False
+            made = self._made = self._make() if known is None else known.reset()
+            return made, True
+
+
+class Recogniser(Renewing[Automaton]):
+    """What tells which texts are of a language, by an automaton that is made when it is first asked."""
+
+    def accepts(self, text: str) -> bool:
+        """Tell whether a text is of the language. Raises PatternError or GrammarError where it is too much."""
+        return self.read(lambda automaton: accepts_text(automaton, text))

@@ -15,12 +15,11 @@ from pydantic import BaseModel
 
 from structured import CommandLine, Grammar, Json, PatternError, Regex, Repeat, Text, template
 from structured.automata import AUTOMATON_ERRORS, Limits, RegularAutomaton, lazy
+from structured.automata.byte_automaton import Recogniser, accepts_text, with_limits_left
 from structured.automata.combination import CombinedAutomaton
-from structured.automata.grammar.automaton import GrammarAutomaton
+from structured.automata.grammar.grammar_automaton import GrammarAutomaton
 from structured.automata.loops.machine import FIRST_ROWS
 from structured.automata.product import Product
-from structured.automata.protocol import accepts_text, unworn
-from structured.automata.recogniser import Recogniser
 from structured.decoding.compiled_types import compiled_type
 from structured.output_types.constraints.validation import AnswerCheck
 from structured.output_types.output_type import OutputType
@@ -136,18 +135,18 @@ def test_any_number_of_texts_can_be_stepped_through(kind: str) -> None:
 
 
 @every_kind
-def test_a_renewed_automaton_has_the_same_texts(kind: str) -> None:
+def test_an_automaton_after_reset_has_the_same_texts(kind: str) -> None:
     make, write = KINDS[kind]
     rng = random.Random(1)
     automaton = make().automaton()
     begun = automaton.start
     with pytest.raises(AUTOMATON_ERRORS):
         accepts_text(automaton, write(LONG, rng))
-    assert automaton.is_worn
-    other = automaton.renewed()
+    assert automaton.is_exhausted
+    other = automaton.reset()
     assert other is not automaton
-    assert not other.is_worn
-    assert unworn(other) is other
+    assert not other.is_exhausted
+    assert with_limits_left(other) is other
     assert other.fingerprint == automaton.fingerprint
     unused, text = make().automaton(), write(4, rng)
     for changed in (text, text[:-1], text + "]", text + "\n"):
@@ -187,7 +186,7 @@ def test_the_clock_of_a_product_runs_while_it_is_made(monkeypatch: pytest.Monkey
 
 
 def test_a_text_that_others_left_no_room_for_is_read_once_more() -> None:
-    """It may need more than what is left before the automaton is worn, and less than all."""
+    """It may need more than what is left before the automaton is exhausted, and less than all."""
     regex, rng = Regex(r"[ab]*a[ab]{9}c?"), random.Random(1)
     for _ in range(30):
         regex.parse(letters(170, rng) + "a" + letters(9, rng))

@@ -1,21 +1,67 @@
-"""The tables of a grammar as bytes, for later processes.
+"""The LALR(1) tables of a grammar, and the same as bytes for later processes.
 
-They are bytes from outside: their checksum says that nobody has damaged them, not that they were ever tables. Compiled
-loops follow their numbers, and pop from a stack what a rule is made of. So each number has to lie inside of what it
-points into, each rule has to be found on every stack on which it ends, as the items of the states say, and no rule may
-be made of itself alone. So whatever is parsed is a derivation by the rules. Whether these are those of the grammar is
-asked when Lark parses; whether the parser expects each terminal where it should is not, as that is the whole work.
+What the lexer tries in each state of the parser, and what the parser does with a token. Kept tables are bytes from
+outside: their checksum tells that nobody has damaged them, not that they were ever tables. Compiled loops follow their
+numbers, and pop from a stack what a rule is made of. So each number has to lie inside of what it points into, each rule
+has to be on every stack on which it ends, as the items of the states say, and no rule may consist of itself alone. Then
+whatever is parsed is a derivation by the rules. Whether the rules are those of the grammar is checked when Lark parses;
+whether the parser expects each terminal where it should is not checked, since that is the whole work.
 """
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 
 from pydantic import TypeAdapter
 
-from structured.automata.grammar.tables import Item, Rule, Tables
+from structured.automata.grammar.lexer import Context, Indentation, Terminal
 from structured.automata.opcodes import FAR
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule: the symbol that it makes, how many symbols of, and its place among the rules."""
+
+    origin: int
+    size: int
+    number: int
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Item:
+    """A rule that has begun: how many of its symbols have been read, and which are left."""
+
+    origin: int
+    read: int
+    left: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The LALR(1) tables of a grammar. Terminals, the end of the text behind them and then rules are symbols.
+
+    Terminals are numbered in the order in which the lexer tries them; those that no text makes have no expression.
+    """
+
+    terminals: Sequence[Terminal]
+    contexts: Sequence[Context]
+    symbols: Sequence[str]
+    """The names of all symbols."""
+    context_of: Sequence[int]
+    """For each state of the parser, what the lexer tries in it."""
+    shifts: Sequence[Mapping[int, int]]
+    """For each state, the state after each symbol."""
+    reductions: Sequence[Mapping[int, Rule]]
+    """For each state, the rule that ends before each terminal."""
+    items: Sequence[Sequence[Item]]
+    """For each state, its kernel. The item of the whole text has the origin -1."""
+    rules: Sequence[tuple[int, tuple[int, ...]]]
+    start: int
+    end: int
+    """The state at the end of the text."""
+    end_symbol: int
+    indentation: Indentation | None = None
 
 
 def tables_to_bytes(tables: Tables) -> bytes:

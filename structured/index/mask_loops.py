@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import DEAD, UNKNOWN, WHOLE
+from structured.automata import DEAD, ROW_COMPLETE, UNKNOWN
 from structured.automata.loops.jit import Array, Bytes, Flags, Ints, Rows, compiled_entry
 from structured.automata.opcodes import FAR
 
@@ -34,7 +34,7 @@ def after_any(sequences: Sequences, table: Rows, state: int) -> int:
             low, high = int(sequences[sequence, position, 0]), int(sequences[sequence, position, 1])
             if low < 0 or here == DEAD:
                 break
-            if table[here, WHOLE] == UNKNOWN:
+            if table[here, ROW_COMPLETE] == UNKNOWN:
                 return UNEXPANDED - here
             following = int(table[here, low])
             for byte in range(low + 1, high + 1):
@@ -85,7 +85,7 @@ def shortest_text(table: Rows, distances: Ints, present: Flags, path: Ints, text
             if present[byte] and table[state, byte] == UNKNOWN:
                 return -1 - length
             byte += 1
-            if byte == WHOLE:
+            if byte == ROW_COMPLETE:
                 raise RuntimeError("No byte brings the end nearer.")
         text[length] = byte
         length += 1

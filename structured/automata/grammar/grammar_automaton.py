@@ -21,22 +21,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.grammar.collection import collected
-from structured.automata.grammar.exits import Exits
-from structured.automata.grammar.layout import new_machine
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringRun
+from structured.automata.grammar.garbage_collection import collected
+from structured.automata.grammar.lalr_tables import Tables
 from structured.automata.grammar.lexer import Lexer
-from structured.automata.grammar.limits import LIMITS, MAX_SEARCHED, EmptyGrammarError, SearchedTooFarError
-from structured.automata.grammar.remainders import Remainders
-from structured.automata.grammar.tables import Tables
-from structured.automata.grammar.token_walks import TokenWalks
-from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, StringRun
+from structured.automata.grammar.machine_layout import (
+    LIMITS,
+    MAX_SEARCHED,
+    EmptyGrammarError,
+    Remainders,
+    SearchedTooFarError,
+    new_machine,
+)
+from structured.automata.grammar.token_ends import TokenEnds
+from structured.automata.grammar.vocabulary_walks import TokenWalks
 from structured.automata.regular import Limits
 from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
 
 if TYPE_CHECKING:
     from structured.automata.loops.grammar_machine import GrammarMachine
-
 
 MAX_TOKEN_WALKS = 5_000
 """States of the lexer, with nodes of a trie, for which the tokens below are sorted."""
@@ -71,9 +75,9 @@ class GrammarAutomaton:
         self._kept = 0
         self._enough = limits.bytes // 4
         self._remainders = Remainders(tables, self._widths(), self.lexer.blank_width)
-        self._exits = Exits(self.lexer, absent)
+        self._token_ends = TokenEnds(self.lexer, absent)
         self._token_walks: dict[int, TokenWalks] = {}
-        self._told = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0, "exits": 0}
+        self._told = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0, "token_ends": 0}
         self._machine: GrammarMachine = new_machine(tables, absent, self._facts())
         self._weighed = self._machine
         loops, first = _loops("grammar_states"), tables.start
@@ -115,7 +119,7 @@ class GrammarAutomaton:
             lexer=self.lexer if self.lexer.has_room else None,
         )
 
-    def renewed(self) -> "GrammarAutomaton":
+    def reset(self) -> "GrammarAutomaton":
         """Return the automaton of the same texts that has walked nothing, but for its lexer."""
         return self._changed(self.prefix, self.absent)
 
@@ -135,7 +139,7 @@ class GrammarAutomaton:
         return sum(int(array.nbytes) for array in self._machine)
 
     @property
-    def is_worn(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether half of the limits is used up. Texts go on here, and new ones are better begun with another."""
         is_large = 2 * self._states_used > self.limits.states or 2 * self._kept > self.limits.bytes
         return is_large or not self.lexer.has_room
@@ -146,7 +150,7 @@ class GrammarAutomaton:
 
     def step(self, state: int, byte: int) -> int:
         """Return the successor of a state, or DEAD."""
-        if state == DEAD or byte == WHOLE:
+        if state == DEAD or byte == ROW_COMPLETE:
             return DEAD
         known = int(self._machine.table[state, byte])
         if known != UNKNOWN:
@@ -192,7 +196,7 @@ class GrammarAutomaton:
 
         Returns a distance that no state after one exceeds.
         """
-        loops, machine, table = _loops("token_walks"), _loops("grammar_machine"), _loops("table")
+        loops, machine, table = _loops("token_walks"), _loops("grammar_machine"), _loops("machine")
         walks = self._token_walks.setdefault(id(trie), TokenWalks(trie))  # which keeps its id from another trie
         number = walks.set_of(nodes)
         waiting = np.array([(current, number) for current in currents], dtype=np.int32)
@@ -225,7 +229,7 @@ class GrammarAutomaton:
 
     def _walk_below(self, trie: Trie, starts: NDArray[np.int32], mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens that may follow configurations, each below its node, step by step."""
-        loops, table = _loops("token_walks"), _loops("table")
+        loops, table = _loops("token_walks"), _loops("machine")
         currents, nodes = np.ascontiguousarray(starts.T)
         arrays, path, _ = table.walk_from(trie, 0)
         progress = np.zeros(4, dtype=np.int32)
@@ -244,7 +248,7 @@ class GrammarAutomaton:
     def _add_token_walk(self, walks: TokenWalks, lexer: int, number: int) -> None:
         """Find what tokens do below a set of nodes in a state of the lexer."""
         trie, nodes = walks.trie, walks.nodes_of(number)
-        loops, table, machine = _loops("token_walks"), _loops("table"), _loops("grammar_machine")
+        loops, table, machine = _loops("token_walks"), _loops("machine"), _loops("grammar_machine")
         arrays, path, _ = table.walk_from(trie, lexer)
         found = np.zeros((1024, 2), dtype=np.int32)
         progress = np.zeros(4, dtype=np.int32)
@@ -262,14 +266,14 @@ class GrammarAutomaton:
         self._until_done(walk)
         found = found[: progress[loops.FOUND]]
         with self.lexer.lock:
-            walks.add(lexer, number, found, self.lexer, self._exits.of)
+            walks.add(lexer, number, found, self.lexer, self._token_ends.of)
             self._tell_states()
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:  # noqa: ARG002
         """Return None: what may follow is not known to be a string."""
         return None
 
-    def uncounted(self, state: int, length: int) -> int:  # noqa: ARG002
+    def without_counters(self, state: int, length: int) -> int:  # noqa: ARG002
         """Return the state itself: of counts, nothing is known."""
         return state
 
@@ -327,7 +331,7 @@ class GrammarAutomaton:
             if answer == machine.NEEDS_ROW:
                 self._tell_row(int(self._machine.sizes[machine.ASKED]))
             elif answer == machine.NEEDS_EXITS:
-                self._tell_exits(int(self._machine.sizes[machine.ASKED]))
+                self._tell_token_ends(int(self._machine.sizes[machine.ASKED]))
             elif answer == machine.NEEDS_START:
                 sizes = self._machine.sizes
                 self._tell_start(int(sizes[machine.ASKED]), int(sizes[machine.ASKED_TOO]))
@@ -349,15 +353,15 @@ class GrammarAutomaton:
             self._tell_states()
         self._machine.rows[state] = row
 
-    def _tell_exits(self, state: int) -> None:
-        """Let the machine know the exits of a state of the lexer."""
+    def _tell_token_ends(self, state: int) -> None:
+        """Let the machine know the token ends of a state of the lexer."""
         with self.lexer.lock:
-            exits, is_complete = self._exits.of(state)
+            token_ends, is_complete = self._token_ends.of(state)
             self._tell_states()
-        first = self._told["exits"]
-        self._append("exits", exits)
-        self._room("exits_of", state + 1)
-        self._machine.exits_of[state] = first, -1 if is_complete and not exits else len(exits), 0
+        first = self._told["token_ends"]
+        self._append("token_ends", token_ends)
+        self._room("token_ends_of", state + 1)
+        self._machine.token_ends_of[state] = first, -1 if is_complete and not token_ends else len(token_ends), 0
 
     def _tell_column(self, column: int) -> None:
         """Let the machine know what is left of rules in a block whose lines begin at a column."""

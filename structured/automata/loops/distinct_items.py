@@ -10,6 +10,7 @@ A text is a stack as well, of frames of ITEM: the last byte in `FIRST`, how many
 are one number.
 """
 
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
 from structured.automata.loops.frames import (
     BYTE_WANTED,
     COUNT,
@@ -33,7 +34,6 @@ from structured.automata.loops.frames import (
 from structured.automata.loops.jit import compiled_loop
 from structured.automata.loops.machine import NEEDS_STATE, Machine
 from structured.automata.opcodes import FAR, LEAST, MOST_ITEMS, SEPARATOR, UNLIMITED, A, B
-from structured.automata.protocol import DEAD, UNKNOWN, WHOLE
 
 ITEM_START, SOME_OTHER = -1, -2
 """The columns FIRST of two more kinds of frames of ITEM. On FINISHED, one has the state before any item in `LEAVES`,
@@ -134,7 +134,7 @@ def length_here(machine: Machine, item: int, state: int, text: int, written: int
     now = mark_written(machine, written)
     if machine.distances[state] == 0 and not is_written(machine, text, written):
         return 0
-    for byte in range(WHOLE):
+    for byte in range(ROW_COMPLETE):
         after = int(machine.table[state, byte])
         if after != DEAD and 1 + machine.distances[after] < best:
             longer = known_text(machine, item, text, byte)
@@ -159,7 +159,7 @@ def length_along(machine: Machine, item: int, state: int, text: int, word: int, 
             state = int(machine.table[state, machine.frames[text, FIRST]])
         if read + machine.distances[state] >= best:
             break
-        if machine.table[state, WHOLE] == UNKNOWN:
+        if machine.table[state, ROW_COMPLETE] == UNKNOWN:
             return wanting(machine, state)
         if read > 0 and machine.frames[text, LEAVES] != machine.sizes[ROUND]:
             best = read + length_here(machine, item, state, text, written, best - read)
@@ -180,7 +180,7 @@ def length_unlike(machine: Machine, item: int, state: int, text: int, written: i
             return int(machine.distances[state])
     elif machine.frames[text, MARK] != now:
         return int(machine.distances[state])
-    if machine.table[state, WHOLE] == UNKNOWN:
+    if machine.table[state, ROW_COMPLETE] == UNKNOWN:
         return wanting(machine, state)
     best = length_here(machine, item, state, text, written, FAR)
     begun = FINISHED if best == machine.distances[state] else next_begun(machine, text, written)

@@ -5,7 +5,7 @@ be written. Where a byte is only in longer tokens, no automaton over bytes says 
 out, a token at a time.
 """
 
-from structured.automata import DEAD, UNKNOWN, WHOLE, Automaton, RegularAutomaton
+from structured.automata import DEAD, ROW_COMPLETE, UNKNOWN, Automaton, RegularAutomaton
 from structured.errors import VocabularyError
 from structured.vocabulary import Vocabulary, bytes_text
 
@@ -51,7 +51,7 @@ def _shortest_text(automaton: Automaton, absent: frozenset[int]) -> bytes:
     order = sorted(range(256), key=lambda byte: (byte in absent, byte))
     text, state = bytearray(), automaton.start
     while not automaton.accepts(state):
-        if automaton.table[state, WHOLE] == UNKNOWN:
+        if automaton.table[state, ROW_COMPLETE] == UNKNOWN:
             automaton.expand(state)
         row, distances = automaton.table[state], automaton.distances
         left = int(distances[state])

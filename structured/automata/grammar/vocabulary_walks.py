@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.grammar.exits import Exit
+from structured.automata.byte_automaton import DEAD
 from structured.automata.grammar.lexer import Arrival, Lexer, Token
-from structured.automata.protocol import DEAD
+from structured.automata.grammar.token_ends import TokenEnd
 from structured.vocabulary.trie import Trie
 
 _Numbers = NDArray[np.int32]
@@ -35,8 +35,8 @@ class TokenWalks:
             walks=_rows(64, 10),
             tokens=_rows(64, 2),
             targets=_none(64),
-            first_exit=_none(64),
-            exits=_rows(64, 2),
+            first_token_end=_none(64),
+            token_ends=_rows(64, 2),
             is_complete=_none(64),
             first_word=_none(64),
             words=_none(64),
@@ -77,7 +77,7 @@ class TokenWalks:
         number: int,
         found: _Numbers,
         lexer: Lexer,
-        exits_of: Callable[[int], tuple[Sequence[Exit], bool]],
+        token_ends_of: Callable[[int], tuple[Sequence[TokenEnd], bool]],
     ) -> None:
         """Add the walk from a state of the lexer below a set of nodes.
 
@@ -94,10 +94,10 @@ class TokenWalks:
         counts = np.diff(in_groups.first_word).tolist()
         numbers = dict(ending)
         targets = [target for target, group in within.items() if counts[len(ending) + group]]
-        exits = [exits_of(target) for target in targets]
+        token_ends = [token_ends_of(target) for target in targets]
         ways = [
             (numbers.setdefault(Token(terminal, rest), len(numbers)), width)
-            for ways_out, _ in exits
+            for ways_out, _ in token_ends
             for terminal, rest, width in ways_out
         ]
         without = [0] * (len(numbers) - len(ending))
@@ -106,13 +106,13 @@ class TokenWalks:
         used = self._used
         last = int(self.arrays.last[state]) if state < len(self.arrays.last) else -1
         row = number, last, used["tokens"], len(numbers), used["targets"], len(targets), used["beyond"], len(beyond)
-        self._append("walks", [(*row, used["first_exit"], used["first_word"])])
-        self._append("first_exit", used["exits"] + _starts([len(ways_out) for ways_out, _ in exits]))
+        self._append("walks", [(*row, used["first_token_end"], used["first_word"])])
+        self._append("first_token_end", used["token_ends"] + _starts([len(ways_out) for ways_out, _ in token_ends]))
         self._append("first_word", used["words"] + _starts(words_of))
         self._append("tokens", list(numbers))
         self._append("targets", targets)
-        self._append("is_complete", [is_complete for _, is_complete in exits])
-        self._append("exits", ways)
+        self._append("is_complete", [is_complete for _, is_complete in token_ends])
+        self._append("token_ends", ways)
         self._append("words", in_groups.words)
         self._append("bits", in_groups.bits)
         self._append("beyond", beyond)

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
-from structured.automata.grammar.expressions import Expressions
-from structured.automata.grammar.places import Place, Places
+from structured.automata.grammar.source_places import Place, Places
+from structured.automata.grammar.terminal_expressions import Expressions
 from structured.errors import GrammarError, PatternError
 from structured.errors.values import nearest
 
