@@ -53,7 +53,7 @@ class StringParts(NamedTuple):
     """
 
     broad: int
-    """A state after which many texts may stand."""
+    """A state after which many texts may follow."""
     narrow: int
     """A state after which few may; DEAD if there is no other part."""
     beyond: int
@@ -102,7 +102,7 @@ class Automaton(Protocol):
     def without_bytes(self, absent: frozenset[int]) -> "Automaton | None":
         """Return the automaton of the same texts but for those in which some bytes occur; None if there are no others.
 
-        The bytes may still have successors, which nobody asks for: all that holds of a state holds without them.
+        The bytes may still have successors, which are never asked for: all that holds of a state holds without them.
         """
         ...
 

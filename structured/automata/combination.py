@@ -34,7 +34,7 @@ class InSequence(NamedTuple):
 
 
 class OneOf(NamedTuple):
-    """Texts of one of some options, of which there is one at least."""
+    """Texts of one of several options; at least one."""
 
     options: "tuple[Expression, ...]"
 
@@ -109,7 +109,7 @@ Member = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Positions:
-    """Where automata stand in a combination: those that it begins with, and those that follow each.
+    """The positions of automata in a combination: the first ones, and those that may follow each.
 
     A text may end behind those that are `last`, or be empty if `is_empty`.
     """
@@ -166,7 +166,7 @@ class Positions:
         return [(position, self.automata[position].start) for position in positions]
 
     def closure(self, members: Iterable[Member]) -> list[Member]:
-        """Return some members, and those that stand behind texts that may end there, each once."""
+        """Return some members, and the members that follow where their texts may end, each once."""
         open_ends, seen = list(members), dict[Member, None]()
         while open_ends:
             member = open_ends.pop()

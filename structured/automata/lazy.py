@@ -30,7 +30,7 @@ _Row = NDArray[np.int32]
 
 
 class LazyAutomaton(ABC, Generic[Content]):
-    """A lazy automaton whose states stand for contents; follows the `Automaton` protocol but for its start."""
+    """A lazy automaton whose states are numbers of contents; follows the `Automaton` protocol but for its start."""
 
     def __init__(self, limits: Limits = LIMITS) -> None:
         self.limits = limits

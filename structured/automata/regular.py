@@ -189,7 +189,7 @@ class RegularAutomaton:
         return bool((operations[leaves != frames.FINISHED] == ITEM).any())
 
     def inner_item(self, state: int) -> int:
-        """Return the state of an item inside an item, both of which must differ from others, with the outer left open.
+        """Return the state of an item inside an item, with the outer one left open; both must differ from others.
 
         The same tokens may follow it, except for those that go on with one of the `rests` of the state and those that
         begin another outer item. A state in no such item, or in one only, is returned as it is.
@@ -210,7 +210,7 @@ class RegularAutomaton:
         return rests
 
     def readings(self, state: int) -> list[int]:
-        """Return the states of which a state is the union, each in at most one item that must differ from others.
+        """Return the states whose union a state is, each in at most one item that must differ from others.
 
         Each can be walked from without making many states; a union of them cannot.
         """

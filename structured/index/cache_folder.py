@@ -17,7 +17,7 @@ WRITING = "writing-"
 """What the names of entries begin with that are being written."""
 
 ABANDONED = 3600.0
-"""Seconds after which a half-written entry has nobody who is still writing it."""
+"""Seconds after which a half-written entry counts as abandoned by its writer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ class WrongMaskError(ValueError):
 
 
 class Guide:
-    """Where one generation stands: the state reached, and the tokens left.
+    """The progress of one generation: the state reached, and the tokens left.
 
     Always one of three: `finished`, or allowed to write on, or allowed to end; never stuck, since every token that the
     mask allows leads to a state whose shortest completion fits into the tokens left.
@@ -71,7 +71,7 @@ class Guide:
         """Take a token that the type allows, whether or not it is the canonical one. Raises ValueError on any other.
 
         Raises WrongMaskError, a ValueError, if the mask allowed it only because it was learned and wrong. The guide
-        stands where it stood, and its mask is right from now on.
+        keeps its state, and its mask is right from now on.
         """
         vocabulary = self.index.vocabulary
         if self.finished:

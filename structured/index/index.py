@@ -388,7 +388,7 @@ class Index:
         return mask
 
     def _with_ends(self, state: int, mask: NDArray[np.uint32]) -> Mask:
-        """Return a mask with the end tokens added where the state accepts; nobody can write to it any more."""
+        """Return a mask with the end tokens added where the state accepts, read-only."""
         if self.automaton.accepts(state):
             for token_id in self.vocabulary.end_token_ids:
                 mask[token_id >> 5] |= np.uint32(1 << (token_id & 31))

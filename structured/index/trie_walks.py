@@ -1,8 +1,8 @@
 """Walks of an automaton along the trie of a vocabulary: what one token may do after a state.
 
-Each answer is one walk over the trie along the automaton, which makes states where nobody has been before. Inside a
-string, whatever characters are read, only their number counts: the tokens of so many characters are one mask, found
-once for the vocabulary, and only the others are walked. Nothing is remembered here but what depends on characters.
+Each answer is one walk over the trie along the automaton, which makes the states that are reached for the first time.
+Inside a string, whatever characters are read, only their number counts: the tokens of so many characters are one mask,
+found once for the vocabulary, and only the others are walked. Only what depends on characters is remembered here.
 """
 
 from collections.abc import Callable
@@ -87,7 +87,7 @@ class Walks:
         return mask | inside, max(farthest, farthest_inside + beyond)
 
     def _mask_of_parts(self, state: int, parts: StringParts) -> _Walked:
-        """Return the same where a state has parts, of which the broad one is walked once: the others soon are done."""
+        """Return the same where a state has parts. The broad part is walked once, and the others take little."""
         vocabulary = self.vocabulary
         broad, inside = _kept(self._broad, parts.broad, lambda: self._walked_by_length(parts.broad))
         mask, farthest = self._walked(vocabulary.string_tries.quoted, state)
@@ -99,7 +99,7 @@ class Walks:
         return mask | narrow, max(farthest, max(inside, farthest_narrow) + parts.beyond)
 
     def _walked_by_length(self, state: int) -> _Walked:
-        """Return the tokens that may follow a state, most of which are known if it differs from others in counts."""
+        """Return the tokens that may follow a state; most are known if it differs from others in counts alone."""
         tries = self.vocabulary.tries_by_length
         if self.automaton.without_counters(state, tries[0][0]) == state:
             return self._walked(self.vocabulary.trie, state)

@@ -33,7 +33,7 @@ _NO_PLAIN = re.compile(rb"[\x00-\x1f\\]")
 class TokenLayout:
     """A vocabulary as compiled loops read it.
 
-    Tokens are *plain* that may stand anywhere in a JSON string: whole characters, none of them special. `plain_lengths`
+    Tokens are *plain* that may come anywhere in a JSON string: whole characters, none of them special. `plain_lengths`
     tells how many characters each token has, 0 if it is not plain, shape (size,). `special_trie` has those that are not
     plain.
     """
@@ -74,7 +74,7 @@ class StringTries:
 
     @classmethod
     def from_tokens(cls, tokens: Mapping[int, bytes]) -> "StringTries":
-        """Lay out those of some tokens, none of which is plain."""
+        """Lay out those of some tokens; none is plain."""
         inside = {token_id: token for token_id, token in tokens.items() if not _NEVER_INSIDE.search(token)}
         quoted = {token_id: token for token_id, token in tokens.items() if b'"' in token}
         ending = {token_id: _ending(token) for token_id, token in quoted.items()}

@@ -24,7 +24,7 @@ _NEXT_ITEM = re.compile(rb"[]}][ \t\n\r]*,")
 """The end of an array or object of JSON, and the comma before the next item."""
 
 LENGTHS = (8, 16, 32)
-"""Bytes of tokens that are told apart where states count: few have more than 16, and nearly none more than 32."""
+"""Lengths of tokens, in bytes, that are kept apart where states count: few exceed 16, and nearly none 32."""
 
 
 def bytes_text(some: Iterable[int]) -> str:
@@ -80,7 +80,7 @@ class Vocabulary:
     def is_closed(self) -> bool:
         """Whether each byte that is in some token is a token by itself, so that a text takes no more tokens than bytes.
 
-        If not, there are texts of which no tokens consist although each of their bytes is in one.
+        If not, there are texts that no tokens spell, although each of their bytes is in one.
         """
         return UTF8_BYTES - self._bytes_alone == self.absent_bytes
 
@@ -258,7 +258,7 @@ def piece_reader(definition: Mapping[str, Any]) -> Callable[[str], bytes]:
 def byte_alphabet() -> dict[str, int]:
     """Return the printable stand-in of each byte in byte-level BPE (Radford et al., GPT-2, 2019).
 
-    Bytes that are printable in Latin-1 stand for themselves, the others for U+0100 and on, in order.
+    Bytes that are printable in Latin-1 are their own stand-ins, the others have U+0100 and on, in order.
     """
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(256) if byte not in set(printable)]

@@ -78,7 +78,7 @@ def mark(partition: Partition, element: int) -> None:
 
 @compiled_loop
 def split(partition: Partition) -> None:
-    """Cut each set into its marked elements and the others, of which the larger part stays the set; mark none."""
+    """Cut each set into its marked elements and the others; the larger part stays the set, and none stays marked."""
     while partition.sizes[TOUCHED]:
         partition.sizes[TOUCHED] -= 1
         number = partition.touched[partition.sizes[TOUCHED]]

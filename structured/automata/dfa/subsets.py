@@ -22,7 +22,7 @@ _ROOM = 64
 
 
 class Leaves(NamedTuple):
-    """What stacks read next: blocks of characters, and the stacks behind them. Those of a stack stand side by side.
+    """What stacks read next: blocks of characters, and the stacks behind them. Those of one stack lie side by side.
 
     `holds` tells for each block, and in it for each class of characters, whether that is in the block.
     """

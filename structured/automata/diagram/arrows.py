@@ -10,7 +10,7 @@ from structured.regex.character_sets import Range, complement, normalise
 from structured.regex.printing import SPECIAL, escape, range_text
 
 NAMED = (r"\w", r"\d", r"\s")
-"""Classes of Python's `re` that stand for their characters, the largest first."""
+"""Classes of Python's `re` that name sets of characters, the largest first."""
 
 MIN_NAMED = 5
 """Ranges of the smallest set in which such a class is looked for."""
@@ -148,7 +148,7 @@ def shortened(label: str, most: int) -> str:
 
 
 def _members(ranges: tuple[Range, ...]) -> str:
-    """Return what stands between brackets for some ranges."""
+    """Return the inside of the brackets for some ranges."""
     names = []
     for name, named in _named().items() if len(ranges) >= MIN_NAMED else ():
         if not _without(named, ranges):

@@ -33,7 +33,7 @@ _LEADS = ((0xC0, 0xDF, 1), (0xE0, 0xEF, 2), (0xF0, 0xF7, 3))
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """The states that were found: where the characters lead from each of which that is known, and those that accept."""
+    """The states that a search found: the successors of those that were looked at, and the accepting ones."""
 
     arrows: Mapping[int, Mapping[int, _Characters]]
     accepting: frozenset[int]

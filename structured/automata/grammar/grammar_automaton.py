@@ -1,7 +1,7 @@
 """The lazy deterministic automaton of a context-free grammar over bytes.
 
 This is section 4 of Willard & Louf ("Efficient Guided Generation for Large Language Models", 2023): a configuration is
-where the lexer stands within a token, and the stack of the parser. A state of the automaton is a set of these, mostly
+the state of the lexer within a token, and the stack of the parser. A state of the automaton is a set of these, mostly
 of one or two, since the rest of the text may decide where a token ends. It is kept only if some text goes on to the
 end: the shortest is found by a search that what the lexer and the parser need at least leads straight there (A*, of
 Hart, Nilsson and Raphael, 1968). What a search finds is remembered, so that the next takes a few steps.

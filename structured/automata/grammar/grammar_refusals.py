@@ -192,7 +192,7 @@ def check_text(text: str) -> None:
     if count > MAX_PIECES:
         raise GrammarError(
             f"The grammar defines more than {MAX_PIECES:,} names and literals: {count:,}",
-            remedy="Join terminals that stand in the same places into one, as a regular expression.",
+            remedy="Join terminals that occur in the same places into one, as a regular expression.",
         )
 
 
@@ -203,7 +203,7 @@ def check_size(rules: Iterable[Any], text: str) -> None:
     if terminals > MAX_TERMINALS:
         raise GrammarError(
             f"The grammar has more than {MAX_TERMINALS:,} terminals: {terminals:,}",
-            remedy="Join those that stand in the same places into one, as a regular expression.",
+            remedy="Join those that occur in the same places into one, as a regular expression.",
         )
     if sum(length**3 for length, _ in expansions) > MAX_CUBES:
         length, name = max(expansions)

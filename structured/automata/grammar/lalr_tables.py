@@ -1,7 +1,7 @@
 """The LALR(1) tables of a grammar, and the same as bytes for later processes.
 
 What the lexer tries in each state of the parser, and what the parser does with a token. Kept tables are bytes from
-outside: their checksum tells that nobody has damaged them, not that they were ever tables. Compiled loops follow their
+outside: their checksum says that they are undamaged, not that they were ever tables. Compiled loops follow their
 numbers, and pop from a stack what a rule is made of. So each number has to lie inside of what it points into, each rule
 has to be on every stack on which it ends, as the items of the states say, and no rule may consist of itself alone. Then
 whatever is parsed is a derivation by the rules. Whether the rules are those of the grammar is checked when Lark parses;
@@ -65,7 +65,7 @@ class Tables:
 
 
 def tables_to_bytes(tables: Tables) -> bytes:
-    """Return tables as JSON, without the indentation, which whoever reads them knows."""
+    """Return tables as JSON, without the indentation, which the reader knows."""
     return _adapter().dump_json(replace(tables, indentation=None))
 
 

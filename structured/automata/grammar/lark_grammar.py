@@ -263,7 +263,7 @@ def _tables(lark: Any, start: str, indenter: Any) -> Tables:
 
 
 def _numbers(rule: Any, number: Mapping[str, int]) -> tuple[int, tuple[int, ...]]:
-    """Return what a rule makes, and of which symbols."""
+    """Return the symbol that a rule makes, and the symbols that it consists of."""
     return number[rule.origin.name], tuple(number[symbol.name] for symbol in rule.expansion)
 
 
@@ -320,7 +320,7 @@ def _indentation(indenter: Any, number: Mapping[str, int]) -> Indentation:
 
 
 _NOT_GRAMMAR = r'//[^\n]*|"(?:\\.|[^"\\\n])*"|/(?:\\.|[^/\\\n])+/[a-z]*'
-"""Comments, texts and regular expressions, in which anything may stand."""
+"""Comments, texts and regular expressions, which may contain anything."""
 
 _ADDITIONS = {
     "inline": r"%(?:json|lark|regex|llguidance)\b",

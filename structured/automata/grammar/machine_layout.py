@@ -173,5 +173,5 @@ class SearchedTooFarError(GrammarError):
     def __init__(self) -> None:
         super().__init__(
             "A rule of the grammar was begun for which no text was found, after a long search",
-            remedy="Let every rule have a short text, whose tokens the lexer can tell apart where they stand together.",
+            remedy="Let every rule have a short text, whose tokens the lexer can tell apart side by side.",
         )

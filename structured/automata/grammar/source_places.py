@@ -1,4 +1,4 @@
-"""Where names and literals stand in the text of a grammar, for messages that point at them."""
+"""The places of names and literals in the text of a grammar, for messages that point at them."""
 
 import re
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ class Piece(NamedTuple):
     text: str
     place: Place
     statement: str
-    """The statement that it stands in, such as `%import`; empty in a definition."""
+    """The statement that it belongs to, such as `%import`; empty in a definition."""
 
 
 class Places:
@@ -58,13 +58,13 @@ class Places:
         return next(found, None)
 
     def of(self, text: str) -> Place | None:
-        """Return where some text stands first; None for an empty one."""
+        """Return the first place of some text; None for an empty text."""
         start = self.text.find(text) if text else -1
         before = self.text[: max(start, 0)]
         return None if start < 0 else (before.count("\n") + 1, start - before.rfind("\n"))
 
     def literal(self, text: str) -> Place | None:
-        """Return where a literal stands first, given as it is written."""
+        """Return the first place of a literal as it is written."""
         return next((one.place for one in self.pieces if one.text == text and one.kind == "literal"), None)
 
     @property

@@ -25,7 +25,7 @@ from structured.regex.utf8 import ByteRange, byte_sequences
 
 SET, CONCAT, CHOICE, LOOP, LOOK = range(5)
 """What a node does: reads one byte, its parts in order, its first option that leads to a match, its item again, or
-nothing but a look at what stands beside it."""
+nothing but a look at the text beside it."""
 
 UNBOUNDED = -1
 

@@ -97,7 +97,7 @@ def unfold_members(machine: Machine, depth: int, current: int) -> int:
 def unfold(machine: Machine, depth: int, current: int) -> int:  # noqa: C901, PLR0912  one case for each operation
     """Put on the stack the frames that a frame goes on with without a byte; return how many they are.
 
-    What is full stands on the stack in place of a frame; MORE_STACK is returned if the stack itself is.
+    What is full is put on the stack in place of a frame; MORE_STACK is returned if the stack itself is.
     """
     node, first, tail = (
         int(machine.frames[current, NODE]),

@@ -44,7 +44,7 @@ SLACK = 2
 
 @compiled_loop
 def configuration_slot(machine: GrammarMachine, lexer: int, place: int) -> int:
-    """Return where a configuration stands in the hash table, or where it would stand."""
+    """Return the slot of a configuration in the hash table, or the free slot for it."""
     mask = len(machine.configuration_slots) - 1
     slot = mixed(mixed(0, lexer), place) & mask
     while machine.configuration_slots[slot] >= 0:

@@ -60,7 +60,7 @@ def frame_hash(node: int, first: int, second: int, tail: int) -> int:
 
 @compiled_loop
 def frame_slot(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
-    """Return where the frame with these contents stands in the hash table, or where it would stand."""
+    """Return the slot of the frame with these contents in the hash table, or the free slot for it."""
     mask = len(machine.frame_slots) - 1
     slot = frame_hash(node, first, second, tail) & mask
     while machine.frame_slots[slot] >= 0:

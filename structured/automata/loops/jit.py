@@ -320,7 +320,7 @@ def _compiled(function: Callable[..., Any], scope: dict[str, Any], **options: An
 
 
 def _named_by_content(function: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
-    """Return a copy of a function with other globals, the name of which is that of its machine code in the cache."""
+    """Return a copy of a function with other globals, named as its machine code is in the cache."""
     twin = _with_globals(function, scope)
     twin.__qualname__ += f"_{_digest(function)}"
     return twin

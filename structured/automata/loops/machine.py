@@ -119,16 +119,16 @@ def _unfilled(*shape: int) -> NDArray[np.int32]:
 
 
 STATE, NEXT, END = range(3)
-"""The columns of the path to where a walk stands, one row for each level: the state there, the child of the node there
+"""The columns of the path of a walk, one row for each level: the state there, the child of the node there
 that comes next, and the end of its children."""
 
 FIRST_RANK, END_RANK, DEPTH, RULE, CURSOR, AFTER, NEAR = range(3, 10)
-"""Further columns of a level that stands in a quotation, where `STATE` is a frame of it, negated: the interval of the
+"""Further columns of a level inside a quotation, where `STATE` is a frame of it, negated: the interval of the
 suffix array, the depth and the state of the rule; the first rank that has not been passed by the children so far; the
 state of what follows the quotation; and a distance that the one of the level does not exceed. See `quoting.py`."""
 
 ITEM_STATE, ITEM_TEXT, ENDED = FIRST_RANK, END_RANK, DEPTH
-"""The same of a level that stands in an item that must differ from others, or behind it: the state of the automaton of
+"""The same of a level inside an item that must differ from others, or behind it: the state of the automaton of
 any item, and what is read of this one, DEAD if no item that is written begins so; behind it `-1 - s` for the state `s`
 that follows, and the level at which the item ended. See `distinct_items.py`."""
 

@@ -1,4 +1,4 @@
-"""Where a quotation of a document stands: the places that begin as it does, an interval of the suffix array, its depth.
+"""The progress of a quotation: the places that begin as it does, an interval of the suffix array, and its depth.
 
 On the stack these are two frames of one node. The upper has the interval, its first rank in `FIRST` and the end in
 `SECOND`; the lower has the depth, as `-1 - depth`, and the state of the rule. Below lies what follows the quotation.

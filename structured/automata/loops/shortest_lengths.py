@@ -168,7 +168,7 @@ def is_open(nodes: Rows, operands: Ints, node: int) -> bool:
 def measure(nodes: Rows, operands: Ints, first: int) -> bool:
     """Fill in the lengths of the nodes from `first` on; tell whether each has a match.
 
-    Nodes stand after those below them, so that one round is enough unless a reference leads back.
+    Nodes come after those below them, so that one round is enough unless a reference leads back.
     """
     changed = True
     while changed:

@@ -44,7 +44,7 @@ def is_narrow(machine: Machine, leaf: int) -> bool:
 
 @compiled_loop
 def first_quote(machine: Machine, node: int, read: int) -> int:
-    """Return where the first quote stands in a text of which some bytes are read, NONE if there is none."""
+    """Return the place of the first quote in a text after the bytes that are read, NONE if there is none."""
     if machine.nodes[node, OPERATION] == TEXT:
         start = int(machine.nodes[node, A])
         for place in range(read, int(machine.nodes[node, B])):

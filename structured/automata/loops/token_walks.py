@@ -281,7 +281,7 @@ def walk_one(machine: GrammarMachine, place: int, walks: WalkArrays, walk: int, 
     """Set the bits of the tokens of a walk that may follow at a place.
 
     Returns a distance that no state after one exceeds; what is full or has to be told. `ends` become, for each token of
-    the grammar that may end, the configuration after it, DEAD if it cannot stand there, and the bytes to the end.
+    the grammar that may end, the configuration after it, DEAD if it cannot follow there, and the bytes to the end.
     """
     farthest = 0
     first, count = int(walks.walks[walk, TOKENS]), int(walks.walks[walk, TOKEN_COUNT])

@@ -241,7 +241,7 @@ def have_same_top(machine: Machine, start: int, end: int) -> bool:
 
 @compiled_loop
 def joined(machine: Machine, start: int, end: int, free: int) -> int:
-    """Return the frame that stands for some members with the same top, on the union of what is below; what is full.
+    """Return the frame that joins members with the same top, on the union of what is below; what is full.
 
     `a b c`, `a b d` → `a b (c | d)`
     """

@@ -87,7 +87,7 @@ def decode(data: bytes) -> dict[str, NDArray[Any]]:
 
 
 def _decode_body(data: bytes) -> dict[str, NDArray[Any]]:
-    """Return the arrays of what stands behind a checksum that is right."""
+    """Return the arrays behind a checksum that is right."""
     (length,) = struct.unpack_from("<I", data)
     header = json.loads(data[4 : 4 + length])
     shapes = {name: (TYPES[kind], _shape(shape)) for name, (kind, shape) in header.items()}
@@ -129,7 +129,7 @@ class DiskCache(CacheFolder):
     def load(self, key: str) -> dict[str, NDArray[Any]] | None:
         """Return the arrays saved under a key; None if there are none, or none that can be trusted to be whole.
 
-        Warns with CacheWarning where something else stands in the place of a file, or a file was forged.
+        Warns with CacheWarning if there is something else in place of a file, or a file was forged.
         """
         path = self.path(key)
         try:
