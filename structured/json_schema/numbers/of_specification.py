@@ -25,7 +25,7 @@ from structured.json_schema.numbers.multiples import (
 from structured.json_schema.numbers.ranges import (
     DIGIT,
     NOT_ZERO,
-    ROW_COMPLETE,
+    WHOLE,
     Style,
     decimal_places,
     either_sign,
@@ -50,7 +50,7 @@ _ANY_MAGNITUDE = concat(
 )
 _ANY_NUMBER = concat(optional(literal("-")), _ANY_MAGNITUDE)
 
-_ALL_EXACT = magnitudes(Fraction(10**SURE_DIGITS), Fraction(2**53), ROW_COMPLETE)
+_ALL_EXACT = magnitudes(Fraction(10**SURE_DIGITS), Fraction(2**53), WHOLE)
 assert _ALL_EXACT is not None, "there are whole numbers between"
 
 _EXACT_WHOLE = alternation(
@@ -143,7 +143,7 @@ def _with_integers(interval: Interval, numbers: _Numbers) -> Pattern | None:
 def _bare_integers(interval: Interval) -> Pattern | None:
     """Return the integers of an interval, without a point."""
     first, last = (None if end is None else Fraction(end) for end in interval.integers)
-    return either_sign(first, last, lambda low, high: magnitudes(low, high, ROW_COMPLETE), minus_zero=True)
+    return either_sign(first, last, lambda low, high: magnitudes(low, high, WHOLE), minus_zero=True)
 
 
 def _plain(rules: Rules) -> Pattern | None:
