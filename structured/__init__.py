@@ -57,7 +57,7 @@ from structured.results.partial import PartialReader
 from structured.results.result import Result
 
 if TYPE_CHECKING:
-    from structured.index.state_diagram import inspect_automaton
+    from structured.decoding.state_diagram import inspect_automaton
     from structured.jobs.evaluation.evaluate import evaluate
     from structured.jobs.evaluation.evaluation import Evaluation
     from structured.jobs.report.report import report
@@ -73,7 +73,7 @@ _LATER = {
     "Grammar": "structured.output_types.grammar",
     "connect": "structured.models.remote.model",
     "evaluate": "structured.jobs.evaluation.evaluate",
-    "inspect_automaton": "structured.index.state_diagram",
+    "inspect_automaton": "structured.decoding.state_diagram",
     "report": "structured.jobs.report.report",
     "write_table": "structured.jobs.table",
 }

@@ -2,7 +2,7 @@
 
 `([0-9]+)?\\.[0-9]+` is the running example of the posts that followed the paper of Willard and Louf (arXiv 2307.09702).
 The table is the automaton, the second one is the index: for each state the tokens that may follow and where they lead.
-`python examples/literature/diagram.py float.svg` also writes the picture.
+`python examples/literature/diagram.py float.dot` also writes the graph, for Graphviz.
 
     $ python examples/literature/diagram.py
     Regex('([0-9]+)?\\\\.[0-9]+')
@@ -23,7 +23,7 @@ import sys
 from pathlib import Path
 
 from structured import Regex, inspect_automaton
-from structured.index.state_diagram import StateDiagram
+from structured.decoding.state_diagram import StateDiagram
 from structured.vocabulary import Vocabulary
 
 TOKENS = ("a", ".", ".2", "1")
@@ -47,4 +47,4 @@ if __name__ == "__main__":
     for state in diagram.states:
         print(index_line(diagram, state.number))
     for path in sys.argv[1:]:
-        Path(path).write_text(diagram.to_svg(), encoding="utf-8")
+        Path(path).write_text(diagram.to_dot(), encoding="utf-8")

@@ -1,14 +1,22 @@
 """Lazy deterministic automata over bytes."""
 
+from structured.automata.byte_automaton import (
+    AUTOMATON_ERRORS,
+    DEAD,
+    ROW_COMPLETE,
+    UNKNOWN,
+    Automaton,
+    StringParts,
+    StringRun,
+)
 from structured.automata.program import Foundation
-from structured.automata.protocol import AUTOMATON_ERRORS, DEAD, UNKNOWN, WHOLE, Automaton, StringParts, StringRun
 from structured.automata.regular import Limits, RegularAutomaton
 
 __all__ = [
     "AUTOMATON_ERRORS",
     "DEAD",
+    "ROW_COMPLETE",
     "UNKNOWN",
-    "WHOLE",
     "Automaton",
     "Foundation",
     "Limits",

@@ -16,9 +16,9 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.automata.byte_automaton import DEAD, Automaton, with_limits_left
 from structured.automata.lazy import LIMITS, LazyAutomaton, by_column, check_memory, row_of
 from structured.automata.opcodes import FAR
-from structured.automata.protocol import DEAD, Automaton, unworn
 from structured.automata.regular import Limits, RegularAutomaton
 from structured.errors import PatternError
 from structured.regex import EMPTY, Pattern, alternation, concat, literal, repeat
@@ -34,7 +34,7 @@ class InSequence(NamedTuple):
 
 
 class OneOf(NamedTuple):
-    """Texts of one of some options, of which there is one at least."""
+    """Texts of one of several options; at least one."""
 
     options: "tuple[Expression, ...]"
 
@@ -109,7 +109,7 @@ Member = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Positions:
-    """Where automata stand in a combination: those that it begins with, and those that follow each.
+    """The positions of automata in a combination: the first ones, and those that may follow each.
 
     A text may end behind those that are `last`, or be empty if `is_empty`.
     """
@@ -152,13 +152,13 @@ class Positions:
         return rest
 
     @property
-    def is_worn(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether one of the automata is."""
-        return any(automaton.is_worn for automaton in self.automata)
+        return any(automaton.is_exhausted for automaton in self.automata)
 
-    def renewed(self) -> Self:
-        """Return the same positions, with renewed automata in place of worn ones."""
-        others = {id(automaton): unworn(automaton) for automaton in self.automata}
+    def reset(self) -> Self:
+        """Return the same positions, with automata that are reset in place of exhausted ones."""
+        others = {id(automaton): with_limits_left(automaton) for automaton in self.automata}
         return replace(self, automata=[others[id(automaton)] for automaton in self.automata])
 
     def begun(self, positions: Iterable[int]) -> list[Member]:
@@ -166,7 +166,7 @@ class Positions:
         return [(position, self.automata[position].start) for position in positions]
 
     def closure(self, members: Iterable[Member]) -> list[Member]:
-        """Return some members, and those that stand behind texts that may end there, each once."""
+        """Return some members, and the members that follow where their texts may end, each once."""
         open_ends, seen = list(members), dict[Member, None]()
         while open_ends:
             member = open_ends.pop()

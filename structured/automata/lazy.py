@@ -15,8 +15,8 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, Automaton, StringRun, with_limits_left
 from structured.automata.opcodes import FAR
-from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, Automaton, StringRun, unworn
 from structured.automata.regular import LONG, Limits, RegularAutomaton
 from structured.errors import PatternError
 from structured.vocabulary.trie import Trie
@@ -30,7 +30,7 @@ _Row = NDArray[np.int32]
 
 
 class LazyAutomaton(ABC, Generic[Content]):
-    """A lazy automaton whose states stand for contents; follows the `Automaton` protocol but for its start."""
+    """A lazy automaton whose states are numbers of contents; follows the `Automaton` protocol but for its start."""
 
     def __init__(self, limits: Limits = LIMITS) -> None:
         self.limits = limits
@@ -77,20 +77,20 @@ class LazyAutomaton(ABC, Generic[Content]):
 
     def step(self, state: int, byte: int) -> int:
         """Return the successor of a state, or DEAD."""
-        if state == DEAD or byte == WHOLE:
+        if state == DEAD or byte == ROW_COMPLETE:
             return DEAD
         self.expand(state)
         return int(self._table[state, byte])
 
     def expand(self, state: int) -> None:
         """Fill the row of a state."""
-        if self._table[state, WHOLE] != UNKNOWN:
+        if self._table[state, ROW_COMPLETE] != UNKNOWN:
             return
         with self._lock, self._timed():
             contents, places = self.successors(self._contents[state])
             numbers = np.array([DEAD if one is None else self.number(one) for one in contents], dtype=np.int32)
             row = numbers[places]
-            row[WHOLE] = DEAD
+            row[ROW_COMPLETE] = DEAD
             self._table[state] = row
 
     def number(self, content: Content) -> int:
@@ -110,7 +110,7 @@ class LazyAutomaton(ABC, Generic[Content]):
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        from structured.automata.loops.table import LEVEL, STATE, walk, walk_from
+        from structured.automata.loops.machine import LEVEL, STATE, walk, walk_from
 
         arrays, path, progress = walk_from(trie, state)
         wanted, reached = np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.bool_)
@@ -127,18 +127,18 @@ class LazyAutomaton(ABC, Generic[Content]):
         """Return None: what may follow is not known to be a string."""
         return None
 
-    def uncounted(self, state: int, length: int) -> int:  # noqa: ARG002
+    def without_counters(self, state: int, length: int) -> int:  # noqa: ARG002
         """Return the state itself: of counts, nothing is known."""
         return state
 
     @property
-    def is_worn(self) -> bool:
-        """Whether half of its limits is used up, or a part is worn; see the protocol."""
-        return self._is_large or 2 * self.seconds > self.limits.seconds or any(part.is_worn for part in self.parts)
+    def is_exhausted(self) -> bool:
+        """Whether half of its limits is used up, or a part is exhausted; see the protocol."""
+        return self._is_large or 2 * self.seconds > self.limits.seconds or any(part.is_exhausted for part in self.parts)
 
-    def renewed(self) -> Self:
+    def reset(self) -> Self:
         """Return the automaton of the same texts with unused limits; see the protocol."""
-        others = {id(part): unworn(part) for part in self.parts}  # a part that occurs twice stays one
+        others = {id(part): with_limits_left(part) for part in self.parts}  # a part that occurs twice stays one
         parts = [others[id(part)] for part in self.parts]
         if self._is_large or any(map(operator.is_not, parts, self.parts)):
             return self.of(parts)
@@ -173,7 +173,7 @@ class LazyAutomaton(ABC, Generic[Content]):
 
 def row_of(automaton: Automaton, state: int) -> _Row:
     """Return the successors of a state of a part, all of them."""
-    if automaton.table[state, WHOLE] == UNKNOWN:
+    if automaton.table[state, ROW_COMPLETE] == UNKNOWN:
         automaton.expand(state)
     row: _Row = automaton.table[state]
     return row

@@ -18,7 +18,7 @@ plain character is a match, or one of the item of REPEAT; plain are those that a
 
 TEXT: where its bytes start in `text`, how many there are.
 ARCS: where its arcs start in `operands`, how many there are; each is `low, high, node that goes on or -1`.
-WORDS: where its words start in `operands`, how many there are. They are sorted; each is told by where it starts in
+WORDS: where its words start in `operands`, how many there are. They are sorted; each is given by where it starts in
     `text`, where the last one ends follows, and then for each how many bytes it has in common with the one before.
 UNLIKE: where its words start in `operands`, how many there are, as in WORDS; where in `operands` the node of one
     character and that of any number of them stand.
@@ -71,3 +71,5 @@ COLUMNS = 6
 UNLIMITED = -1
 FAR = 1 << 30
 """Lengths are counted up to here."""
+BARRIER = 0xFF
+"""A byte that UTF-8 does not have: it marks the bytes of a document at which no quotation may continue."""

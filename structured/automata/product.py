@@ -18,10 +18,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.dfa.patterns import intersection, is_of_characters
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, Automaton
+from structured.automata.dfa.products import intersection, is_of_characters
 from structured.automata.lazy import LIMITS, LazyAutomaton, by_column, check_memory, row_of
 from structured.automata.opcodes import FAR
-from structured.automata.protocol import DEAD, WHOLE, Automaton
 from structured.automata.regular import LONG, Limits, RegularAutomaton
 from structured.errors import PatternError, UnsatisfiableError
 from structured.regex import Pattern
@@ -209,7 +209,7 @@ class Product(LazyAutomaton[Pair]):
         known = self._arcs.get(pair)
         if known is None:
             rows = np.stack([row_of(self.left, pair[0]), row_of(self.right, pair[1])])
-            rows[:, [*self.absent, WHOLE]] = DEAD
+            rows[:, [*self.absent, ROW_COMPLETE]] = DEAD
             columns, places = by_column(rows)
             pairs = [None if DEAD in column else (column[0], column[1]) for column in columns]
             known = self._arcs[pair] = pairs, places

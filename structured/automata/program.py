@@ -76,7 +76,7 @@ def assemble(pattern: Pattern, foundation: "Foundation | None" = None) -> Progra
 
     Raises PatternError if a part of it matches no text shorter than `FAR` bytes.
     """
-    from structured.automata.loops.lengths import measure
+    from structured.automata.loops.shortest_lengths import measure
 
     foundation = foundation or Foundation()
     assembly = foundation.begun()
@@ -112,7 +112,7 @@ class Foundation:
         self.rows = len(self._assembly.nodes) // COLUMNS
         """The rows of `Program.nodes` that it takes."""
         if self.rows:
-            from structured.automata.loops.lengths import measure
+            from structured.automata.loops.shortest_lengths import measure
 
             nodes = np.frombuffer(self._assembly.nodes, dtype=np.int32).reshape(-1, COLUMNS)
             measure(nodes, np.frombuffer(self._assembly.operands, dtype=np.int32), 0)
@@ -392,7 +392,7 @@ class _Assembly:
 
     def _lay_out(self, texts: tuple[str, ...]) -> tuple[int, int]:
         """Lay out some words; return where they start, and the bytes of the shortest."""
-        from structured.automata.loops.lengths import common_prefixes
+        from structured.automata.loops.shortest_lengths import common_prefixes
 
         encoded = sorted(map(str.encode, texts))
         lengths = np.array([0, *map(len, encoded)], dtype=np.int32)

@@ -1,7 +1,7 @@
 """A document that can be quoted, and the quotations in it that keep some rules.
 
 The document is indexed once: as the bytes of its JSON spelling, with the suffix array of those places where a quotation
-may begin. Whoever reads a quotation byte by byte stands in an interval of that array, at a depth; see
+may begin. The bytes of a quotation that have been read are an interval of that array, at a depth; see
 `loops/quoting.py`. What a rule adds is how far the nearest end is that it allows, from each byte of the document in
 each of its states: then it is known of every place whether a quotation can still end, and how soon.
 """
@@ -17,9 +17,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.automata.byte_automaton import DEAD
 from structured.automata.dfa import Intersection, PatternLanguage, explore
-from structured.automata.opcodes import FAR, UNLIMITED
-from structured.automata.protocol import DEAD, WHOLE
+from structured.automata.opcodes import BARRIER, FAR, UNLIMITED
 from structured.automata.suffix_array import suffix_array
 from structured.errors import PatternError
 from structured.regex import Pattern, Quotation, concat, repeat
@@ -42,10 +42,10 @@ _UNSPACED = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KHMER", "LAO", "MYANMAR",
 _SIZE, _SURROGATE, _BREAK, _SPACE, _EXTENDING, _WORD, _MARK, _DIGIT, _POINT = 7, 8, 16, 32, 64, 128, 256, 512, 1024
 """The traits of a character: the bytes of its spelling in JSON; whether it is a lone surrogate, breaks a line, is white
 space, belongs to the character before it, is one of a word in a script that writes spaces between words, is a
-punctuation mark, is a digit, may stand inside of a number."""
+punctuation mark, is a digit, may be inside of a number."""
 
 _SYMBOLS = frozenset("%‰‱&@#*§¶†‡/\\_")
-"""Characters that Unicode calls punctuation, and that stand for something all the same."""
+"""Characters that are punctuation in Unicode, and have a meaning of their own all the same."""
 
 _POINTS = frozenset(".,'’")
 """Marks inside of numbers."""
@@ -63,7 +63,7 @@ class IndexedDocument:
     quotation as one space each.
 
     Where it begins and ends on words, it cuts no number at a mark inside of it (`9.99`), begins with a punctuation mark
-    only if that opens something, and ends with one only if that stands behind something: `(see p. 4)`, `Inc.`, not `,`.
+    only if that opens something, and ends with one only if that follows something: `(see p. 4)`, `Inc.`, not `,`.
 
     Characters that are spelled with a byte of `absent` cannot be quoted.
     """
@@ -84,14 +84,14 @@ class IndexedDocument:
         """The character that each byte belongs to."""
         spelled = json.dumps(_text(points), ensure_ascii=False)[1:-1].encode("utf-8", "surrogatepass")
         self.text: NDArray[np.uint8] = np.frombuffer(spelled, dtype=np.uint8).copy()
-        """The bytes of the document as JSON spells them, of both versions of it, with `WHOLE` where none may pass."""
+        """The bytes of both versions of the document as JSON spells them; no quotation continues at a `BARRIER`."""
         barred = _are(traits, _SURROGATE)
         if absent:
             bytes_barred = np.isin(self.text, np.array(sorted(absent), dtype=np.uint8))
             barred |= np.bincount(self.counts[:-1][bytes_barred], minlength=len(points)).astype(np.bool_)
         self._starts &= ~barred
         self._ends[1:] &= ~barred
-        self.text[barred[self.counts[:-1]]] = WHOLE
+        self.text[barred[self.counts[:-1]]] = BARRIER
         self._quotations: dict[tuple[object, ...], tuple[_Rule, Quotation | None]] = {}
         self._restricted: dict[frozenset[int], IndexedDocument] = {}
 
@@ -116,7 +116,7 @@ class IndexedDocument:
     @cached_property
     def bars(self) -> NDArray[np.int64]:
         """The nearest place from each on that none may pass."""
-        return _next(np.append(self.text == WHOLE, True))
+        return _next(np.append(self.text == BARRIER, True))
 
     def quotation(
         self,
@@ -140,7 +140,7 @@ class IndexedDocument:
 
     def without_bytes(self, absent: frozenset[int]) -> "IndexedDocument":
         """Return the document without what is spelled with some bytes; the same if nothing is."""
-        if not np.isin(self.text, np.array(sorted(absent - {WHOLE}), dtype=np.uint8)).any():
+        if not np.isin(self.text, np.array(sorted(absent - {BARRIER}), dtype=np.uint8)).any():
             return self
         if absent not in self._restricted:
             self._restricted[absent] = IndexedDocument(
@@ -149,7 +149,7 @@ class IndexedDocument:
         return self._restricted[absent]
 
     def find(self, quoted: str) -> Iterator[tuple[int, int]]:
-        r"""Yield where a text stands as a quotation: the first character in the document and the one behind the last.
+        r"""Yield the places of a text as a quotation: its first character in the document and the one behind its last.
 
         >>> list(IndexedDocument("one, two,\n  one two").find("two"))
         [(5, 8), (16, 19)]
@@ -306,7 +306,7 @@ def _scanned(document: IndexedDocument, rule: _Rule) -> tuple[_Numbers, _Numbers
 def _versions(given: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Return the characters of a document and a barrier, and again with one space wherever white space wraps a line.
 
-    With each stands its place in the document. There is one version where no line is wrapped.
+    Each has its place in the document. There is one version where no line is wrapped.
     """
     barrier = np.array([ord(_BARRIER)], dtype=np.uint32)
     places = np.append(np.arange(len(given)), len(given))

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringParts, StringRun
 from structured.automata.opcodes import DISTINCT, FAR, ITEM, OPERATION, QUOTATION
 from structured.automata.program import Foundation, assemble
-from structured.automata.protocol import DEAD, UNKNOWN, WHOLE, StringParts, StringRun
 from structured.errors import PatternError
 from structured.regex import Pattern, concat, excerpt, literal, without_bytes
 from structured.vocabulary.trie import Trie
@@ -57,7 +57,7 @@ class RegularAutomaton:
     """The lazy deterministic automaton of a pattern; follows the `Automaton` protocol.
 
     Patterns that many automata have in common are assembled once, in a `foundation`. `seconds` is the time spent in
-    making states since it was made or renewed.
+    making states since it was made or reset.
     """
 
     def __init__(self, pattern: Pattern, *, foundation: Foundation | None = None, limits: Limits = LIMITS) -> None:
@@ -88,7 +88,7 @@ class RegularAutomaton:
         for state in range(self._states_used):
             row = self.table[state]
             arcs = _row_text(row) + (
-                "" if row[WHOLE] != UNKNOWN else "  …" if (row != UNKNOWN).any() else "not expanded"
+                "" if row[ROW_COMPLETE] != UNKNOWN else "  …" if (row != UNKNOWN).any() else "not expanded"
             )
             lines.append(f"{state:>5} {'accepts' if self.accepts(state) else '       '}  {arcs}")
         return "\n".join(lines)
@@ -104,7 +104,7 @@ class RegularAutomaton:
         return hashlib.sha256(b"".join((b"regular", sizes.tobytes(), *parts))).digest()
 
     @property
-    def is_worn(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether half of its limits is used up; see the protocol."""
         return self._is_large or 2 * self.seconds > self.limits.seconds
 
@@ -112,7 +112,7 @@ class RegularAutomaton:
     def _is_large(self) -> bool:
         return 2 * self._states_used > self.limits.states or 2 * self._bytes_growing > self.limits.bytes
 
-    def renewed(self) -> Self:
+    def reset(self) -> Self:
         """Return the automaton of the same texts with unused limits; see the protocol."""
         if self._is_large:
             other = copy(self)
@@ -156,7 +156,7 @@ class RegularAutomaton:
 
     def step(self, state: int, byte: int) -> int:
         """Return the successor of a state, or DEAD."""
-        if state == DEAD or byte == WHOLE:
+        if state == DEAD or byte == ROW_COMPLETE:
             return DEAD
         known = int(self._machine.table[state, byte])
         if known != UNKNOWN:
@@ -171,7 +171,7 @@ class RegularAutomaton:
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32], *, within: int = FAR) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        loops, table, farthest = _loops("state_walks"), _loops("table"), 0
+        loops, table, farthest = _loops("state_walks"), _loops("machine"), 0
         for reading in self.readings(state):
             arrays, path, progress = table.walk_from(trie, reading)
             self._until_done(lambda: loops.walk(arrays, self._machine, within, path, mask, progress))  # noqa: B023
@@ -189,28 +189,28 @@ class RegularAutomaton:
         return bool((operations[leaves != frames.FINISHED] == ITEM).any())
 
     def inner_item(self, state: int) -> int:
-        """Return the state of an item inside an item, both of which must differ from others, with the outer left open.
+        """Return the state of an item inside an item, with the outer one left open; both must differ from others.
 
         The same tokens may follow it, except for those that go on with one of the `rests` of the state and those that
         begin another outer item. A state in no such item, or in one only, is returned as it is.
         """
         if not self.remembers:
             return state
-        return self._until_done(lambda: _loops("nested_items").find_inner(self._machine, state))
+        return self._until_done(lambda: _loops("stand_ins").find_inner(self._machine, state))
 
     def rests(self, state: int, longest: int) -> list[bytes]:
         """Return how each written item goes on that begins with what has been read of the outermost item.
 
         `"abc"` → `c"`, where `"ab` has been read. At most `longest` bytes of each are returned.
         """
-        loops, found, rests = _loops("nested_items"), np.empty(longest + 1, dtype=np.int32), []
+        loops, found, rests = _loops("stand_ins"), np.empty(longest + 1, dtype=np.int32), []
         begun = 0
         while begun := loops.find_rest(self._machine, state, begun, found):
             rests.append(bytes(found[1 : 1 + min(int(found[0]), longest)].tolist()))
         return rests
 
     def readings(self, state: int) -> list[int]:
-        """Return the states of which a state is the union, each in at most one item that must differ from others.
+        """Return the states whose union a state is, each in at most one item that must differ from others.
 
         Each can be walked from without making many states; a union of them cannot.
         """
@@ -229,10 +229,10 @@ class RegularAutomaton:
         characters, farthest, representative, quoted, inside, steady = found.tolist()
         return StringRun(characters, farthest, representative, bool(quoted), inside, bool(steady))
 
-    def uncounted(self, state: int, length: int) -> int:
+    def without_counters(self, state: int, length: int) -> int:
         """Return a state from which the same texts of at most `length` bytes may follow; see the protocol."""
-        loops = _loops("counters")
-        return self._until_done(lambda: loops.find_uncounted(self._machine, state, length))
+        loops = _loops("stand_ins")
+        return self._until_done(lambda: loops.find_without_counters(self._machine, state, length))
 
     def _until_done(self, loop: Callable[[], int]) -> int:
         """Return what a loop answers; one thread at a time, since arrays are replaced on the way."""

@@ -1,4 +1,4 @@
-"""`structured inspect --automaton`: the automaton of a type, as a table or a picture, and the tokens that it allows."""
+"""`structured inspect --automaton`: the automaton of a type, as a table or a graph, and the tokens that it allows."""
 
 import json
 from collections.abc import Callable
@@ -7,9 +7,15 @@ from typing import Any, NamedTuple
 
 import typer
 
+from structured.decoding.state_diagram import (
+    MAX_STATES,
+    AllowedTokens,
+    StateDiagram,
+    TokenWalk,
+    inspect_automaton,
+    shown_token,
+)
 from structured.errors import OutputError
-from structured.index.allowed_tokens import AllowedTokens, TokenWalk, shown_token
-from structured.index.state_diagram import MAX_STATES, StateDiagram, inspect_automaton
 from structured.json_schema.whitespace import WhitespaceName
 
 MANY_STATES = 2_000
@@ -20,8 +26,8 @@ class Asked(NamedTuple):
     """What is asked of an automaton on the command line."""
 
     table: bool
-    svg: Path | None
     dot: Path | None
+    mermaid: Path | None
     states: int | None
     tokens: bool
     model: str | None
@@ -31,7 +37,7 @@ class Asked(NamedTuple):
     @property
     def is_any(self) -> bool:
         """Whether it is asked for at all."""
-        return self.table or self.tokens or self.svg is not None or self.dot is not None
+        return self.table or self.tokens or self.dot is not None or self.mermaid is not None
 
     def check(self) -> None:
         """Raise `typer.BadParameter` for an option that has nothing to do without another."""
@@ -44,12 +50,12 @@ class Asked(NamedTuple):
 
 
 def show_automaton(output_type: object, asked: Asked, *, whitespace: WhitespaceName, as_json: bool) -> None:
-    """Print the automaton of a type, or write pictures of it; with `tokens`, print what may follow in it."""
+    """Print the automaton of a type, or write its graph; with `tokens`, print what may follow in it."""
     states = asked.states or (MANY_STATES if asked.tokens else MAX_STATES)
     found = inspect_automaton(output_type, states=states, whitespace=whitespace)
-    for path, drawn in ((asked.svg, found.to_svg), (asked.dot, found.to_dot)):
+    for path, notation in ((asked.dot, found.to_dot), (asked.mermaid, found.to_mermaid)):
         if path is not None:
-            _write(path, _or_bad_parameter(drawn))
+            _write(path, notation())
     if asked.tokens:
         tokens = _or_bad_parameter(lambda: _tokens(found, asked))
         _print(json.dumps(_tokens_to_dict(tokens), indent=2) if as_json else str(tokens))
@@ -103,7 +109,7 @@ def _or_bad_parameter(run: Callable[[], Any]) -> Any:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a picture to a file, and say so; `-` is standard output."""
+    """Write a graph to a file, and say so; `-` is standard output."""
     if str(path) == "-":
         _print(text.removesuffix("\n"))
     else:

@@ -14,7 +14,7 @@ from structured.cli.console import show
 from structured.cli.exits import say
 from structured.errors.values import counted
 from structured.index.cache import DiskCache, default_cache
-from structured.models.cache_folder import CacheFolder
+from structured.index.cache_folder import CacheFolder
 from structured.models.dequantised import ModelCache, model_cache
 
 MAX_FAILURES = 10

@@ -14,8 +14,8 @@ from rich.text import Text
 from structured.cli.asked import CHOICE_HELP, GRAMMAR_HELP, PATTERN_HELP, read_type
 from structured.cli.automaton import Asked, show_automaton
 from structured.cli.console import show
+from structured.decoding.state_diagram import MAX_STATES
 from structured.errors.values import counted
-from structured.index.state_diagram import MAX_STATES
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.output_types.inspection import FieldReport, Report, inspect_type, report_to_dict, shown_cost
 from structured.output_types.regular_expression import to_regex
@@ -49,8 +49,10 @@ def inspect_target(  # noqa: PLR0913  the options of the command
     automaton: Annotated[
         bool, typer.Option("--automaton", help="Print the automaton of the type instead, as a table.")
     ] = False,
-    svg: Annotated[Path | None, typer.Option(help="Draw the automaton into this file; - is standard output.")] = None,
-    dot: Annotated[Path | None, typer.Option(help="Write the automaton for Graphviz into this file.")] = None,
+    dot: Annotated[
+        Path | None, typer.Option(help="Write the automaton for Graphviz into this file; - is standard output.")
+    ] = None,
+    mermaid: Annotated[Path | None, typer.Option(help="Write the automaton for Mermaid into this file.")] = None,
     states: Annotated[
         int | None, typer.Option(min=1, help=f"Show so many states at most.  [default: {MAX_STATES}]")
     ] = None,
@@ -70,7 +72,7 @@ def inspect_target(  # noqa: PLR0913  the options of the command
     With --automaton, show the states that an answer goes through, and with --tokens what a model may write in them.
     """
     output_type = read_type(target, pattern=pattern, choices=choice, grammar=grammar)
-    asked = Asked(automaton, svg, dot, states, tokens, model, state, text)
+    asked = Asked(automaton, dot, mermaid, states, tokens, model, state, text)
     asked.check()
     if regex and asked.is_any:
         raise typer.BadParameter("--regex and --automaton are asked for at once. Leave one of them out.")

@@ -124,7 +124,7 @@ def sum_up(logits: Logits, mask: Masks, best: Single, found: Sums) -> None:
             found[0] += weight
 
 
-@compiled_entry(meanwhile=survey_arrays)
+@compiled_entry(fallback=survey_arrays)
 def survey(logits: Logits, mask: Masks, found: Sums) -> int:
     """Return the likeliest token, as `likeliest` does, and write down the sums of weights that it has."""
     token_id = likeliest(logits, mask)
@@ -133,7 +133,7 @@ def survey(logits: Logits, mask: Masks, found: Sums) -> int:
     return token_id
 
 
-@compiled_entry(reassociates=True, meanwhile=weigh_arrays)
+@compiled_entry(reassociates=True, fallback=weigh_arrays)
 def weigh(logits: Logits, mask: Masks, best: Single, temperature: Single, weights: Weights) -> None:
     """Write down the weight of each token at a temperature: 0 if it is not legal, or less than the least there is."""
     scale = LOG2_E / temperature
@@ -155,7 +155,7 @@ def total_of(weights: Weights) -> Double:
     return float(total)
 
 
-@compiled_entry(meanwhile=turned_arrays)
+@compiled_entry(fallback=turned_arrays)
 def turned(weights: Weights, share: Double) -> int:
     """Return the place where the running sum of the weights goes beyond a share, from 0 to 1, of the whole.
 

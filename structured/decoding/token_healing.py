@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from structured.automata.protocol import unworn
-from structured.index.compile import related_index
+from structured.automata.byte_automaton import with_limits_left
+from structured.index.compilation import related_index
 from structured.index.index import Index
 
 
@@ -50,8 +50,8 @@ def begun_index(index: Index, begun: bytes) -> Index:
     if not begun:
         return index
     made = _BEGUN.setdefault(index, {})
-    if begun not in made or made[begun].is_worn:
-        made[begun] = related_index(index, unworn(index.automaton).with_prefix(begun.decode()))
+    if begun not in made or made[begun].is_exhausted:
+        made[begun] = related_index(index, with_limits_left(index.automaton).with_prefix(begun.decode()))
     return made[begun]
 
 

@@ -159,8 +159,8 @@ class PromptError(StructuredError):
     """A text that is empty, a prompt longer than the model's context, or a docstring that is not a template.
 
     Attributes:
-        id: What the document is called that this stands in place of, such as a row of a table without a text; "" if it
-            stands in place of none.
+        id: The name of the document that this replaces, such as a row of a table without a text; "" if it replaces
+            none.
     """
 
     def __init__(self, problem: str = "", *, id: str = "") -> None:  # noqa: A002  as in Document
@@ -278,7 +278,7 @@ class NotStatedError(GenerationError):
         attempts: None.
         document: The position of the document in the batch; None for a single text.
         problem: What it does not state.
-        schema_path: Where the value stands: a JSON Pointer into the JSON Schema.
+        schema_path: The place of the value: a JSON Pointer into the JSON Schema.
     """
 
     def __init__(self, problem: str, *, schema_path: str, document: int | None = None) -> None:
@@ -363,7 +363,7 @@ class BatchError(StructuredError):
 
 
 class OutputError(StructuredError):
-    """A file of results that cannot be written, read or gone on with. What stands in it already is kept.
+    """A file of results that cannot be written, read or gone on with. Its content is kept.
 
     Attributes:
         path: The file.

@@ -29,7 +29,7 @@ def _written(value: object) -> str:
 
 
 def excerpt(text: str, longest: int) -> str:
-    """Return the beginning of a text, line by line and printable; of one that is cut, its length is told as well."""
+    """Return the beginning of a text, line by line and printable; of a text that is cut, the length as well."""
     lines = "\n".join(map(printable, text[:longest].split("\n")))
     return lines if len(text) <= longest else f"{lines}… ({counted(len(text), 'character')})"
 

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import DEAD, WHOLE, Automaton
+from structured.automata import DEAD, ROW_COMPLETE, Automaton
 from structured.decoding.device_masks import to_host
 from structured.decoding.sampling import log_softmax
 from structured.errors import Attempt, GenerationError, ModelError, PromptError, SchemaError
@@ -137,7 +137,7 @@ def _texts(automaton: Automaton, name: str) -> Iterator[str]:
             found += 1
             yield text.decode()
         automaton.expand(state)
-        row = automaton.table[state][:WHOLE]
+        row = automaton.table[state][:ROW_COMPLETE]
         waiting += [(int(row[byte]), text + bytes((byte,))) for byte in np.flatnonzero(row > DEAD)[::-1].tolist()]
         if found > MAX_VALUES or len(waiting) > 256 * MAX_VALUES or len(text) > MAX_BYTES:
             raise SchemaError(

@@ -7,6 +7,7 @@ Python, and cost nothing. The prompt of each question is the text so far, as it 
 from types import MappingProxyType
 from typing import Any, NoReturn, Self, TypeVar, Unpack, overload
 
+from structured.decoding.compiled_types import compile_type, load_grammars
 from structured.decoding.generate import generate
 from structured.decoding.requests import Generation, Request
 from structured.decoding.token_healing import Healed, begun_index, heal
@@ -23,7 +24,7 @@ from structured.extraction.options import (
     search_of,
 )
 from structured.extraction.prompts import check_characters
-from structured.index.compile import compile_type, load_grammars, save_learned
+from structured.index.compilation import save_learned
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import calls, load_model

@@ -7,6 +7,7 @@ from contextlib import aclosing, asynccontextmanager, closing
 from contextvars import copy_context
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack, overload
 
+from structured.decoding.compiled_types import load_grammars
 from structured.decoding.requests import Generation
 from structured.errors import PromptError, SchemaError, StructuredError
 from structured.errors.arguments import check_picklable
@@ -36,7 +37,6 @@ from structured.extraction.options import (
 from structured.extraction.run import Run
 from structured.extraction.stream import Stream
 from structured.extraction.task import Task
-from structured.index.compile import load_grammars
 from structured.models import LanguageModel, Model, find_model
 from structured.output_types.html import card, table, verbatim
 from structured.output_types.interface import check_interface, description_of

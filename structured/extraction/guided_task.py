@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from structured.automata import Automaton
-from structured.automata.protocol import accepts_text
+from structured.automata.byte_automaton import accepts_text
 from structured.decoding.beginnings import common_beginning
+from structured.decoding.compiled_types import compiled_type
 from structured.decoding.generate import stream
 from structured.decoding.reasoning import thinking_index
 from structured.decoding.requests import Generation, Request
@@ -18,7 +19,7 @@ from structured.errors import PromptError
 from structured.extraction.conversation import Conversation
 from structured.extraction.options import Options
 from structured.extraction.task import Given, Item, Task
-from structured.index.compile import CompiledType, compiled_type
+from structured.index.compilation import RenewedIndex
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import LanguageModel, calls
@@ -136,11 +137,11 @@ class GuidedTask(Task):
         return (self._compiled(document) if self.output_type.depends_on_document else self._for_all).index()
 
     @functools.cached_property
-    def _for_all(self) -> CompiledType:
+    def _for_all(self) -> RenewedIndex:
         """What has the index of the answers to all documents, held here: `compiled_type` keeps a limited number."""
         return self._compiled(None)
 
-    def _compiled(self, document: str | None) -> CompiledType:
+    def _compiled(self, document: str | None) -> RenewedIndex:
         return compiled_type(self.output_type, self.model.vocabulary, document=document, cache=self.cache)
 
     @functools.cached_property
@@ -173,7 +174,7 @@ class GuidedItem(Item):
     """The start of what is written for it: of what its prompt was healed of, and of the answer; to be copied."""
     repair: Repair | None = None
     """What is kept of an answer in the next attempt."""
-    is_renewed: bool = False
+    is_reset: bool = False
     """Whether its answer was begun again, in an index for itself."""
 
     @property
@@ -197,12 +198,12 @@ class GuidedItem(Item):
             return "What was written again does not fit what was kept of the answer."
         return None
 
-    def renew(self) -> None:
-        """Begin its answer again, in an index whose automaton is not worn."""
+    def reset(self) -> None:
+        """Begin its answer again, in an index whose automaton is not exhausted."""
         self.index = self.task.index(self.document)
         self.guide = self.task.guide(self.index, self.healed, self.max_tokens)
         self.repair = None
-        self.is_renewed = True
+        self.is_reset = True
 
     @property
     def beginning(self) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from structured.automata.protocol import accepts_text
+from structured.automata.byte_automaton import accepts_text
 from structured.errors import Attempt, BudgetError, PatternError, PromptError, SchemaError
 from structured.errors.values import message
 from structured.extraction.guided_task import GuidedItem, Repair

@@ -22,7 +22,7 @@ from structured.extraction.long_documents import LongDocument, Splitting
 from structured.extraction.options import Errors, Options, search_of
 from structured.extraction.progress import showing
 from structured.extraction.task import Answer, Item, Task
-from structured.index.compile import save_learned
+from structured.index.compilation import save_learned
 from structured.models import LanguageModel
 from structured.results.answers import read_answer
 from structured.results.merging import Merged
@@ -149,12 +149,12 @@ class Run:
     def _answer(self, items: list[Item], state: BatchState) -> Iterator[Item]:
         """Generate answers, and yield each item that is done.
 
-        Where an automaton fails that others may have worn out, the item is tried again alone.
+        Where an automaton fails that other texts may have exhausted, the item is tried again alone.
         """
         crowded: list[GuidedItem] = []
         yield from self._attempts(items, state, crowded)
         for item in crowded:
-            item.renew()
+            item.reset()
             yield from self._attempts([item], state, [])
 
     def _attempts(self, items: list[Item], state: BatchState, crowded: list[GuidedItem]) -> Iterator[Item]:
@@ -322,10 +322,10 @@ def _next_part(document: LongDocument, state: BatchState) -> Item | None:
 
 
 def _is_crowded(item: Item, error: StructuredError) -> TypeGuard[GuidedItem]:
-    """Tell whether an item failed in an automaton that texts before it may have worn out."""
+    """Tell whether an item failed in an automaton that texts before it may have exhausted."""
     if not (isinstance(item, GuidedItem) and isinstance(error, AUTOMATON_ERRORS)):
         return False
-    return item.guide.index.is_worn and not item.is_renewed
+    return item.guide.index.is_exhausted and not item.is_reset
 
 
 def _fail(item: Item, error: StructuredError, state: BatchState) -> None:

@@ -1,7 +1,7 @@
 """Forced tokens: those that must follow a state, so that no model has to be asked for them.
 
 Where only one continuation is legal, its bytes are spelled as the tokenizer would spell them. The last of these tokens
-are held back if some longer token might stand in their place, one that goes on past what is known: which of them it is
+are held back if a longer token, one that goes on past what is known, might take their place: which of them it is
 to be, the model decides. So no text becomes likelier than under masks alone, whose tokens are the same bytes.
 """
 
@@ -34,7 +34,7 @@ class ForcedTokens:
         return known
 
     def likely(self, state: int) -> tuple[int, ...]:
-        """Return the tokens of the whole run, in place of which longer ones might stand at its end."""
+        """Return the tokens of the whole run; at its end, longer ones might take their place."""
         known = self._likely.get(state)
         if known is None:
             run, _ = self.run(state)
@@ -56,11 +56,11 @@ class ForcedTokens:
         return self.fewest(run)
 
     def fewest(self, run: bytes) -> tuple[int, ...]:
-        """Return the fewest tokens of some bytes; of several, those of which the first is the longest.
+        """Return the fewest tokens of some bytes; of several ways, the one whose first token is the longest.
 
         None where no tokens spell them.
         """
-        from structured.index.loops import fewest_tokens
+        from structured.index.mask_loops import fewest_tokens
 
         trie = self.walks.vocabulary.trie
         text = np.frombuffer(run, dtype=np.uint8)
@@ -118,7 +118,7 @@ class ForcedTokens:
         """Return the run of a state and the states along it, one more than it has bytes."""
         known = self._runs.get(state)
         if known is None:
-            from structured.index.loops import forced_run
+            from structured.index.mask_loops import forced_run
 
             run, path = self.walks.follow(forced_run, state)
             known = self._runs[state] = run.tobytes(), path.tolist()
@@ -141,7 +141,7 @@ class ForcedTokens:
         return () if not run and not anchor else None
 
     def _kept(self, token_ids: tuple[int, ...], path: list[int]) -> tuple[int, ...]:
-        """Return the tokens up to the first in whose place a longer one could stand that goes on past the run."""
+        """Return the tokens up to the first that a longer one could replace, one that goes on past the run."""
         tokens = self.walks.vocabulary.tokens
         run = b"".join(tokens[token_id] or b"" for token_id in token_ids)
         start = 0

@@ -1,9 +1,12 @@
 """The cursor of one generation in an index: the one thing that changes while a text is written."""
 
+import numpy as np
+from numpy.typing import NDArray
+
 from structured.automata import DEAD
 from structured.errors import BudgetError
 from structured.index.index import Index
-from structured.index.masks import Mask
+from structured.index.masks import Mask, unpack
 
 
 class WrongMaskError(ValueError):
@@ -11,7 +14,7 @@ class WrongMaskError(ValueError):
 
 
 class Guide:
-    """Where one generation stands: the state reached, and the tokens left.
+    """The progress of one generation: the state reached, and the tokens left.
 
     Always one of three: `finished`, or allowed to write on, or allowed to end; never stuck, since every token that the
     mask allows leads to a state whose shortest completion fits into the tokens left.
@@ -42,6 +45,13 @@ class Guide:
         """
         return self.index.canonical_within(self.state, self.tokens_left)
 
+    def allowed(self, width: int) -> NDArray[np.bool_]:
+        """Return for each of `width` logits whether its token may come next, shape (width,); see `mask`.
+
+        Models often have more logits than the vocabulary has tokens: the others are not allowed.
+        """
+        return unpack(self.mask(), width)
+
     def ample_mask(self) -> Mask:
         """Return the tokens that may come next if enough are left; a row of the index's table, unless that is full."""
         return self.index.canonical_mask(self.state)
@@ -61,7 +71,7 @@ class Guide:
         """Take a token that the type allows, whether or not it is the canonical one. Raises ValueError on any other.
 
         Raises WrongMaskError, a ValueError, if the mask allowed it only because it was learned and wrong. The guide
-        stands where it stood, and its mask is right from now on.
+        keeps its state, and its mask is right from now on.
         """
         vocabulary = self.index.vocabulary
         if self.finished:

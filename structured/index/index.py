@@ -19,7 +19,7 @@ from structured.errors.calling_line import warn
 from structured.index.forced_tokens import ForcedTokens
 from structured.index.masks import NO_ROW, Mask, MaskTable, allows, mask_of
 from structured.index.shortest_completion import MAX_TOKENS, Completions
-from structured.index.spelling import spelled_automaton, unwritable
+from structured.index.spellability import spelled_automaton, unwritable
 from structured.index.trie_walks import Walks
 from structured.vocabulary import Vocabulary
 
@@ -255,9 +255,9 @@ class Index:
         return enough <= max_tokens or self._completions.fits(state, max_tokens)
 
     @property
-    def is_worn(self) -> bool:
+    def is_exhausted(self) -> bool:
         """Whether its automaton has used up so much of its limits that new texts are better written with another."""
-        return self.automaton.is_worn
+        return self.automaton.is_exhausted
 
     @property
     def states_known(self) -> int:
@@ -388,7 +388,7 @@ class Index:
         return mask
 
     def _with_ends(self, state: int, mask: NDArray[np.uint32]) -> Mask:
-        """Return a mask with the end tokens added where the state accepts; nobody can write to it any more."""
+        """Return a mask with the end tokens added where the state accepts, read-only."""
         if self.automaton.accepts(state):
             for token_id in self.vocabulary.end_token_ids:
                 mask[token_id >> 5] |= np.uint32(1 << (token_id & 31))

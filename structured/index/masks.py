@@ -53,7 +53,7 @@ class MaskTable:
         self._rows_by_id: dict[int, int] = {}
         self._lock = Lock()
         self.copies: dict[str, object] = {}
-        """What stands for the table on devices, by their names."""
+        """The copies of the table on devices, by their names."""
 
     def __repr__(self) -> str:
         return f"MaskTable({len(self._masks)} rows of {self._matrix.shape[1]} words)"
@@ -76,7 +76,7 @@ class MaskTable:
 
     def intern(self, mask: Mask) -> Mask:
         """Return the row that equals a mask, always the same array; in a full table, perhaps the mask itself."""
-        from structured.index.loops import are_equal, mask_code
+        from structured.index.mask_loops import are_equal, mask_code
 
         key = mask_code(mask)
         with self._lock:

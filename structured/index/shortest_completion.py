@@ -81,7 +81,7 @@ class Completions:
 
     def shortest_text(self, state: int) -> bytes:
         """Return the text of fewest bytes that completes a state; of several, the first in byte order."""
-        from structured.index.loops import shortest_text
+        from structured.index.mask_loops import shortest_text
 
         if self.walks.automaton.distances[state] > MAX_SPELLED:
             return b""
@@ -103,7 +103,7 @@ class Completions:
 
         Of one that is too long, that is as many as it has bytes, if each is a token.
         """
-        from structured.index.loops import fewest_tokens, shortest_text
+        from structured.index.mask_loops import fewest_tokens, shortest_text
 
         distance = int(self.walks.automaton.distances[state])
         if distance > MAX_SPELLED:

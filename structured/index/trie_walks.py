@@ -1,8 +1,8 @@
 """Walks of an automaton along the trie of a vocabulary: what one token may do after a state.
 
-Each answer is one walk over the trie along the automaton, which makes states where nobody has been before. Inside a
-string, whatever characters are read, only their number counts: the tokens of so many characters are one mask, found
-once for the vocabulary, and only the others are walked. Nothing is remembered here but what depends on characters.
+Each answer is one walk over the trie along the automaton, which makes the states that are reached for the first time.
+Inside a string, whatever characters are read, only their number counts: the tokens of so many characters are one mask,
+found once for the vocabulary, and only the others are walked. Only what depends on characters is remembered here.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import DEAD, UNKNOWN, WHOLE, Automaton, RegularAutomaton, StringParts, StringRun
+from structured.automata import DEAD, ROW_COMPLETE, UNKNOWN, Automaton, RegularAutomaton, StringParts, StringRun
 from structured.automata.opcodes import FAR
 from structured.index.masks import empty_mask
 from structured.vocabulary import PLAIN_SEQUENCES, Vocabulary
@@ -87,7 +87,7 @@ class Walks:
         return mask | inside, max(farthest, farthest_inside + beyond)
 
     def _mask_of_parts(self, state: int, parts: StringParts) -> _Walked:
-        """Return the same where a state has parts, of which the broad one is walked once: the others soon are done."""
+        """Return the same where a state has parts. The broad part is walked once, and the others take little."""
         vocabulary = self.vocabulary
         broad, inside = _kept(self._broad, parts.broad, lambda: self._walked_by_length(parts.broad))
         mask, farthest = self._walked(vocabulary.string_tries.quoted, state)
@@ -99,15 +99,15 @@ class Walks:
         return mask | narrow, max(farthest, max(inside, farthest_narrow) + parts.beyond)
 
     def _walked_by_length(self, state: int) -> _Walked:
-        """Return the tokens that may follow a state, most of which are known if it differs from others in counts."""
+        """Return the tokens that may follow a state; most are known if it differs from others in counts alone."""
         tries = self.vocabulary.tries_by_length
-        if self.automaton.uncounted(state, tries[0][0]) == state:
+        if self.automaton.without_counters(state, tries[0][0]) == state:
             return self._walked(self.vocabulary.trie, state)
         mask, farthest = empty_mask(self.vocabulary.size), 0
         for length, trie in tries:
             known = self._by_length.setdefault(length, {})
-            uncounted = self.automaton.uncounted(state, length)
-            some, far = _kept(known, uncounted, lambda: self._walked(trie, uncounted))  # noqa: B023  called at once
+            without_counters = self.automaton.without_counters(state, length)
+            some, far = _kept(known, without_counters, lambda: self._walked(trie, without_counters))  # noqa: B023  called at once
             mask |= some
             farthest = max(farthest, far)
         return mask, farthest
@@ -141,7 +141,7 @@ class Walks:
         Returns the states that some of them lead to, as booleans, and of the plain ones the numbers of characters with
         the states after them.
         """
-        from structured.automata.loops.table import LEVEL, STATE, walk, walk_from
+        from structured.automata.loops.machine import LEVEL, STATE, walk, walk_from
 
         run = self._plain_states(state)
         trie = self.vocabulary.trie if run is None else self.vocabulary.special_trie
@@ -268,10 +268,10 @@ class Walks:
 
     def _after_any(self, state: int) -> int:
         """Return the state after one plain character, whichever it is, DEAD if there is none; less if it depends."""
-        from structured.index.loops import UNEXPANDED, after_any
+        from structured.index.mask_loops import UNEXPANDED, after_any
 
         if state not in self._after_plain:
-            if self.automaton.table[state, WHOLE] == UNKNOWN:
+            if self.automaton.table[state, ROW_COMPLETE] == UNKNOWN:
                 self.automaton.expand(state)
             while (successor := after_any(PLAIN_SEQUENCES, self.automaton.table, state)) <= UNEXPANDED:
                 self.automaton.expand(UNEXPANDED - successor)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, Union,
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.decoding.compiled_types import compile_type
 from structured.decoding.device_masks import DeviceMasks, apply_masks
 from structured.decoding.prompt_lookup import Source
 from structured.decoding.repetition import MAX_LOOKED_AT, repeated_by
@@ -31,7 +32,7 @@ from structured.errors import (
 from structured.errors.arguments import check_picklable, count, flag, one_of
 from structured.errors.calling_line import warn
 from structured.extraction.incomplete import ALLOWED
-from structured.index.compile import compile_type, save_learned
+from structured.index.compilation import save_learned
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask, allows, mask_of
 from structured.json_schema.document.location import Optionals

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from structured.automata import RegularAutomaton
-from structured.automata.protocol import accepts_text
+from structured.automata.byte_automaton import accepts_text
 from structured.errors import PatternError
 from structured.json_schema.document.location import GROUNDED, Location, Subschemas
 from structured.json_schema.keyword_types import EVERY_TYPE

@@ -22,7 +22,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from structured.models.cache_folder import WRITING, CacheFolder, kept_folder
+from structured.index.cache_folder import WRITING, CacheFolder, kept_folder
 
 if TYPE_CHECKING:
     import torch

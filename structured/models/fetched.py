@@ -5,7 +5,6 @@ carries the file, and nothing of it is installed or run.
 """
 
 import hashlib
-import os
 import shutil
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from zipfile import BadZipFile, ZipFile
 
 from structured.errors import ModelError
 from structured.errors.values import nearest
+from structured.index.cache_folder import cache_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +48,6 @@ FETCHABLE: Mapping[str, Distribution] = {
     "smollm2-extract": replace(_SMOLLM2, adapter=Path(__file__).parent / "smollm2_extract" / "adapter.gguf"),
 }
 """Models by their names. SmolLM2-135M-Instruct: Apache-2.0, 49,152 tokens, quantised to 4 bits; plain, and adapted."""
-
-
-def cache_folder() -> Path:
-    """Return the folder that the environment names, or the platform's. Raises RuntimeError if there is no home."""
-    named = os.environ.get("STRUCTURED_CACHE_DIR")
-    if named:
-        return Path(named).expanduser()
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = str(Path.home() / "Library" / "Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "structured"
 
 
 def fetched_path(name: str) -> Path:

@@ -11,8 +11,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from structured.automata import Automaton, RegularAutomaton
-from structured.automata.protocol import stopping_place
-from structured.automata.recogniser import Recogniser
+from structured.automata.byte_automaton import Recogniser, stopping_place
 from structured.errors import GrammarError, arguments
 from structured.errors.values import described
 from structured.output_types.output_type import Description, OutputType
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
     from lark import Lark, Token, Transformer, Tree
     from lark.indenter import Indenter
 
-    from structured.automata.grammar.automaton import GrammarAutomaton
-    from structured.automata.grammar.tables import Tables
+    from structured.automata.grammar.grammar_automaton import GrammarAutomaton
+    from structured.automata.grammar.lalr_tables import Tables
 
 T = TypeVar("T")
 
@@ -185,8 +184,7 @@ class Grammar(OutputType[T]):
 
     @cached_property
     def _read(self) -> "tuple[Lark, Tables]":
-        from structured.automata.grammar.lark_grammar import read_grammar
-        from structured.automata.grammar.llguidance_variant import refuse_additions
+        from structured.automata.grammar.lark_grammar import read_grammar, refuse_additions
 
         try:
             return read_grammar(self.grammar, self.start, indenter=self._indenter, import_paths=self._import_paths)
@@ -198,7 +196,7 @@ class Grammar(OutputType[T]):
 
     @cached_property
     def _automaton(self) -> "GrammarAutomaton":
-        from structured.automata.grammar.automaton import GrammarAutomaton
+        from structured.automata.grammar.grammar_automaton import GrammarAutomaton
 
         return GrammarAutomaton(self._read[1] if self._known is None else self._known)
 
@@ -224,8 +222,8 @@ class Grammar(OutputType[T]):
     def automaton(self, document: str | None = None) -> Automaton:  # noqa: ARG002  it depends on none
         """Return the automaton of the texts. Raises GrammarError where Lark refuses the grammar, or it has no text."""
         with self._lock:
-            if self._automaton.is_worn:
-                self._automaton = self._automaton.renewed()
+            if self._automaton.is_exhausted:
+                self._automaton = self._automaton.reset()
             return self._automaton
 
     def parse(self, text: str) -> T:
@@ -362,14 +360,14 @@ def sources_of(grammar: Grammar[Any]) -> tuple[bytes, ...] | None:
 
 def tables_of(grammar: Grammar[Any]) -> bytes:
     """Return the tables by which another process need not read a grammar. Raises GrammarError if it is refused."""
-    from structured.automata.grammar.kept_tables import tables_to_bytes
+    from structured.automata.grammar.lalr_tables import tables_to_bytes
 
     return tables_to_bytes(grammar._read[1])  # noqa: SLF001  of one house
 
 
 def learn_tables(grammar: Grammar[Any], tables: bytes) -> None:
     """Take the tables that another process has made of the same sources. Raises ValueError if they can be none."""
-    from structured.automata.grammar.kept_tables import bytes_to_tables
+    from structured.automata.grammar.lalr_tables import bytes_to_tables
     from structured.automata.grammar.lark_grammar import with_indentation
 
     grammar._known = with_indentation(bytes_to_tables(tables), grammar._indenter)  # noqa: SLF001  of one house

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from typing_extensions import get_protocol_members
 
 from structured.automata import Automaton
-from structured.automata.protocol import unworn
+from structured.automata.byte_automaton import with_limits_left
 from structured.errors import SchemaError, StructuredError
 from structured.errors.values import described, message
 from structured.json_schema.document.location import Subschema
@@ -51,7 +51,7 @@ def description_of(output_type: OutputType[Any]) -> Description:
 
 
 def automaton_of(output_type: OutputType[Any], document: str | None) -> Automaton:
-    """Return the automaton of the answers to a document, not worn; None if the type does not depend on it.
+    """Return the automaton of the answers to a document, not exhausted; None if the type does not depend on it.
 
     Raises SchemaError if it is none, or if the type raises anything else than an error of the library.
     """
@@ -64,7 +64,7 @@ def automaton_of(output_type: OutputType[Any], document: str | None) -> Automato
     if fingerprint is not None and not (isinstance(fingerprint, bytes) and fingerprint):
         remedy = "Return bytes that identify the language, or None if nothing shall be kept."
         raise _wrong(output_type, "automaton.fingerprint", fingerprint, remedy)
-    return unworn(found)
+    return with_limits_left(found)
 
 
 def _called(output_type: OutputType[Any], member: str, run: Callable[[], T]) -> T:

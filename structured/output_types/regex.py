@@ -7,8 +7,8 @@ from hashlib import sha256
 from typing import Any, Generic, Literal, TypeVar, overload
 
 from structured.automata import RegularAutomaton
-from structured.automata.dfa.assertions import without_assertions
-from structured.automata.recogniser import Recogniser
+from structured.automata.byte_automaton import Recogniser
+from structured.automata.dfa.assertion_removal import matched_texts
 from structured.errors import PatternError
 from structured.errors.arguments import check_takes, one_of
 from structured.errors.values import described
@@ -157,13 +157,7 @@ class Regex(OutputType[T], Generic[T]):
     @cached_property
     def pattern(self) -> Pattern:
         """The texts. Raises PatternError where there is none, or the automaton of them is too large."""
-        try:
-            found = without_assertions(self.whole)
-        except PatternError as error:
-            raise PatternError(error.problem, pattern=self.source, remedy=error.remedy) from error
-        if found is None:
-            raise PatternError("No text matches", pattern=self.source, remedy="Correct the pattern.")
-        return found
+        return matched_texts(self.whole, self.source)
 
     @property
     def how_to_limit(self) -> str:

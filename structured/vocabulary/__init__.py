@@ -1,6 +1,6 @@
 """A tokenizer's vocabulary: the exact bytes of its tokens, and tries of them."""
 
-from structured.vocabulary.layout import PLAIN_SEQUENCES, TokenLayout
+from structured.vocabulary.token_layout import PLAIN_SEQUENCES, TokenLayout
 from structured.vocabulary.tokenizer import Tokenizer, TransformersTokenizer
 from structured.vocabulary.vocabulary import Vocabulary, bytes_text
 

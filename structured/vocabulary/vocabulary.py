@@ -2,17 +2,18 @@
 
 import hashlib
 import itertools
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structured.errors import VocabularyError
-from structured.vocabulary.layout import StringTries, TokenLayout
-from structured.vocabulary.pieces import byte_level_bytes, definition_of, piece_reader
+from structured.vocabulary.token_layout import StringTries, TokenLayout
 from structured.vocabulary.tokenizer import Tokenizer, TokenizerReader, TransformersTokenizer
 from structured.vocabulary.trie import Trie
 
@@ -23,7 +24,7 @@ _NEXT_ITEM = re.compile(rb"[]}][ \t\n\r]*,")
 """The end of an array or object of JSON, and the comma before the next item."""
 
 LENGTHS = (8, 16, 32)
-"""Bytes of tokens that are told apart where states count: few have more than 16, and nearly none more than 32."""
+"""Lengths of tokens, in bytes, that are kept apart where states count: few exceed 16, and nearly none 32."""
 
 
 def bytes_text(some: Iterable[int]) -> str:
@@ -79,7 +80,7 @@ class Vocabulary:
     def is_closed(self) -> bool:
         """Whether each byte that is in some token is a token by itself, so that a text takes no more tokens than bytes.
 
-        If not, there are texts of which no tokens consist although each of their bytes is in one.
+        If not, there are texts that no tokens spell, although each of their bytes is in one.
         """
         return UTF8_BYTES - self._bytes_alone == self.absent_bytes
 
@@ -222,3 +223,61 @@ class Vocabulary:
             if token_id not in hidden:
                 tokens[token_id] = piece.encode() if token_id in plain else piece_to_bytes(piece)
         return cls(tuple(tokens), ends, lambda text: list(backend.encode(text, add_special_tokens=False).ids))
+
+
+def definition_of(text: str) -> dict[str, Any]:
+    """Return the definition of a tokenizer, which is JSON without blanks, up to its model.
+
+    That comes last, is nearly all of it, and takes a hundred megabytes as Python objects.
+    """
+    reader, definition, place = json.JSONDecoder(), dict[str, Any](), 1
+    while place < len(text):
+        key, place = reader.raw_decode(text, place)
+        if key == "model" and "decoder" in definition:
+            break
+        definition[key], place = reader.raw_decode(text, place + 1)
+        place += 1
+    return definition
+
+
+def piece_reader(definition: Mapping[str, Any]) -> Callable[[str], bytes]:
+    """Return the function from a token's spelling in the tokenizer to its bytes."""
+    decoder = definition.get("decoder") or {}
+    steps = {step["type"]: step for step in decoder.get("decoders", [decoder]) if step}
+    if "ByteLevel" in steps:
+        return byte_level_bytes
+    if "ByteFallback" in steps or "Metaspace" in steps:
+        return _sentencepiece_bytes
+    raise VocabularyError(
+        f"The bytes of this tokenizer's tokens are unknown: its decoder is {sorted(steps) or 'missing'}, and only "
+        "byte-level BPE and SentencePiece with byte fallback are read. Use a model with such a tokenizer, or pass an "
+        "object with `tokens`, `end_token_ids` and `encode`."
+    )
+
+
+def byte_alphabet() -> dict[str, int]:
+    """Return the printable stand-in of each byte in byte-level BPE (Radford et al., GPT-2, 2019).
+
+    Bytes that are printable in Latin-1 are their own stand-ins, the others have U+0100 and on, in order.
+    """
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in set(printable)]
+    return {chr(byte): byte for byte in printable} | {chr(0x100 + i): byte for i, byte in enumerate(others)}
+
+
+_BYTE_ALPHABET = byte_alphabet()
+
+
+def byte_level_bytes(piece: str) -> bytes:
+    r"""`Ġhé` spelled as `ĠhÃ©` → `b" h\xc3\xa9"`; a piece outside the byte alphabet stands for its own text."""
+    try:
+        return bytes(map(_BYTE_ALPHABET.__getitem__, piece))
+    except KeyError:
+        return piece.encode()
+
+
+def _sentencepiece_bytes(piece: str) -> bytes:
+    r"""`▁the` → `b" the"`, `<0x0A>` → `b"\n"`."""
+    if len(piece) == 6 and piece.startswith("<0x") and piece.endswith(">"):
+        return bytes([int(piece[3:5], 16)])
+    return piece.replace("▁", " ").encode()

@@ -94,7 +94,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Module
 
 
 def is_python(entry: jit._Entry) -> bool:
-    return entry.run == entry._run_meanwhile
+    return entry.run == entry._run_fallback
 
 
 def test_python_runs_until_machine_code_is_kept(
@@ -165,11 +165,11 @@ def test_the_clock_is_slow_while_python_runs(load: Callable[[], ModuleType], mon
         time.sleep(0.2)
         return 0
 
-    monkeypatch.setattr(jit._ENTRIES[0], "meanwhile", slow)
+    monkeypatch.setattr(jit._ENTRIES[0], "fallback", slow)
     clock, started = jit.clock(), time.perf_counter()
     module.quarter(1)
     assert jit.clock() - clock < time.perf_counter() - started - 0.1
-    monkeypatch.setattr(jit._ENTRIES[0], "meanwhile", lambda number: slow(number) or 1 // 0)
+    monkeypatch.setattr(jit._ENTRIES[0], "fallback", lambda number: slow(number) or 1 // 0)
     clock = jit.clock()
     with pytest.raises(ZeroDivisionError):
         module.quarter(1)
@@ -290,7 +290,7 @@ def test_clocks_of_threads_never_run_back(load: Callable[[], ModuleType], monkey
     monkeypatch.setattr(jit, "PATIENCE_SECONDS", 1e9)
     quarter = load().quarter
     entry = jit._ENTRIES[0]
-    monkeypatch.setattr(entry, "meanwhile", lambda number: quarter(number - 1) if number else time.sleep(0.02))
+    monkeypatch.setattr(entry, "fallback", lambda number: quarter(number - 1) if number else time.sleep(0.02))
     spent: list[float] = []
 
     def run() -> None:

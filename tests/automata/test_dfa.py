@@ -24,8 +24,7 @@ from structured.automata.dfa import (
     partition,
 )
 from structured.automata.dfa.alphabet import refinement
-from structured.automata.dfa.minimal import find_blocks, new_partition, new_transitions
-from structured.automata.dfa.minimal_by_sets import find_blocks_by_sets
+from structured.automata.dfa.minimisation import find_blocks, new_partition, new_transitions
 from structured.errors import PatternError
 from structured.output_types.inspection.lengths import text_lengths
 from structured.regex import Pattern, Scan, concat, literal
@@ -172,17 +171,30 @@ def test_no_two_states_are_alike(included: list[str], excluded: str) -> None:
 
 
 @given(st.data())
-def test_the_compiled_minimisation_is_the_plain_one(data: st.DataObject) -> None:
-    """Both put the states that are alike into the same blocks, and dead ones into none."""
+def test_minimisation_finds_the_blocks_of_the_plain_refinement(data: st.DataObject) -> None:
+    """It puts the states that are alike into one block, and dead ones into none."""
     states, classes = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 3))
     row = st.lists(st.integers(-1, states - 1), min_size=classes, max_size=classes)
     rows = np.array(data.draw(st.lists(row, min_size=states, max_size=states)), dtype=np.int32)
-    accepting = np.array(data.draw(st.lists(st.booleans(), min_size=states, max_size=states)))
+    accepting = data.draw(st.lists(st.booleans(), min_size=states, max_size=states))
     size = int(np.count_nonzero(rows >= 0))
-    found = np.empty((2, states), dtype=np.int32)
-    for minimise, blocks in zip((find_blocks.py_func, find_blocks_by_sets), found, strict=True):
-        minimise(rows, accepting, blocks, new_transitions(states, size), new_partition(states), new_partition(size))
-    assert found[0].tolist() == found[1].tolist()
+    blocks = np.empty(states, dtype=np.int32)
+    room = new_transitions(states, size), new_partition(states), new_partition(size)
+    find_blocks.py_func(rows, np.array(accepting), blocks, *room)  # type: ignore[attr-defined]
+    assert blocks.tolist() == refined(rows.tolist(), accepting)
+
+
+def refined(rows: list[list[int]], accepting: list[bool]) -> list[int]:
+    """Return the blocks of alike states (Moore, 1956), in the order of their first states; -1 for dead ones."""
+    live = {state for state, ends in enumerate(accepting) if ends}
+    while more := {state for state, row in enumerate(rows) if live & {*row}} - live:
+        live |= more
+    blocks = {state: int(accepting[state]) for state in sorted(live)}
+    for _ in rows:
+        keys = {state: (blocks[state], *(blocks.get(target, -1) for target in rows[state])) for state in blocks}
+        order = list(dict.fromkeys(keys.values()))
+        blocks = {state: order.index(key) for state, key in keys.items()}
+    return [blocks.get(state, -1) for state in range(len(rows))]
 
 
 def test_what_is_excluded_does_not_multiply() -> None:

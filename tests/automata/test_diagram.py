@@ -1,10 +1,9 @@
-"""Diagrams of automata: the states and arrows that people see are the language, and so are the pictures of them."""
+"""Diagrams of automata: the states and arrows that people see are the language."""
 
 import itertools
+import json
 import re
 from collections.abc import Iterator, Sequence
-from math import hypot
-from xml.etree import ElementTree as ET
 
 import pytest
 from effort import examples
@@ -16,11 +15,8 @@ from ways import matches
 from structured.automata import RegularAutomaton
 from structured.automata.dfa import PatternLanguage
 from structured.automata.dfa import explore as smallest_automaton
-from structured.automata.diagram import Place, State, dot, explore, follow, svg, table
-from structured.automata.diagram.label_places import Box, label_box, place_labels
-from structured.automata.diagram.labels import set_label, shortened, text_label
-from structured.automata.diagram.layout import RADIUS, lay_out
-from structured.automata.diagram.routes import routes
+from structured.automata.diagram import Place, State, dot, explore, follow, mermaid, table
+from structured.automata.diagram.arrows import set_label, shortened, text_label
 from structured.output_types.grammar import Grammar
 from structured.output_types.regex import Regex
 from structured.output_types.resolve import resolve_type
@@ -34,14 +30,13 @@ IPV4 = r"((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}(25[0-5]|2[0-4][0-9]|
 DATE = r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
 
 MANY = 2_000
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def states_of(pattern: str, most: int = MANY) -> tuple[State, ...]:
     return explore(Regex(pattern).automaton(), most, fold=False)[0]
 
 
-def drawn(count: int = MANY) -> Iterator[tuple[str, tuple[State, ...]]]:
+def diagrams(count: int = MANY) -> Iterator[tuple[str, tuple[State, ...]]]:
     """Yield diagrams of all kinds."""
     for pattern in (FLOAT, IPV4, DATE, r"(a|b)*a(a|b){2}", r"", r"\w+\s\W", r"[^\n]*", "[\x00-\x20\ufffe<>&]x*"):
         yield pattern, states_of(pattern, count)
@@ -209,53 +204,10 @@ def test_the_table_is_as_in_the_paper() -> None:
 
 def test_tables_fit_in_80_columns() -> None:
     """Whatever is read, and without characters that no terminal can show."""
-    for name, states in drawn():
+    for name, states in diagrams():
         for line in table(states).splitlines():
             assert len(line) <= 80, name
             assert line.isprintable(), name
-
-
-@pytest.mark.thorough
-def test_pictures_have_a_circle_for_each_state() -> None:
-    """Two for one that accepts; a label for each arrow that is not cut; nothing outside of the picture."""
-    for name, states in drawn(40):
-        root = ET.fromstring(svg(states, name))  # noqa: S314  our own
-        groups = root.findall(f"{SVG}g[@class='state']")
-        assert [int(group.findtext(f"{SVG}text", "")) for group in groups] == [state.number for state in states]
-        circles = [len(group.findall(f"{SVG}circle")) for group in groups]
-        assert circles == [1 + state.is_accepting for state in states]
-        shown = [text.text for text in root.iterfind(f".//{SVG}g[@class='arrow']/{SVG}text")]
-        labels = [shortened(arrow.label, 30) for state in states for arrow in state.arrows if arrow.target is not None]
-        assert sorted(map(str, shown)) == sorted(labels), name
-        left, top, width, height = map(float, root.attrib["viewBox"].split())
-        for circle in root.iter(f"{SVG}circle"):
-            assert left <= float(circle.attrib["cx"]) - RADIUS <= left + width - 2 * RADIUS
-            assert top <= float(circle.attrib["cy"]) - RADIUS <= top + height - 2 * RADIUS
-
-
-def test_names_of_pictures_are_escaped() -> None:
-    root = ET.fromstring(svg(states_of("a"), "<&\x00\ud800>"))  # noqa: S314  our own
-    assert root.findtext(f"{SVG}title") == r"<&\x00\ud800>"
-
-
-@pytest.mark.thorough
-def test_circles_stand_apart() -> None:
-    for name, states in drawn(40):
-        places = lay_out(states).places.values()
-        assert all(hypot(x - u, y - v) > 2 * RADIUS for (x, y), (u, v) in itertools.combinations(places, 2)), name
-
-
-@pytest.mark.parametrize("pattern", [FLOAT, IPV4, DATE, "(a|b)*a(a|b){2}", "https?://[a-z]+", "yes|no|perhaps"])
-def test_labels_cover_neither_labels_nor_circles(pattern: str) -> None:
-    layout = lay_out(states_of(pattern))
-    ways = routes(layout)
-    circles = list(layout.places.values())
-    boxes = [label_box(way.edge, place) for way, place in zip(ways, place_labels(ways, circles), strict=True)]
-    boxes += [Box(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in circles]
-    for one, other in itertools.combinations(boxes, 2):
-        width = min(one.right, other.right) - max(one.left, other.left)
-        height = min(one.bottom, other.bottom) - max(one.top, other.top)
-        assert width <= 0 or height <= 0 or width * height < 1
 
 
 _STATEMENT = re.compile(
@@ -268,7 +220,7 @@ _STATEMENT = re.compile(
 @pytest.mark.thorough
 def test_dot_has_the_states_and_the_arrows() -> None:
     """Each line is a statement of DOT, and the labels are read back."""
-    for name, states in drawn(30):
+    for name, states in diagrams(30):
         found = [_STATEMENT.fullmatch(line.strip()) for line in dot(states, name).splitlines()]
         assert all(found), name
         arrows = [one for one in found if one is not None and one["label"] is not None]
@@ -289,8 +241,41 @@ def _unquoted(text: str) -> str:
     return re.sub(r"\\(.)", r"\1", text)
 
 
+_EDGE = re.compile(
+    r'  (?P<source>\d+) (?:-- "(?P<label>.*)" --> (?P<target>\d+)|-\. "(?P<cut>.*)" \.-> more\d+\["…"\])'
+)
+
+
+@pytest.mark.thorough
+def test_mermaid_has_the_states_and_the_arrows() -> None:
+    """The labels are read back from the numbers of characters, and no other line looks like an arrow."""
+    for name, states in diagrams(30):
+        opening, title, closing, kind, start, *lines = mermaid(states, name).splitlines()
+        assert (opening, closing, kind, start) == ("---", "---", "flowchart LR", "  start(( )) --> 0")
+        assert json.loads(title.removeprefix("title: ")) == name.replace("\ufffe", r"\ufffe").replace("\x00", r"\x00")
+        shapes = [f"(({state.number}))" for state in states]
+        nodes = [f"({shape})" if state.is_accepting else shape for shape, state in zip(shapes, states, strict=True)]
+        assert lines[: len(states)] == [f"  {number}{node}" for number, node in enumerate(nodes)]
+        edges = [_EDGE.fullmatch(line) for line in lines[len(states) :]]
+        assert [
+            (int(edge["source"]), edge["target"], _numbered(edge["label"] or edge["cut"]))
+            for edge in edges
+            if edge is not None
+        ] == [
+            (state.number, None if arrow.target is None else str(arrow.target), arrow.label)
+            for state in states
+            for arrow in state.arrows
+        ], name
+        assert None not in edges, name
+
+
+def _numbered(text: str) -> str:
+    assert not re.search(r'["&<>`\\]', text)
+    return re.sub(r"#(\d+);", lambda match: chr(int(match[1])), text)
+
+
 def test_whole_sets_are_normal() -> None:
     """The characters of an arrow are sorted, and neither overlap nor touch."""
-    for _, states in drawn():
+    for _, states in diagrams():
         for arrow in (arrow for state in states for arrow in state.arrows):
             assert all(ranges == normalise(ranges) for ranges in arrow.read)

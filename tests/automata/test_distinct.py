@@ -14,9 +14,9 @@ from walks import accepted, random_text, read
 
 from structured import Grammar, Regex
 from structured.automata import DEAD, RegularAutomaton
+from structured.automata.byte_automaton import ROW_COMPLETE
 from structured.automata.combination import InSequence, OneOf, combined
 from structured.automata.product import product
-from structured.automata.protocol import WHOLE
 from structured.errors import PatternError
 from structured.json_schema.strings.nested_json import embedded
 from structured.output_types.inspection.lengths import text_lengths
@@ -53,7 +53,9 @@ def test_every_state_has_a_shorter_way_to_the_end(
     while not automaton.accepts(state):
         automaton.expand(state)
         after = {
-            byte: int(automaton.table[state, byte]) for byte in range(WHOLE) if automaton.table[state, byte] != DEAD
+            byte: int(automaton.table[state, byte])
+            for byte in range(ROW_COMPLETE)
+            if automaton.table[state, byte] != DEAD
         }
         nearest = min(int(automaton.distances[one]) for one in after.values())
         assert nearest < automaton.distances[state]

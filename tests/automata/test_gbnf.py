@@ -13,8 +13,8 @@ from walks import random_text
 
 from structured import Grammar, extract
 from structured.automata import RegularAutomaton
+from structured.automata.byte_automaton import accepts_text
 from structured.automata.grammar.gbnf import read_gbnf
-from structured.automata.protocol import accepts_text
 from structured.errors import GrammarError
 from structured.models import ScriptedModel
 

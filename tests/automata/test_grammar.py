@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 pytest.importorskip("lark")
 
 from lark.exceptions import UnexpectedInput
+from plain_grammar import PlainGrammarAutomaton
 
 from structured import Grammar
 from structured.automata import DEAD
-from structured.automata.grammar.automaton import GrammarAutomaton
-from structured.automata.grammar.kept_tables import bytes_to_tables, tables_to_bytes
+from structured.automata.grammar.grammar_automaton import GrammarAutomaton
+from structured.automata.grammar.lalr_tables import bytes_to_tables, tables_to_bytes
 from structured.automata.grammar.lark_grammar import parser_of, read_grammar
-from structured.automata.grammar.limits import MAX_SEARCHED, EmptyGrammarError
-from structured.automata.grammar.plain import PlainGrammarAutomaton
+from structured.automata.grammar.machine_layout import MAX_SEARCHED, EmptyGrammarError
 from structured.errors import GrammarError
 
 ATOMS = [

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from structured.automata.grammar.lexer import Context, Lexer, Terminal
-from structured.automata.grammar.obligations import Obligations
+from structured.automata.grammar.threads import Obligations
 from structured.errors import GrammarError
 
 WORDS = ["".join(word) for count in range(4) for word in itertools.product("ab_", repeat=count)]

@@ -17,7 +17,7 @@ from walks import accepted, read, states_on_walks
 
 from structured.automata import DEAD, Limits, RegularAutomaton
 from structured.automata.loops.quoting import measure_ends, measure_ends_by_rows
-from structured.automata.protocol import WHOLE
+from structured.automata.opcodes import BARRIER
 from structured.automata.quotations import MAX_ENTRIES, IndexedDocument
 from structured.automata.suffix_array import suffix_array
 from structured.errors import PatternError
@@ -370,7 +370,7 @@ def test_ends_are_measured_alike_until_there_is_machine_code(data: st.DataObject
     """A row of states at once, and place by place."""
     size, states, kinds = (data.draw(st.integers(1, most)) for most in (12, 4, 3))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-    text = rng.choice(np.array([97, WHOLE], dtype=np.uint8), size, p=[0.9, 0.1])
+    text = rng.choice(np.array([97, BARRIER], dtype=np.uint8), size, p=[0.9, 0.1])
     unruled = rng.integers(0, 3, size + 1).astype(np.int32)
     kind = rng.integers(-1, kinds, size).astype(np.int32)
     moves = np.where(rng.random((states, kinds)) < 0.2, DEAD, rng.integers(0, states, (states, kinds))).astype(np.int32)

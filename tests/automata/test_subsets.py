@@ -11,14 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from structured.automata.dfa import PatternLanguage, subsets
-from structured.automata.dfa.subsets import (
-    NO_ROOM,
-    Leaves,
-    Subsets,
-    Successors,
-    find_successors,
-    find_successors_by_sets,
-)
+from structured.automata.dfa.subsets import NO_ROOM, Leaves, Subsets, Successors, find_successors
 from structured.regex import concat, literal, optional, words
 
 CLASSES, STACKS, BLOCKS = 5, 6, 4
@@ -59,6 +52,8 @@ def room(leaves: Leaves, size: int) -> Successors:
 
 Find = Callable[..., int]
 
+PLAIN: Find = find_successors.py_func  # type: ignore[attr-defined]
+
 
 def found_by(find: Find, stacks: set[int], leaves: Leaves, size: int = CLASSES * STACKS) -> tuple[int, list[list[int]]]:
     found = room(leaves, size)
@@ -81,15 +76,14 @@ def test_each_class_leads_to_the_stacks_behind_the_blocks_that_hold_it(
         assert successor == ([FREE] if FREE in after else sorted(after))
 
 
-@pytest.mark.parametrize("find", [find_successors_by_sets, find_successors.py_func])  # type: ignore[attr-defined]
 @given(blocks, leaves_of_stacks, sets, st.integers(0, CLASSES * STACKS))
 def test_plain_python_finds_the_same_in_as_many_steps(
-    find: Find, held: list[list[bool]], read: list[list[tuple[int, int]]], stacks: set[int], size: int
+    held: list[list[bool]], read: list[list[tuple[int, int]]], stacks: set[int], size: int
 ) -> None:
     leaves = laid_out(held, read)
-    with_room = found_by(find, stacks, leaves)
+    with_room = found_by(PLAIN, stacks, leaves)
     assert with_room == found_by(find_successors, stacks, leaves)
-    assert found_by(find, stacks, leaves, size) in (with_room, (NO_ROOM, []))
+    assert found_by(PLAIN, stacks, leaves, size) in (with_room, (NO_ROOM, []))
 
 
 def test_threads_that_share_a_language_find_what_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +95,7 @@ def test_threads_that_share_a_language_find_what_one_finds(monkeypatch: pytest.M
         add(self, *of_stack)
 
     monkeypatch.setattr(Subsets, "add", add_slowly)
-    monkeypatch.setattr(subsets, "find_successors", find_successors_by_sets)  # which looks at the bounds of its arrays
+    monkeypatch.setattr(subsets, "find_successors", PLAIN)  # which looks at the bounds of its arrays
     part = optional(words(["a", "ab", "bc", "cab"]))
     pattern = concat(*[piece for letter in "xyxzxyxz" for piece in (part, part, literal(letter))])
     texts = ["abxyxzxyxz", "bccabxayxzxyxz", "xyxzxyx", "ababxyaaxzxyxz", "ababxyaaaxzxyxz"]

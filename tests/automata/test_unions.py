@@ -10,7 +10,7 @@ from random_patterns import randoms
 from walks import read
 
 from structured.automata import DEAD, RegularAutomaton
-from structured.automata.loops.unions import CROWDED
+from structured.automata.loops.transitions import CROWDED
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.regex import Distinct, Pattern, Reference, alternation, chars, concat, literal, optional, repeat

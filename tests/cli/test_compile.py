@@ -14,11 +14,11 @@ from structured.cli.app import app
 def test_the_loops_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """All of them run as machine code afterwards, as they did not before."""
     for entry in jit._ENTRIES:
-        monkeypatch.setattr(entry, "run", entry._run_meanwhile)
+        monkeypatch.setattr(entry, "run", entry._run_fallback)
     done = CliRunner().invoke(app, ["compile"])
     assert (done.exit_code, done.output) == (0, "The loops are compiled.\n")
     assert jit._ENTRIES
-    assert all(entry.run != entry._run_meanwhile for entry in jit._ENTRIES)
+    assert all(entry.run != entry._run_fallback for entry in jit._ENTRIES)
 
 
 def test_machine_code_that_cannot_be_kept_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -290,13 +290,13 @@ def states_of(*asked):
     return json.loads(run(*asked, "--automaton", "--json").stdout)["states"]
 
 
-def test_the_automaton_is_drawn(shop):
+def test_the_graph_is_written(shop):
     """Into files that are named then; `-` is standard output."""
-    result = run("--pattern", FLOAT, "--svg", "float.svg", "--dot", "float.dot")
-    assert (result.exit_code, result.stdout) == (0, "float.svg\nfloat.dot\n")
-    assert (shop / "float.svg").read_text(encoding="utf-8").startswith("<svg ")
+    result = run("--pattern", FLOAT, "--dot", "float.dot", "--mermaid", "float.mmd")
+    assert (result.exit_code, result.stdout) == (0, "float.dot\nfloat.mmd\n")
+    assert "flowchart LR" in (shop / "float.mmd").read_text(encoding="utf-8")
     assert run("--pattern", FLOAT, "--dot", "-").stdout == (shop / "float.dot").read_text(encoding="utf-8")
-    assert run("--pattern", FLOAT, "--automaton", "--svg", "float.svg").stdout == f"float.svg\n{TABLE}"
+    assert run("--pattern", FLOAT, "--automaton", "--dot", "float.dot").stdout == f"float.dot\n{TABLE}"
 
 
 def test_the_tokens_of_a_state_are_shown():
@@ -322,8 +322,7 @@ def test_the_tokens_of_a_state_are_shown():
         (["--choice", "a", "--tokens", "--text", "b", "-m", str(PACKAGED_MODEL)], 2, "`b` cannot follow"),
         (["--choice", "a", "--tokens", "--state", "9", "-m", str(PACKAGED_MODEL)], 2, "There is no state 9 here."),
         (["--choice", "a", "--tokens", "-m", "./nowhere"], 3, "There is no folder"),
-        (["--pattern", "a{300}", "--states", "999", "--svg", "x.svg"], 2, "Ask for 120 at most"),
-        (["--choice", "a", "--svg", "nowhere/x.svg"], 3, "No such file or directory"),
+        (["--choice", "a", "--dot", "nowhere/x.dot"], 3, "No such file or directory"),
         (["--grammar", "jsn"], 2, "There is no file 'jsn'. Grammars that ship: json,"),
         (["--grammar", "json", "--choice", "a"], 2, "written as --grammar as well"),
         (["shop_types:Raw", "--automaton"], 3, "SchemaError"),

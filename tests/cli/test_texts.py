@@ -53,9 +53,9 @@ def test_a_text_of_a_grammar_is_extracted(letter, tmp_path):
         assert read(json.loads(done.stdout)["value"])
 
 
-def test_a_picture_that_cannot_be_written_is_told_in_a_sentence(tmp_path):
-    target = tmp_path / "nowhere" / "x.svg"
-    done = run("inspect", "--pattern", "a+", "--svg", str(target))
+def test_a_graph_that_cannot_be_written_is_told_in_a_sentence(tmp_path):
+    target = tmp_path / "nowhere" / "x.dot"
+    done = run("inspect", "--pattern", "a+", "--dot", str(target))
     assert done.exit_code == ExitCode.UNUSABLE
     assert f"OutputError: {target} cannot be written: No such file or directory." in done.stderr
 

@@ -27,6 +27,7 @@ from structured import (
     to_regex,
 )
 from structured.automata import RegularAutomaton
+from structured.decoding.compiled_types import KEPT_INDEXES
 from structured.errors import (
     BatchError,
     BudgetError,
@@ -36,7 +37,6 @@ from structured.errors import (
     SchemaError,
     StructuredWarning,
 )
-from structured.index.compile import KEPT_INDEXES
 from structured.models import FunctionModel
 
 TOKENIZER = ByteTokenizer()

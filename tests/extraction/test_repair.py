@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from structured import Extractor, Generation, JsonSchema, Result, extract
-from structured.automata.protocol import accepts_text
+from structured.automata.byte_automaton import accepts_text
 from structured.errors import GenerationError, OptionWarning
 from structured.models import FunctionModel
 from structured.results import Calibration

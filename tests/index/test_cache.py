@@ -35,8 +35,9 @@ from walks import states_on_walks
 
 from structured import Extractor, GuidedLogitsProcessor, load_model
 from structured.automata import Automaton, RegularAutomaton
-from structured.automata.loops import table
+from structured.automata.loops import machine
 from structured.cli.app import app
+from structured.decoding.compiled_types import forget
 from structured.decoding.token_healing import begun_index
 from structured.errors import CacheWarning, ModelError
 from structured.index.cache import (
@@ -48,8 +49,8 @@ from structured.index.cache import (
     load_layout,
     save_index,
 )
-from structured.index.cache.arrays import MAGIC, decode, encode, key_of
-from structured.index.compile import WORTH_SAVING, forget, related_index
+from structured.index.cache.disk import MAGIC, decode, encode, key_of
+from structured.index.compilation import WORTH_SAVING, related_index
 from structured.index.index import Index
 from structured.index.trie_walks import Walks
 from structured.models.fetched import cache_folder
@@ -239,9 +240,9 @@ def plain_walk(layout: TokenLayout, index: Index) -> None:
     automaton = index.automaton
     marks, mask = np.ones(1 << 16, dtype=np.bool_), np.zeros(-(-index.vocabulary.size // 32), dtype=np.uint32)
     for trie in (layout.trie, layout.special_trie):
-        arrays, path, progress = table.walk_from(trie, automaton.start)
-        while not table.walk.__wrapped__(arrays, automaton.table, marks, marks, path, mask, progress):
-            automaton.expand(int(path[progress[table.LEVEL], table.STATE]))
+        arrays, path, progress = machine.walk_from(trie, automaton.start)
+        while not machine.walk.__wrapped__(arrays, automaton.table, marks, marks, path, mask, progress):
+            automaton.expand(int(path[progress[machine.LEVEL], machine.STATE]))
 
 
 @pytest.mark.thorough

@@ -14,7 +14,7 @@ from walks import forced_run, read, states_on_walks
 
 from structured.automata import DEAD, Automaton, RegularAutomaton
 from structured.index import index as index_module
-from structured.index import loops
+from structured.index import mask_loops
 from structured.index.index import Index
 from structured.index.masks import NO_ROW, MaskTable, unpack
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, repeat
@@ -105,16 +105,16 @@ def test_compiled_kernels_equal_the_plain_functions(vocabulary: Vocabulary, draw
     plain, fast = (Index(RegularAutomaton(pattern), vocabulary) for _ in range(2))
     trie = vocabulary.trie
     with pytest.MonkeyPatch.context() as patch:
-        for name, loop in vars(loops).items():
+        for name, loop in vars(mask_loops).items():
             if hasattr(loop, "py_func"):
-                patch.setattr(loops, name, loop.py_func)
+                patch.setattr(mask_loops, name, loop.py_func)
         expected = answers(plain)
     assert answers(fast) == expected
     for text in texts:
         arguments = trie.byte, trie.first, trie.token_start, np.frombuffer(text.encode(), dtype=np.uint8)
         counts = [np.full(len(text.encode()) + 1, -1, dtype=np.int32) for _ in range(2)]
-        loops.fewest_tokens(*arguments, counts[0])
-        loops.fewest_tokens.py_func(*arguments, counts[1])
+        mask_loops.fewest_tokens(*arguments, counts[0])
+        mask_loops.fewest_tokens.py_func(*arguments, counts[1])
         assert (counts[0] == counts[1]).all()
 
 

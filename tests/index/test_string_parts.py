@@ -146,10 +146,10 @@ def test_counts_that_a_token_cannot_exhaust_do_not_matter(vocabulary: Vocabulary
     parts = [automaton.string_run(state, longest=8, special=8) for state in states]
     broad = [part.broad for part in parts if isinstance(part, StringParts)]
     assert len(set(broad)) == len(broad) == 100
-    assert len({automaton.uncounted(state, 8) for state in broad[1:93]}) == 1
-    assert len({automaton.uncounted(state, 8) for state in broad[93:]}) == 7
+    assert len({automaton.without_counters(state, 8) for state in broad[1:93]}) == 1
+    assert len({automaton.without_counters(state, 8) for state in broad[93:]}) == 7
     distances = automaton.distances
-    assert all(distances[automaton.uncounted(state, 8)] == distances[state] for state in broad)
+    assert all(distances[automaton.without_counters(state, 8)] == distances[state] for state in broad)
     index = Index(automaton, vocabulary)
     for state in states[-8:]:
         allowed = brute_successors(index, state) != DEAD

@@ -24,11 +24,11 @@ from interpreter import run
 from pydantic import BaseModel
 
 from structured import Choice, Grammar, JsonSchema, Regex
+from structured.decoding.compiled_types import compile_type
 from structured.decoding.generate import generate
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.errors import ModelError
-from structured.index.compile import compile_type
 from structured.index.guide import Guide
 from structured.integrations.vllm import GuideProcessor, constraint, read
 from structured.models import FunctionModel

@@ -12,8 +12,8 @@ from pydantic import AfterValidator, BaseModel
 from strategies import output_types
 
 from structured import Choice, Grammar, Grounded, JsonSchema, Regex, Text
+from structured.decoding.compiled_types import compile_type
 from structured.errors import GenerationError, ModelError, SchemaError
-from structured.index.compile import compile_type
 from structured.index.masks import unpack
 from structured.integrations.vllm.cursor import started
 from structured.integrations.vllm.reading import read

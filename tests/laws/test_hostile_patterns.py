@@ -11,7 +11,7 @@ from pydantic import Field, create_model
 
 from structured import JsonSchema
 from structured.automata.dfa import Intersection, Language, PatternLanguage, explore
-from structured.automata.dfa.protocol import MAX_WORK
+from structured.automata.dfa.language import MAX_WORK
 from structured.errors import PatternError, SchemaError, StructuredError
 from structured.json_schema.schema_compiler import compiled
 from structured.output_types.json_output import JsonLayout
@@ -67,7 +67,7 @@ def test_no_memory_is_used_up() -> None:
 
 def test_long_texts_are_looked_at_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """A text may be as long as it likes: no automaton is made of the states that it visits."""
-    monkeypatch.setattr("structured.automata.dfa.protocol.MAX_WORK", 1_000)
+    monkeypatch.setattr("structured.automata.dfa.language.MAX_WORK", 1_000)
     bounded = language("^.{0,1000}$")
     assert bounded.contains("ab" * 500)
     assert not bounded.contains("ab" * 501)

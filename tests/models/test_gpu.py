@@ -8,11 +8,11 @@ from devices import DEVICE, moved
 from doubles import in_memory, tiny
 
 from benchmarks.documents import KINDS, documents, is_valid
+from structured.decoding.compiled_types import compile_type
 from structured.decoding.generate import generate
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.extraction.prompts import completion_prompt
-from structured.index.compile import compile_type
 from structured.index.guide import Guide
 from structured.models.load import PACKAGED_MODEL, load_model
 from structured.output_types.resolve import resolve_type

@@ -35,7 +35,7 @@ from structured import (
     load_model,
     write_results,
 )
-from structured.automata.protocol import accepts_text
+from structured.automata.byte_automaton import accepts_text
 from structured.errors import BatchError, GenerationError, ModelError, PatternError, SchemaError, ServerError
 from structured.models.remote import connection
 from structured.models.remote.address import Address

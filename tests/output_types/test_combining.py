@@ -31,8 +31,8 @@ from structured import (
     template,
 )
 from structured.automata import DEAD
+from structured.automata.byte_automaton import accepts_text
 from structured.automata.combination import CombinedAutomaton
-from structured.automata.protocol import accepts_text
 from structured.errors import PatternError, SchemaError
 from structured.index.guide import Guide
 from structured.index.index import Index

@@ -12,12 +12,12 @@ from doubles import ByteTokenizer, random_logits
 from structured import Grammar, extract, extract_batch
 from structured.automata import DEAD, Limits
 from structured.automata.grammar import lexer as lexer_module
-from structured.automata.grammar.automaton import GrammarAutomaton
+from structured.automata.grammar.grammar_automaton import GrammarAutomaton
 from structured.automata.grammar.lark_grammar import read_grammar
-from structured.automata.grammar.limits import SearchedTooFarError
+from structured.automata.grammar.machine_layout import SearchedTooFarError
 from structured.automata.loops import jit
+from structured.decoding.compiled_types import compile_type
 from structured.errors import GrammarError
-from structured.index.compile import compile_type
 from structured.index.masks import empty_mask, unpack
 from structured.models import ScriptedModel
 from structured.vocabulary import Vocabulary
@@ -84,7 +84,7 @@ def test_the_limit_of_seconds_is_that_of_one_call(monkeypatch):
         other.__init__(read_grammar(NESTED)[1], limits=Limits(seconds=20.0))
 
 
-def test_a_worn_automaton_is_replaced_for_the_next_text(monkeypatch):
+def test_an_exhausted_automaton_is_replaced_for_the_next_text(monkeypatch):
     """So any number of texts can be written, each of which fits by itself; one that has begun goes on."""
     limited(monkeypatch, states=400)
     output_type, tokenizer = Grammar(NESTED), ByteTokenizer()
@@ -106,7 +106,7 @@ def test_a_worn_automaton_is_replaced_for_the_next_text(monkeypatch):
             index.mask(state_of_it)
     assert len(indexes) > 1
     assert all(len(one.automaton.table) <= 512 for one in indexes)
-    assert walked.is_worn
+    assert walked.is_exhausted
     assert all(one.automaton.lexer is walked.automaton.lexer for one in indexes)
     for byte in nested(3).encode():
         state = begun.automaton.step(state, byte)
@@ -149,7 +149,7 @@ def test_a_lexer_with_too_many_states_is_refused(monkeypatch):
     automaton = GrammarAutomaton(read_grammar("start: A\nA: /(a{1,9}b){0,99}c/")[1])
     with pytest.raises(GrammarError, match=r"The lexer of the grammar needs more than 100 states\."):
         read_at_random(automaton, steps=1_000)
-    assert automaton.is_worn
-    renewed = automaton.renewed()
-    assert not renewed.is_worn
-    assert renewed.step(renewed.start, ord("c")) != DEAD
+    assert automaton.is_exhausted
+    other = automaton.reset()
+    assert not other.is_exhausted
+    assert other.step(other.start, ord("c")) != DEAD

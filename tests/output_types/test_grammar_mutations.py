@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("lark")
 
 from structured import Grammar
-from structured.automata.protocol import accepts_text
+from structured.automata.byte_automaton import accepts_text
 from structured.output_types.grammar import SHIPPED
 
 TEXTS = {

@@ -17,14 +17,14 @@ pytest.importorskip("lark")
 
 from doubles import ByteTokenizer, random_logits
 from lark import Transformer, Tree
+from plain_grammar import PlainGrammarAutomaton
 
 from structured import Grammar, Regex, extract
 from structured.automata import DEAD
-from structured.automata.grammar import automaton as automaton_module
-from structured.automata.grammar.automaton import GrammarAutomaton
+from structured.automata.byte_automaton import accepts_text
+from structured.automata.grammar import grammar_automaton as automaton_module
+from structured.automata.grammar.grammar_automaton import GrammarAutomaton
 from structured.automata.grammar.lark_grammar import read_grammar
-from structured.automata.grammar.plain import PlainGrammarAutomaton
-from structured.automata.protocol import accepts_text
 from structured.errors import BudgetWarning, GrammarError, SchemaError
 from structured.index.index import Index
 from structured.index.masks import empty_mask, unpack

@@ -24,10 +24,10 @@ from structured import (
     to_regex,
 )
 from structured.automata import Automaton, RegularAutomaton
+from structured.decoding.compiled_types import compile_type
 from structured.errors import GenerationError, ModelError, PatternError, PromptError, SchemaError
 from structured.extraction.events import AttemptWritten
 from structured.index.cache import default_cache, save_index
-from structured.index.compile import compile_type
 from structured.index.index import Index
 from structured.models import ScriptedModel
 from structured.output_types.json_output import JsonOutput

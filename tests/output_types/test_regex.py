@@ -34,7 +34,7 @@ from structured import (
     write_results,
     write_table,
 )
-from structured.automata.protocol import accepts_text
+from structured.automata.byte_automaton import accepts_text
 from structured.errors import GenerationError, PatternError, SchemaError
 from structured.index.index import Index
 from structured.index.masks import unpack

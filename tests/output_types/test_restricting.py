@@ -17,8 +17,8 @@ from walks import states_on_walks, write
 
 from structured import Choice, Extractor, Grammar, Json, Regex, Result, Text, template
 from structured.automata import DEAD, Automaton, RegularAutomaton
+from structured.automata.byte_automaton import accepts_text
 from structured.automata.product import Product
-from structured.automata.protocol import accepts_text
 from structured.errors import PatternError, SchemaError, UnsatisfiableError
 from structured.index.guide import Guide
 from structured.index.index import Index

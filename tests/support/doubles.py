@@ -22,7 +22,7 @@ from structured.output_types.resolve import resolve_type
 from structured.results.evidence import Evidence
 from structured.results.result import Provenance, Result, result_from_json
 from structured.vocabulary import Vocabulary
-from structured.vocabulary.pieces import byte_alphabet
+from structured.vocabulary.vocabulary import byte_alphabet
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -276,7 +276,7 @@ Carnivore = Annotated[Mammal | Wolf, Field(discriminator="kind")]
 
 
 def kind_of(value: Any) -> Any:
-    kind = value.get("kind") if isinstance(value, dict) else value.kind
+    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
     return "cat" if kind == "kitten" else kind
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from doubles import spell
 
 from structured.automata import DEAD, Automaton
-from structured.automata.protocol import WHOLE
+from structured.automata.byte_automaton import ROW_COMPLETE
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack
@@ -74,7 +74,7 @@ def random_text(automaton: Automaton, rng: random.Random, *, length: int = 60) -
     while True:
         is_long = len(written) >= length
         automaton.expand(state)
-        row = automaton.table[state, :WHOLE]
+        row = automaton.table[state, :ROW_COMPLETE]
         choices = np.flatnonzero(row > DEAD).tolist()
         if automaton.accepts(state) and (is_long or not choices or rng.random() < 0.1):
             return written.decode()

@@ -7,12 +7,10 @@ routine of `exploration.py` makes a `Table` of any of them, and `minimisation.py
 
 from structured.automata.dfa.alphabet import Alphabet, alphabet_of
 from structured.automata.dfa.alternating import PatternLanguage
-from structured.automata.dfa.automaton import Automaton
-from structured.automata.dfa.counts import character_counts, fewest_characters, most_characters
+from structured.automata.dfa.character_automaton import Automaton, character_counts, fewest_characters, most_characters
 from structured.automata.dfa.exploration import explore
-from structured.automata.dfa.partitions import Partition, partition
-from structured.automata.dfa.products import Intersection
-from structured.automata.dfa.protocol import Language
+from structured.automata.dfa.language import Language
+from structured.automata.dfa.products import Intersection, Partition, partition
 
 __all__ = [
     "Alphabet",

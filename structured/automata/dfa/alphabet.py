@@ -28,7 +28,7 @@ DEAD = -1
 _END = 0x110000
 
 _CELLS = 1 << 20
-"""Ranges of characters, each in so many rows, of which the steps are found at once."""
+"""Ranges of characters in so many rows; the steps of all of them are found at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,7 +137,7 @@ def common_alphabet(sets: frozenset[tuple[Range, ...]]) -> Alphabet:
 
 @lru_cache(maxsize=256)
 def refinement(alphabets: tuple[Alphabet, ...]) -> Refinement:
-    """Return the classes that are cut out by those of some alphabets, of which there is one at least."""
+    """Return the classes that are cut out by those of some alphabets; at least one."""
     if len(set(alphabets)) == 1:
         return Refinement(alphabets[0], (tuple(range(len(alphabets[0]))),) * len(alphabets))
     changes: dict[int, list[tuple[int, int]]] = {}

@@ -15,7 +15,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from structured.automata.dfa.alphabet import Alphabet, alphabet_of, ranges_by_state
-from structured.automata.dfa.protocol import Work
+from structured.automata.dfa.language import Work
 from structured.automata.dfa.subsets import Subsets
 from structured.regex.character_sets import Range
 from structured.regex.syntax import (
@@ -139,7 +139,7 @@ class PatternLanguage:
         self.counter.renew()
 
     def state_of(self, branches: frozenset[_Branch], before: _Before | None = None) -> int:
-        """Return the state of some branches, given what stands before; the start of the text, if it is not given."""
+        """Return the state of some branches after what comes before; by default, the start of the text."""
         if self._subsets is not None:
             return self._subsets.number_of([rest for rest, _ in branches])
         is_everything = self._free in branches
@@ -232,7 +232,7 @@ class PatternLanguage:
                 return [(None, self.push(option, rest), none) for option in options]
             case Repeat():
                 return self._repeated(node, rest)
-            case Reference():  # which ends where it stands last; others lead to more and more states
+            case Reference():  # a last part ends there; others lead to more and more states
                 return [(None, self.push(node.target, rest), none)]
             case Scan():
                 return self._scanned(node, 0, node.most, rest)
@@ -293,7 +293,7 @@ class PatternLanguage:
             yield frozenset([(language, state, not is_included) for language, state, is_included in chosen])
 
     def endings(self, state: int) -> Iterator[frozenset[_Obligation]]:
-        """Yield the obligations under each of which the text may end in a state."""
+        """Yield the obligations that allow the text to end in a state, each by itself."""
         branches, before = self._content(state)
         for rest, held in branches:
             for obligations in self.closure(rest, before)[1]:
@@ -305,7 +305,7 @@ class PatternLanguage:
         return zip(self._subsets.stacks(state), repeat(frozenset())), ()
 
     def _looked(self, pattern: Pattern, before: _Before, *, whole: bool = False) -> tuple["PatternLanguage", int]:
-        """Return the language of the texts that begin with a pattern, and its state behind what stands before."""
+        """Return the language of the texts that begin with a pattern, and its state after what comes before."""
         if id(pattern) not in self._inner:
             ahead = pattern if whole else Concat((pattern, ANY_TEXT))
             self._inner[id(pattern)] = ahead, PatternLanguage(ahead, around=self)

@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from structured.automata.dfa.alphabet import DEAD
-from structured.automata.dfa.automaton import Automaton
+from structured.automata.dfa.character_automaton import Automaton, Table
+from structured.automata.dfa.language import MAX_STATES, MAX_WORK, Language, too_large, too_much_work
 from structured.automata.dfa.minimisation import smallest
-from structured.automata.dfa.protocol import MAX_STATES, MAX_WORK, Language, too_large, too_much_work
-from structured.automata.dfa.table import Table
 
 
 def explore(language: Language) -> Automaton | None:

@@ -1,14 +1,20 @@
-"""Products of languages: their intersection and complement, and the texts of one sorted by the others."""
+"""Products of languages: intersection, complement, and the texts of one language sorted by the others."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from typing import Any
 
-from structured.automata.dfa.alphabet import DEAD, Alphabet, refinement
+from structured.automata.dfa.alphabet import DEAD, Alphabet, ranges_by_state, refinement
 from structured.automata.dfa.alternating import PatternLanguage
-from structured.automata.dfa.protocol import Language
-from structured.regex.syntax import ANY_TEXT
+from structured.automata.dfa.character_automaton import Automaton, Table
+from structured.automata.dfa.exploration import explore, table_of
+from structured.automata.dfa.language import Language
+from structured.automata.dfa.minimisation import smallest
+from structured.regex.right_linear import right_linear
+from structured.regex.syntax import ANY_TEXT, Alternation, CharSet, Concat, Literal, Pattern, Reference, Repeat, Words
+from structured.regex.traversal import nodes_of
 
 _ENTRIES = 4
 """Entries of rows that are brought together in a step."""
@@ -102,3 +108,55 @@ class Tracked(Product):
         """Return which of the others accept, by their places."""
         held = enumerate(zip(self.others, state[1:], strict=True))
         return frozenset(index for index, (language, inner) in held if inner != DEAD and language.accepts(inner))
+
+
+_OF_CHARACTERS = Literal | Words | CharSet | Concat | Alternation | Repeat | Reference
+
+
+def automaton_to_pattern(automaton: Automaton) -> Pattern:
+    """Return the pattern of the texts of an automaton: a right-linear one."""
+    arcs = [[(CharSet(ranges), target) for target, ranges in ranges_by_state(row).items()] for row in automaton.arcs]
+    found = right_linear(0, arcs.__getitem__, automaton.accepting.__contains__)
+    assert found is not None, "from every state a text can end"
+    return found
+
+
+def is_of_characters(pattern: Pattern) -> bool:
+    """Tell whether a pattern reads characters as they are, and not as JSON spells them."""
+    return all(isinstance(node, _OF_CHARACTERS) for node in nodes_of(pattern))
+
+
+def intersection(included: Sequence[Pattern], excluded: Sequence[Pattern] = ()) -> Pattern | None:
+    """Return the texts of all of some patterns of characters, and of none of others; None if there are none.
+
+    Raises PatternError where the automaton that this takes is too large.
+    """
+    found = explore(Intersection(list(map(PatternLanguage, included)), list(map(PatternLanguage, excluded))))
+    return None if found is None else automaton_to_pattern(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """The texts of a language, sorted by which of some others they are in: for each kind, the states where it ends."""
+
+    table: Table
+    kinds: dict[frozenset[int], set[int]]
+
+    def automaton(self, kinds: Iterable[frozenset[int]]) -> Automaton:
+        """Return the automaton of the texts of some kinds."""
+        found = smallest(self.table, {state for kind in kinds for state in self.kinds[kind]})
+        if found is None:
+            raise ValueError("no text is of such a kind")
+        return found
+
+
+def partition(base: Language, languages: Sequence[Language]) -> Partition:
+    """Return the texts of a language, sorted by which of the others they are in."""
+    tracked = Tracked(base, tuple(languages))
+    kinds: dict[frozenset[int], set[int]] = {}
+
+    def note(number: int, state: Any) -> None:
+        if tracked.accepts(state):
+            kinds.setdefault(tracked.kind(state), set()).add(number)
+
+    return Partition(table_of(tracked, note), kinds)

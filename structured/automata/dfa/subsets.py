@@ -5,7 +5,7 @@ What a set of stacks leads to is found in compiled loops (Rabin & Scott, "Finite
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -22,7 +22,7 @@ _ROOM = 64
 
 
 class Leaves(NamedTuple):
-    """What stacks read next: blocks of characters, and the stacks behind them. Those of a stack stand side by side.
+    """What stacks read next: blocks of characters, and the stacks behind them. Those of one stack lie side by side.
 
     `holds` tells for each block, and in it for each class of characters, whether that is in the block.
     """
@@ -120,31 +120,7 @@ def group_classes(leaves: Leaves, found: Successors, count: int) -> None:
             leaf = found.links[leaf]
 
 
-def find_successors_by_sets(stacks: Ints, leaves: Leaves, found: Successors, free: int) -> int:
-    """Find what some stacks lead to, as `find_successors` does, in plain Python."""
-    by_block: dict[int, set[int]] = {}
-    for stack in stacks.tolist():
-        for leaf in range(leaves.first[stack], leaves.past[stack]):
-            by_block.setdefault(int(leaves.blocks[leaf]), set()).add(int(leaves.after[leaf]))
-    size = len(found.groups)
-    holds = {block: leaves.holds[block * size : (block + 1) * size].tolist() for block in by_block}
-    numbers: dict[tuple[int, ...], int] = {}
-    for number in range(size):
-        holding = tuple([block for block, held in holds.items() if held[number]])
-        found.groups[number] = numbers.setdefault(holding, len(numbers))
-    sets = [sorted(set[int]().union(*(by_block[block] for block in holding))) for holding in numbers]
-    sets = [[free] if free in one else one for one in sets]
-    bounds = [0, *accumulate(map(len, sets))]
-    if bounds[-1] > len(found.stacks):
-        return NO_ROOM
-    found.bounds[: len(bounds)] = bounds
-    found.stacks[: bounds[-1]] = [stack for one in sets for stack in one]
-    read = sum(int(leaves.past[stack] - leaves.first[stack]) for stack in stacks.tolist())
-    led_to = sum(len(by_block[block]) for holding in numbers for block in holding)
-    return size + len(stacks) + read + len(numbers) + led_to
-
-
-@compiled_entry(meanwhile=find_successors_by_sets)
+@compiled_entry
 def find_successors(stacks: Ints, leaves: Leaves, found: Successors, free: int) -> int:
     """Find what some stacks lead to; return the steps that it took, or `NO_ROOM`.
 

@@ -1,9 +1,7 @@
-"""Diagrams of automata: their states and arrows over characters, as a table, as DOT and as SVG."""
+"""Diagrams of automata: their states and arrows over characters, as a table, as DOT and as Mermaid."""
 
-from structured.automata.diagram.dot import dot
-from structured.automata.diagram.exploration import explore
-from structured.automata.diagram.states import Arrow, Place, State, follow, text_to
-from structured.automata.diagram.svg import svg
-from structured.automata.diagram.table import table
+from structured.automata.diagram.arrows import Arrow, Place, State, follow, text_to
+from structured.automata.diagram.character_graph import explore
+from structured.automata.diagram.notations import dot, mermaid, table
 
-__all__ = ["Arrow", "Place", "State", "dot", "explore", "follow", "svg", "table", "text_to"]
+__all__ = ["Arrow", "Place", "State", "dot", "explore", "follow", "mermaid", "table", "text_to"]

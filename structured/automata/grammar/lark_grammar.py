@@ -13,8 +13,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 
-from structured.automata.grammar.lexer import Context, Indentation, Terminal
-from structured.automata.grammar.refusals import (
+from structured.automata.grammar.grammar_refusals import (
     check_cycles,
     check_declared,
     check_size,
@@ -23,7 +22,9 @@ from structured.automata.grammar.refusals import (
     conflict,
     refusal,
 )
-from structured.automata.grammar.tables import Item, Rule, Tables
+from structured.automata.grammar.lalr_tables import Item, Rule, Tables
+from structured.automata.grammar.lexer import Context, Indentation, Terminal
+from structured.errors import GrammarError
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -262,7 +263,7 @@ def _tables(lark: Any, start: str, indenter: Any) -> Tables:
 
 
 def _numbers(rule: Any, number: Mapping[str, int]) -> tuple[int, tuple[int, ...]]:
-    """Return what a rule makes, and of which symbols."""
+    """Return the symbol that a rule makes, and the symbols that it consists of."""
     return number[rule.origin.name], tuple(number[symbol.name] for symbol in rule.expansion)
 
 
@@ -316,3 +317,34 @@ def _indentation(indenter: Any, number: Mapping[str, int]) -> Indentation:
         tab_width=indenter.tab_len,
         line_ends=len(number) + 1,  # one less is that of a line end without a line feed
     )
+
+
+_NOT_GRAMMAR = r'//[^\n]*|"(?:\\.|[^"\\\n])*"|/(?:\\.|[^/\\\n])+/[a-z]*'
+"""Comments, texts and regular expressions, which may contain anything."""
+
+_ADDITIONS = {
+    "inline": r"%(?:json|lark|regex|llguidance)\b",
+    "attribute": r"(?<=\w)\[\s*(?:lazy|stop|suffix|max_tokens|temperature|capture)\b[^\]\n]*\]",
+    "token": r"<\[[^\]\n]*\]>|<\|?[\w-]+\|?>",
+}
+
+_REMEDIES = {
+    "inline": "Ask for the part alone, as a JsonSchema or a Regex, or write it as rules.",
+    "attribute": "Let the regular expression say where the text ends; max_tokens= limits an answer.",
+    "token": "Write the text of the token.",
+}
+
+_SCANNED = re.compile(f"{_NOT_GRAMMAR}|{'|'.join(f'(?P<{name}>{found})' for name, found in _ADDITIONS.items())}")
+
+
+def refuse_additions(text: str) -> None:
+    """Raise GrammarError, with the name and the place, if a grammar that Lark refused has such an addition."""
+    for found in _SCANNED.finditer(text):
+        if found.lastgroup is not None:
+            before = text[: found.start()].split("\n")
+            raise GrammarError(
+                f"{found[0]!r} is of llguidance's variant of Lark, and unsupported",
+                text=text,
+                place=(len(before), len(before[-1]) + 1),
+                remedy=_REMEDIES[found.lastgroup],
+            )

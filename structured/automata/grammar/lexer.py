@@ -5,7 +5,7 @@ is the match that Python's `re` prefers. So where a token ends may depend on the
 `1.5`, a number goes on, and in `1.x` it does not. A state here is one of both ways that a text may be read: where the
 preferred threads have read a whole token and others are still alive that would be preferred, one way goes on with
 those, and another takes the token, with the obligation that those others never succeed. Mostly that is settled by the
-next byte. A state knows nothing of the parser: the tokens that it ends with are left to whoever follows it.
+next byte. A state knows nothing of the parser: what the tokens that end there mean is left to the caller.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,11 +14,10 @@ from itertools import pairwise
 from threading import Lock
 from typing import NamedTuple, TypeVar
 
-from structured.automata.grammar.expressions import Expressions
-from structured.automata.grammar.obligations import Obligations
-from structured.automata.grammar.threads import NO_OBLIGATIONS, Matcher, Obligation, Thread, Threads
+from structured.automata.byte_automaton import DEAD
+from structured.automata.grammar.terminal_expressions import Expressions
+from structured.automata.grammar.threads import NO_OBLIGATIONS, Matcher, Obligation, Obligations, Thread, Threads
 from structured.automata.opcodes import FAR
-from structured.automata.protocol import DEAD
 from structured.errors import GrammarError, PatternError
 
 IGNORED = -1
@@ -31,7 +30,7 @@ _PAST = -2
 """Less a terminal: what a thread has read that ended a token of it before, if the obligations it has left are met."""
 
 MAX_STATES = 20_000
-"""States of which the bytes are followed. Each takes some 20 KB, since Python makes it."""
+"""States whose bytes are followed. Each takes some 20 KB, as Python objects."""
 
 T = TypeVar("T")
 
@@ -113,7 +112,7 @@ _NO_STEP = _Step((), (), False)
 
 
 class _State(NamedTuple):
-    """Where a text stands within a token.
+    """The progress of a text within a token.
 
     `threads` are those of each terminal that is still read, preferred terminals first; `keywords` those of what would
     make the token another terminal.

@@ -1,7 +1,9 @@
 """What a frame goes on with before the next byte: it is unfolded until every frame reads a byte, or is finished."""
 
-from structured.automata.loops.distinct import unfold_distinct, unfold_item
+from structured.automata.loops.distinct_items import unfold_distinct, unfold_item
 from structured.automata.loops.frames import (
+    BEGUN,
+    CHOOSING,
     COUNT,
     FINISHED,
     FIRST,
@@ -19,11 +21,11 @@ from structured.automata.loops.frames import (
 )
 from structured.automata.loops.jit import compiled_loop
 from structured.automata.loops.machine import DONE, MORE_LEAVES, MORE_STACK, Machine
-from structured.automata.loops.unordered import unfold_permutation
 from structured.automata.loops.word_lists import character_place, is_word, word_length
 from structured.automata.opcodes import (
     CHOICE,
     DISTINCT,
+    FAR,
     ITEM,
     MEMBERS,
     OPERATION,
@@ -31,6 +33,7 @@ from structured.automata.opcodes import (
     QUOTATION,
     REPEAT,
     SCAN,
+    SHORTEST,
     UNION,
     UNLIKE,
     UNLIMITED,
@@ -94,7 +97,7 @@ def unfold_members(machine: Machine, depth: int, current: int) -> int:
 def unfold(machine: Machine, depth: int, current: int) -> int:  # noqa: C901, PLR0912  one case for each operation
     """Put on the stack the frames that a frame goes on with without a byte; return how many they are.
 
-    What is full stands on the stack in place of a frame; MORE_STACK is returned if the stack itself is.
+    What is full is put on the stack in place of a frame; MORE_STACK is returned if the stack itself is.
     """
     node, first, tail = (
         int(machine.frames[current, NODE]),
@@ -200,3 +203,100 @@ def close(machine: Machine, top: int) -> int:
     machine.frames[top, COUNT] = end - start
     machine.sizes[LEAVES_USED] = end
     return DONE
+
+
+@compiled_loop
+def place_member(machine: Machine, depth: int, current: int) -> int:
+    """Return the stack of the members written once the one of a frame is among them; as `frame`.
+
+    `3 | 5 2 0 …` → `5 3 2 0 …`; the numbers above its place wait on the stack of the loop.
+    """
+    node, member, below = (
+        int(machine.frames[current, NODE]),
+        int(machine.frames[current, FIRST]),
+        int(machine.frames[current, TAIL]),
+    )
+    above = depth
+    while machine.frames[below, FIRST] > member:
+        machine.stack[above] = machine.frames[below, FIRST]
+        above += 1
+        below = int(machine.frames[below, TAIL])
+    below = frame(machine, node, member, 1, below)
+    while above > depth:
+        above -= 1
+        below = frame(machine, node, int(machine.stack[above]), 1, below)
+    return below
+
+
+@compiled_loop
+def unfold_choosing(machine: Machine, depth: int, node: int, written: int) -> int:
+    """Put on the stack each member that may come next, and one by another name; return how many frames that are."""
+    start, rest = int(machine.nodes[node, A]), int(machine.operands[machine.nodes[node, C] + 1])
+    ways = 0
+    if rest >= 0:
+        machine.stack[depth] = push(machine, rest, written)
+        ways = 1
+    known = written
+    for member in range(int(machine.nodes[node, B]) - 1, -1, -1):
+        if machine.frames[known, FIRST] == member:
+            known = int(machine.frames[known, TAIL])
+            continue
+        after = frame(machine, node, member, 0, written)
+        machine.stack[depth + ways] = push(machine, int(machine.operands[start + 3 * member]), after)
+        ways += 1
+    return ways
+
+
+@compiled_loop
+def unfold_written(machine: Machine, depth: int, written: int) -> int:
+    """Put on the stack what follows some members: a separator and one more or, if none is missing, what is after them.
+
+    Returns how many frames that are.
+    """
+    node = int(machine.frames[written, NODE])
+    start, more = int(machine.nodes[node, A]), int(machine.nodes[node, C])
+    shortest = FAR if machine.operands[more + 1] < 0 else int(machine.nodes[machine.operands[more + 1], SHORTEST])
+    is_missing = False
+    known = written
+    for member in range(int(machine.nodes[node, B]) - 1, -1, -1):
+        if machine.frames[known, FIRST] == member:
+            known = int(machine.frames[known, TAIL])
+        else:
+            is_missing = is_missing or machine.operands[start + 3 * member + 1] == 1
+            shortest = min(shortest, int(machine.nodes[machine.operands[start + 3 * member], SHORTEST]))
+    ways = 0
+    if not is_missing:
+        machine.stack[depth] = machine.frames[known, TAIL]
+        ways = 1
+    if shortest < FAR:
+        separator = int(machine.operands[more])
+        added = -int(machine.nodes[separator, SHORTEST]) if is_missing else shortest
+        rest = frame(machine, node, CHOOSING, added, written)
+        if rest >= 0:
+            rest = push(machine, separator, rest)
+        machine.stack[depth + ways] = rest
+        ways += 1
+    return ways
+
+
+@compiled_loop
+def unfold_permutation(machine: Machine, depth: int, current: int) -> int:
+    """Put on the stack what members in any order go on with; return how many frames that are."""
+    node, first, second = (
+        int(machine.frames[current, NODE]),
+        int(machine.frames[current, FIRST]),
+        int(machine.frames[current, SECOND]),
+    )
+    if first == CHOOSING:
+        below = int(machine.frames[current, TAIL])
+        return unfold_choosing(machine, depth, node, below)
+    if second:
+        return unfold_written(machine, depth, current)
+    if first != BEGUN:
+        machine.stack[depth] = place_member(machine, depth, current)
+        return 1
+    begun = frame(machine, node, BEGUN, 1, int(machine.frames[current, TAIL]))
+    if begun < 0:
+        machine.stack[depth] = begun
+        return 1
+    return unfold_choosing(machine, depth, node, begun)

@@ -1,8 +1,9 @@
 """The configurations of a grammar's automaton: what a byte makes of them, and how far the end of a text is from them.
 
-`grammar/plain.py` is the same in plain Python.
+`tests/support/plain_grammar.py` is the same in plain Python.
 """
 
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
 from structured.automata.loops.frames import mixed
 from structured.automata.loops.grammar_machine import (
     ASKED,
@@ -23,7 +24,6 @@ from structured.automata.loops.grammar_machine import (
 from structured.automata.loops.jit import compiled_loop
 from structured.automata.loops.stacks import STACK, advance, is_complete, least_after, least_of
 from structured.automata.opcodes import FAR
-from structured.automata.protocol import DEAD, UNKNOWN, WHOLE
 
 LEXER, PLACE, DISTANCE, LEAST, MOST, READ, BEFORE, MET, MARK = range(9)
 """The columns of a configuration: the state of the lexer and the place of the parser; the bytes of the shortest text to
@@ -36,15 +36,15 @@ MAX_FOLLOWED = 64
 """Tokens that are followed to an end before it is searched for."""
 
 NO_TOKEN = -1
-"""In place of the number of exits: no token ends behind the state."""
+"""In place of the number of token ends: no token ends behind the state."""
 
 SLACK = 2
-"""Bytes by which an exit may be longer than the shortest text, where that is not asked for."""
+"""Bytes by which a token end may be longer than the shortest text, where that is not asked for."""
 
 
 @compiled_loop
 def configuration_slot(machine: GrammarMachine, lexer: int, place: int) -> int:
-    """Return where a configuration stands in the hash table, or where it would stand."""
+    """Return the slot of a configuration in the hash table, or the free slot for it."""
     mask = len(machine.configuration_slots) - 1
     slot = mixed(mixed(0, lexer), place) & mask
     while machine.configuration_slots[slot] >= 0:
@@ -94,7 +94,7 @@ def fresh(machine: GrammarMachine, place: int, rest: int) -> int:
 def arrival_of(machine: GrammarMachine, current: int, byte: int) -> int:
     """Return the arrival of the lexer on a byte; what it has to be told."""
     lexer = int(machine.configurations[current, LEXER])
-    if lexer >= len(machine.rows) or machine.rows[lexer, WHOLE] == UNKNOWN:
+    if lexer >= len(machine.rows) or machine.rows[lexer, ROW_COMPLETE] == UNKNOWN:
         machine.sizes[ASKED] = lexer
         return NEEDS_ROW
     return int(machine.rows[lexer, byte])
@@ -248,7 +248,8 @@ def spread(machine: GrammarMachine, current: int, now: int) -> int:  # noqa: C90
 def most(machine: GrammarMachine, start: int) -> int:
     """Return a number of bytes in which a configuration can be completed, FAR if it cannot; what is full.
 
-    It follows the exit that the parser needs least after, token by token, and searches only where that leads nowhere.
+    It takes the token end after which the parser needs the fewest bytes, token by token, and searches only where that
+    leads nowhere.
     """
     current = start
     machine.configurations[start, BEFORE] = -1
@@ -264,14 +265,14 @@ def most(machine: GrammarMachine, start: int) -> int:
             break
         if left >= 0:
             return remember_most(machine, current, left + int(machine.configurations[current, READ]))
-        way = best_exit(machine, current)
+        way = best_token_end(machine, current)
         after = way if way < 0 else out_of(machine, current, way)
         if after == DEAD:
             break
         if after < 0:
             return after
         machine.configurations[after, BEFORE] = current
-        machine.configurations[after, READ] = machine.configurations[current, READ] + machine.exits[way, 2]
+        machine.configurations[after, READ] = machine.configurations[current, READ] + machine.token_ends[way, 2]
         current = after
     found = search(machine, start)
     if found >= 0:
@@ -292,9 +293,9 @@ def remember_most(machine: GrammarMachine, end: int, total: int) -> int:
 
 @compiled_loop
 def out_of(machine: GrammarMachine, current: int, way: int) -> int:
-    """Return the configuration after an exit, DEAD if it cannot be taken; what is full or has to be told."""
-    after = advance(machine, int(machine.configurations[current, PLACE]), int(machine.exits[way, 0]))
-    return after if after < 0 else fresh(machine, after, int(machine.exits[way, 1]))
+    """Return the configuration after a token end, DEAD if it cannot be taken; what is full or has to be told."""
+    after = advance(machine, int(machine.configurations[current, PLACE]), int(machine.token_ends[way, 0]))
+    return after if after < 0 else fresh(machine, after, int(machine.token_ends[way, 1]))
 
 
 @compiled_loop
@@ -308,28 +309,28 @@ def known_most(machine: GrammarMachine, current: int) -> int:
     if ending < 0:
         return ending
     lexer = machine.configurations[current, LEXER]
-    is_dead = lexer < len(machine.exits_of) and machine.exits_of[lexer, 1] == NO_TOKEN
+    is_dead = lexer < len(machine.token_ends_of) and machine.token_ends_of[lexer, 1] == NO_TOKEN
     return 0 if ending else FAR if is_dead else UNKNOWN
 
 
 @compiled_loop
-def best_exit(machine: GrammarMachine, current: int) -> int:
-    """Return the exit after which the least is needed, with its own bytes; DEAD if none can be taken; what is full."""
+def best_token_end(machine: GrammarMachine, current: int) -> int:
+    """Return the token end that needs the fewest bytes in all; DEAD if none can be taken; what is full."""
     lexer, place = int(machine.configurations[current, LEXER]), int(machine.configurations[current, PLACE])
-    if lexer >= len(machine.exits_of) or machine.exits_of[lexer, 0] == UNKNOWN:
+    if lexer >= len(machine.token_ends_of) or machine.token_ends_of[lexer, 0] == UNKNOWN:
         machine.sizes[ASKED] = lexer
         return NEEDS_EXITS
     enough = least_of(machine, place)
     if enough < 0:
         return enough
     found, nearest = DEAD, FAR
-    first, count = int(machine.exits_of[lexer, 0]), int(machine.exits_of[lexer, 1])
+    first, count = int(machine.token_ends_of[lexer, 0]), int(machine.token_ends_of[lexer, 1])
     for turn in range(-1, count):  # that which was taken last comes first
-        way = first + (int(machine.exits_of[lexer, 2]) if turn < 0 else turn)
-        width = int(machine.exits[way, 2])
+        way = first + (int(machine.token_ends_of[lexer, 2]) if turn < 0 else turn)
+        width = int(machine.token_ends[way, 2])
         if count <= 0 or width >= nearest:
             continue
-        after = advance(machine, place, int(machine.exits[way, 0]))
+        after = advance(machine, place, int(machine.token_ends[way, 0]))
         if after == DEAD:
             continue
         needed = after if after < 0 else least_of(machine, after)
@@ -340,7 +341,7 @@ def best_exit(machine: GrammarMachine, current: int) -> int:
         if found == way and needed < enough and nearest <= enough + SLACK:  # nearer than before, and near enough
             break
     if found != DEAD:
-        machine.exits_of[lexer, 2] = found - first
+        machine.token_ends_of[lexer, 2] = found - first
     return found
 
 

@@ -39,7 +39,7 @@ WANTED, MARKED, MARKED_WITH, BYTE_WANTED = range(6, 10)
 frame of the items that are marked as written, and what with; the one byte of that state that is needed, -1 for all."""
 
 BEGUN, CHOOSING = -1, -2
-"""The columns FIRST of a frame of members in any order that are not a member; see `unordered.py`."""
+"""The columns FIRST of a frame of members in any order that are not a member; see `closure.py`."""
 
 FINISHED = 0
 """The frame under all others: nothing is left to read."""
@@ -60,7 +60,7 @@ def frame_hash(node: int, first: int, second: int, tail: int) -> int:
 
 @compiled_loop
 def frame_slot(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
-    """Return where the frame with these contents stands in the hash table, or where it would stand."""
+    """Return the slot of the frame with these contents in the hash table, or the free slot for it."""
     mask = len(machine.frame_slots) - 1
     slot = frame_hash(node, first, second, tail) & mask
     while machine.frame_slots[slot] >= 0:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.jit import Flags, Ints, Rows
-from structured.automata.protocol import UNKNOWN
 
 DONE = 0
 """The answer of a loop that has nothing else to tell."""
@@ -32,7 +32,7 @@ DONE = 0
     NEEDS_WALK,
 ) = range(-3, -17, -1)
 """What every loop answers that cannot go on: which array is full, what it must be told of the lexer (for the state in
-`sizes[ASKED]`, its row or its exits; or for the context there and the rest in `sizes[ASKED_TOO]`) or of the blanks
+`sizes[ASKED]`, its row or its token ends; or for the context there and the rest in `sizes[ASKED_TOO]`) or of the blanks
 before a line (for the column in `sizes[ASKED]`), that a search passed through too much, that a walk has no room for
 what it finds, or that it must be told what tokens do in a state of the lexer."""
 
@@ -81,8 +81,9 @@ class GrammarMachine(NamedTuple):
     `rows[lexer state]` are arrivals for each byte, UNKNOWN in all if they have not been asked for; `arrivals` are
     `state, first token, tokens`, `tokens` are `terminal, rest`, `starts[context, rest]` lexer states. `lexed` are
     `first expected, how many, 1 if the text may end, the column of a line end`, `expected` are `terminal, width`;
-    `exits` are `terminal, rest, width`, some ways out of a token, and `exits_of[lexer state]` are `first exit, how
-    many, which was taken last`, how many being -1 where no token ends, all UNKNOWN if they have not been asked for.
+    `token_ends` are `terminal, rest, width`, some ways out of a token, and `token_ends_of[lexer state]` are
+    `first token end, how many, which was taken last`, how many being -1 where no token ends, all UNKNOWN if they have
+    not been asked for.
 
     `actions[parser state, symbol]` is one more than the state to shift to, or minus one more than the rule that ends,
     or 0. `rules` are `origin, size`, `items` are `origin, read, blocks that the rest closes`, `kernels` are
@@ -96,8 +97,8 @@ class GrammarMachine(NamedTuple):
     starts: Rows
     lexed: Rows
     expected: Rows
-    exits: Rows
-    exits_of: Rows
+    token_ends: Rows
+    token_ends_of: Rows
     actions: Rows
     rules: Rows
     items: Rows

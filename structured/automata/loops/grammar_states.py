@@ -1,5 +1,6 @@
 """The states of a grammar's automaton: sets of configurations, interned, and their rows of the table filled."""
 
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
 from structured.automata.loops.configurations import (
     MARK,
     arrival_of,
@@ -33,7 +34,6 @@ from structured.automata.loops.stacks import (
     rehash_stacks,
 )
 from structured.automata.opcodes import FAR
-from structured.automata.protocol import DEAD, UNKNOWN, WHOLE
 
 MEMBERS, MEMBER_COUNT = range(2)
 """The columns of a state: where its configurations lie in `members`, and how many there are."""
@@ -188,11 +188,11 @@ def expand(machine: GrammarMachine, state: int) -> int:
     for byte in range(256):
         if machine.table[state, byte] != UNKNOWN:
             continue
-        if byte > 0 and byte < WHOLE and is_alike(machine, state, byte, byte - 1):
+        if byte > 0 and byte < ROW_COMPLETE and is_alike(machine, state, byte, byte - 1):
             machine.table[state, byte] = machine.table[state, byte - 1]
             continue
         target = DEAD
-        if byte < WHOLE:
+        if byte < ROW_COMPLETE:
             target = follow(machine, state, byte)
         if target < DEAD:
             return target

@@ -85,24 +85,24 @@ def compiled_loop(function: Callable[..., Any] | None = None, /, *, reassociates
 def compiled_entry(function: Callable[P, T], /) -> Callable[P, T]: ...
 @overload
 def compiled_entry(
-    *, reassociates: bool = False, meanwhile: Callable[P, T] | None = None
+    *, reassociates: bool = False, fallback: Callable[P, T] | None = None
 ) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
 def compiled_entry(
     function: Callable[..., Any] | None = None,
     /,
     *,
     reassociates: bool = False,
-    meanwhile: Callable[..., Any] | None = None,
+    fallback: Callable[..., Any] | None = None,
 ) -> Any:
     """Make a loop that Python calls, with arrays and named tuples of arrays; other loops may call it as well.
 
-    Its Python is its `py_func`. Where that would take too long, another function with the same results runs
-    `meanwhile`.
+    Its Python is its `py_func`, which runs until there is machine code. Where that would take too long, a `fallback`
+    with the same results runs instead.
     """
     if function is None:
-        return functools.partial(compiled_entry, reassociates=reassociates, meanwhile=meanwhile)
+        return functools.partial(compiled_entry, reassociates=reassociates, fallback=fallback)
     _REASSOCIATES[function] = reassociates
-    entry = _Entry(function, meanwhile or function)
+    entry = _Entry(function, fallback or function)
     _ENTRIES.append(entry)
 
     @functools.wraps(function)
@@ -114,19 +114,18 @@ def compiled_entry(
 
 
 MODULES = (
-    "structured.automata.dfa.minimal",
+    "structured.automata.dfa.minimisation",
     "structured.automata.dfa.subsets",
-    "structured.automata.loops.lengths",
+    "structured.automata.loops.shortest_lengths",
     "structured.automata.loops.quoting",
     "structured.automata.loops.state_walks",
     "structured.automata.loops.states",
-    "structured.automata.loops.table",
+    "structured.automata.loops.machine",
     "structured.automata.loops.string_parts",
-    "structured.automata.loops.counters",
-    "structured.automata.loops.nested_items",
+    "structured.automata.loops.stand_ins",
     "structured.automata.loops.grammar_states",
     "structured.automata.loops.token_walks",
-    "structured.index.loops",
+    "structured.index.mask_loops",
     "structured.decoding.softmax",
 )
 """Those with loops that Python calls, those first that are needed first."""
@@ -183,12 +182,12 @@ _lag = _Lag()
 
 
 class _Entry:
-    """A loop that Python calls: `run` is its machine code or, until there is some, what runs in its place."""
+    """A loop that Python calls: `run` is its machine code or, until there is some, its fallback."""
 
-    def __init__(self, function: Callable[..., Any], meanwhile: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], fallback: Callable[..., Any]) -> None:
         self.function = function
-        self.meanwhile = meanwhile
-        self.run: Callable[..., Any] = self._run_meanwhile
+        self.fallback = fallback
+        self.run: Callable[..., Any] = self._run_fallback
         self._next_look = 0.0
 
     def compile(self) -> None:
@@ -197,21 +196,21 @@ class _Entry:
             _log_compiling()
             self.run = _spreading(self.function, _entered(self.function))
 
-    def _run_meanwhile(self, *arguments: Any) -> Any:
+    def _run_fallback(self, *arguments: Any) -> Any:
         if _lag.is_in_loop:
-            return self.meanwhile(*arguments)
+            return self.fallback(*arguments)
         now = perf_counter()
         if now >= self._next_look and _lag.seconds >= PATIENCE_SECONDS:
             self._next_look = now + LOOK_SECONDS
             started = thread_time()
             self._look()
             _lag.seconds += thread_time() - started
-            if self.run != self._run_meanwhile:
+            if self.run != self._run_fallback:
                 return self.run(*arguments)
         _lag.is_in_loop = True
         started = thread_time()
         try:
-            return self.meanwhile(*arguments)
+            return self.fallback(*arguments)
         finally:
             _lag.is_in_loop = False
             _lag.seconds += (thread_time() - started) * (1 - 1 / SLOWER)
@@ -222,7 +221,7 @@ class _Entry:
         Where another thread is at it, this one goes on with Python.
         """
         if os.environ.get("NUMBA_DISABLE_JIT", "0") not in {"", "0"}:
-            self.run = self.meanwhile
+            self.run = self.fallback
             return
         if not _LOCK.acquire(blocking=False):
             return
@@ -321,7 +320,7 @@ def _compiled(function: Callable[..., Any], scope: dict[str, Any], **options: An
 
 
 def _named_by_content(function: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
-    """Return a copy of a function with other globals, the name of which is that of its machine code in the cache."""
+    """Return a copy of a function with other globals, named as its machine code is in the cache."""
     twin = _with_globals(function, scope)
     twin.__qualname__ += f"_{_digest(function)}"
     return twin

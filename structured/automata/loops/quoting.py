@@ -1,4 +1,4 @@
-"""Where a quotation of a document stands: the places that begin as it does, an interval of the suffix array, its depth.
+"""The progress of a quotation: the places that begin as it does, an interval of the suffix array, and its depth.
 
 On the stack these are two frames of one node. The upper has the interval, its first rank in `FIRST` and the end in
 `SECOND`; the lower has the depth, as `-1 - depth`, and the state of the rule. Below lies what follows the quotation.
@@ -6,9 +6,11 @@ On the stack these are two frames of one node. The upper has the interval, its f
 
 import numpy as np
 
+from structured.automata.byte_automaton import DEAD
 from structured.automata.loops.jit import Bytes, Flags, Ints, Rows, compiled_entry, compiled_loop
 from structured.automata.loops.machine import Machine
 from structured.automata.opcodes import (
+    BARRIER,
     BORDERS,
     COUNTS,
     FAR,
@@ -23,7 +25,6 @@ from structured.automata.opcodes import (
     SUFFIXES,
     UNLIMITED,
 )
-from structured.automata.protocol import DEAD, WHOLE
 
 
 def measure_ends_by_rows(text: Bytes, unruled: Ints, kinds: Ints, moves: Rows, accepting: Flags, nearest: Rows) -> None:
@@ -33,7 +34,7 @@ def measure_ends_by_rows(text: Bytes, unruled: Ints, kinds: Ints, moves: Rows, a
     row = np.full(states + 1, FAR, dtype=np.int32)
     nearest[:, last] = FAR
     for place in range(last - 1, -1, -1):
-        if text[place] == WHOLE:
+        if text[place] == BARRIER:
             row[:states] = FAR
         else:
             row[:states] = np.minimum(row[:states] if kinds[place] < 0 else row[after[kinds[place]]], FAR - 1) + 1
@@ -42,7 +43,7 @@ def measure_ends_by_rows(text: Bytes, unruled: Ints, kinds: Ints, moves: Rows, a
         nearest[:, place] = row[:states]
 
 
-@compiled_entry(meanwhile=measure_ends_by_rows)
+@compiled_entry(fallback=measure_ends_by_rows)
 def measure_ends(text: Bytes, unruled: Ints, kinds: Ints, moves: Rows, accepting: Flags, nearest: Rows) -> None:
     """Fill in the bytes from each place, in each state of a rule, to the nearest end that the rule allows.
 
@@ -56,7 +57,7 @@ def measure_ends(text: Bytes, unruled: Ints, kinds: Ints, moves: Rows, accepting
             after = state if kinds[place] < 0 else int(moves[state, kinds[place]])
             if unruled[place] == 0 and accepting[state]:
                 nearest[state, place] = 0
-            elif text[place] == WHOLE or after == DEAD:
+            elif text[place] == BARRIER or after == DEAD:
                 nearest[state, place] = FAR
             else:
                 nearest[state, place] = min(int(nearest[after, place + 1]) + 1, FAR)
@@ -133,7 +134,7 @@ def first_rank(machine: Machine, quotation: int, first: int, end: int, depth: in
 @compiled_loop
 def after_character(machine: Machine, quotation: int, rank: int, end: int, depth: int) -> int:
     """Return the end of those ranks of an interval, from one on, that go on with the same character at a depth."""
-    if byte_at(machine, quotation, rank, depth) == WHOLE:
+    if byte_at(machine, quotation, rank, depth) == BARRIER:
         return rank + 1
     counts, last, ahead = int(machine.operands[quotation + COUNTS]), end, depth
     place = counts + int(machine.operands[machine.operands[quotation + SUFFIXES] + rank])

@@ -1,8 +1,9 @@
-"""The stacks of a parser as the loops have them: interned, and what a token makes of them; see `grammar/parser.py`.
+"""The stacks of a parser in the loops: interned, and what a token makes of them.
 
 A place is a stack with the open brackets and the columns of the open blocks beside it, where a grammar counts those.
 """
 
+from structured.automata.byte_automaton import DEAD, UNKNOWN
 from structured.automata.loops.frames import mixed
 from structured.automata.loops.grammar_machine import (
     ASKED,
@@ -24,7 +25,6 @@ from structured.automata.loops.grammar_machine import (
 )
 from structured.automata.loops.jit import compiled_loop
 from structured.automata.opcodes import FAR
-from structured.automata.protocol import DEAD, UNKNOWN
 
 STATE, BELOW = range(2)
 """The columns of a stack: the state of the parser on top, the stack below."""
@@ -40,7 +40,7 @@ IGNORED = -1
 
 @compiled_loop
 def stack_slot(machine: GrammarMachine, state: int, below: int) -> int:
-    """Return where a stack stands in the hash table, or where it would stand."""
+    """Return the slot of a stack in the hash table, or the free slot for it."""
     mask = len(machine.stack_slots) - 1
     slot = mixed(mixed(0, state), below) & mask
     while machine.stack_slots[slot] >= 0:
@@ -69,7 +69,7 @@ def push(machine: GrammarMachine, state: int, below: int) -> int:
 
 @compiled_loop
 def reduced(machine: GrammarMachine, stack: int, size: int, origin: int) -> int:
-    """Return the stack in which a symbol stands in place of some; what is full."""
+    """Return the stack with a symbol in place of the top ones; what is full."""
     for _ in range(size):
         stack = int(machine.stacks[stack, BELOW])
     return push(machine, int(machine.actions[machine.stacks[stack, STATE], origin]) - 1, stack)
@@ -107,7 +107,7 @@ def entered(machine: GrammarMachine, count: int, stack: int, cost: int) -> int:
 
 @compiled_loop
 def place_slot(machine: GrammarMachine, stack: int, brackets: int, columns: int) -> int:
-    """Return where a place stands in the hash table, or where it would stand."""
+    """Return the slot of a place in the hash table, or the free slot for it."""
     mask = len(machine.place_slots) - 1
     slot = mixed(mixed(mixed(0, stack), brackets), columns) & mask
     while machine.place_slots[slot] >= 0:

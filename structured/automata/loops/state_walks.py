@@ -6,8 +6,9 @@ come to again. There a walk notes places in place of states.
 
 import numpy as np
 
+from structured.automata.byte_automaton import DEAD, UNKNOWN
 from structured.automata.loops.closure import close
-from structured.automata.loops.distinct import (
+from structured.automata.loops.distinct_items import (
     SOME_OTHER,
     is_written,
     item_frame,
@@ -33,9 +34,24 @@ from structured.automata.loops.frames import (
 )
 from structured.automata.loops.jit import Ints, Rows, Words, compiled_entry, compiled_loop
 from structured.automata.loops.machine import (
+    AFTER,
+    CURSOR,
+    DEPTH,
     DONE,
+    END,
+    END_RANK,
+    ENDED,
+    FARTHEST,
+    FIRST_RANK,
+    ITEM_STATE,
+    ITEM_TEXT,
+    LEVEL,
     MORE_MEMBERS,
     MORE_STACK,
+    NEAR,
+    NEXT,
+    RULE,
+    STATE,
     Machine,
     TrieArrays,
 )
@@ -48,30 +64,12 @@ from structured.automata.loops.states import (
     intern_state,
     state_of,
 )
-from structured.automata.loops.table import (
-    AFTER,
-    CURSOR,
-    DEPTH,
-    END,
-    END_RANK,
-    ENDED,
-    FARTHEST,
-    FIRST_RANK,
-    ITEM_STATE,
-    ITEM_TEXT,
-    LEVEL,
-    NEAR,
-    NEXT,
-    RULE,
-    STATE,
-)
 from structured.automata.opcodes import ARE_MANY, FAR, ITEM, OPERATION, QUOTATION, UNION, A
-from structured.automata.protocol import DEAD, UNKNOWN
 
 
 @compiled_loop
 def enter_quotation(machine: Machine, state: int, path: Rows, level: int) -> int:
-    """Note on the path where a state stands in a quotation; DEAD if it does not consist of one, else what is full.
+    """Note on the path the place of a state in a quotation; DEAD if it does not consist of one, else what is full.
 
     `path[level]` then has no state but a place, and so have the levels below: a document that is walked along a
     vocabulary has many places, and few of them are ever come to again.
@@ -139,7 +137,7 @@ def read_quoted(machine: Machine, path: Rows, level: int, byte: int) -> int:
 
 @compiled_loop
 def enter_item(machine: Machine, state: int, path: Rows, level: int) -> int:
-    """Note on the path where a state stands in an item that must differ from others, as `enter_quotation`.
+    """Note on the path the place of a state in an item that must differ from others, as `enter_quotation`.
 
     Each text of the item is a state of its own, so that nearly each token would make some.
     """
@@ -182,7 +180,7 @@ def other_frames(machine: Machine, state: int) -> int:
 
 @compiled_entry
 def split(machine: Machine, state: int, found: Ints) -> int:
-    """Write down the states of which a state is the union, one for each item that must differ from others.
+    """Write down the states whose union a state is, one for each item that must differ from others.
 
     Returns how many there are, 0 if the state is none that has to be split, or of too many; what is full.
     """

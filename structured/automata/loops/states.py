@@ -1,7 +1,8 @@
 """The states of the regular automaton: sets of frames, interned, and their rows of the table filled."""
 
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
 from structured.automata.loops.closure import close
-from structured.automata.loops.distinct import (
+from structured.automata.loops.distinct_items import (
     ITEM_START,
     item_after,
 )
@@ -32,10 +33,8 @@ from structured.automata.loops.machine import (
     TOO_MANY_WAYS,
     Machine,
 )
-from structured.automata.loops.transitions import gather_arcs
-from structured.automata.loops.unions import CROWDED, join_members
+from structured.automata.loops.transitions import CROWDED, gather_arcs, join_members
 from structured.automata.opcodes import FAR, UNIQUE_ITEM, A
-from structured.automata.protocol import DEAD, UNKNOWN, WHOLE
 
 MEMBERS, MEMBER_COUNT, FIRST_ARC, ARC_COUNT = range(4)
 """The columns of a state: where its frames lie in `members`, and how many there are; where its arcs lie in `arcs`, and
@@ -203,7 +202,7 @@ def follow(machine: Machine, state: int, byte: int) -> int:
 
     It is filled in for all the bytes around that are on the same arcs.
     """
-    if byte == WHOLE:
+    if byte == ROW_COMPLETE:
         return DEAD
     if machine.table[state, byte] != UNKNOWN:
         return int(machine.table[state, byte])
@@ -215,7 +214,7 @@ def follow(machine: Machine, state: int, byte: int) -> int:
     target = target_state(machine, first, end, byte)
     if target < DEAD:
         return target
-    low, high = 0, WHOLE - 1
+    low, high = 0, ROW_COMPLETE - 1
     for arc in range(first, end):
         if machine.arcs[arc, 0] > byte:
             high = min(high, int(machine.arcs[arc, 0]) - 1)
@@ -241,11 +240,11 @@ def step(machine: Machine, state: int, byte: int) -> int:
 @compiled_entry
 def expand(machine: Machine, state: int) -> int:
     """Fill the row of a state in `table`, the entry that tells so last; say what is full."""
-    for byte in range(WHOLE):
+    for byte in range(ROW_COMPLETE):
         target = follow(machine, state, byte)
         if target < DEAD:
             return target
-    machine.table[state, WHOLE] = DEAD
+    machine.table[state, ROW_COMPLETE] = DEAD
     return DONE
 
 

@@ -5,7 +5,8 @@ quote that ends the name; what the tokens without a quote may do there does not.
 quote, and the state of what is left is the same everywhere: an index walks most of the vocabulary from there, once.
 """
 
-from structured.automata.loops.distinct import beginning, length_unlike, next_begun, wanting
+from structured.automata.byte_automaton import UNKNOWN
+from structured.automata.loops.distinct_items import beginning, length_unlike, next_begun, wanting
 from structured.automata.loops.frames import (
     FINISHED,
     FIRST,
@@ -23,7 +24,6 @@ from structured.automata.loops.machine import DONE, MORE_MEMBERS, Machine
 from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, intern_state
 from structured.automata.loops.string_runs import BACKSLASH, NONE, QUOTE, find_string_run
 from structured.automata.opcodes import FAR, ITEM, OPERATION, REPEAT, SCAN, SEQUENCE, TEXT, UNLIKE, WORDS, A, B
-from structured.automata.protocol import UNKNOWN
 
 BROAD, NARROW, BEYOND = range(3)
 """What `find_string_parts` writes down: the state of what reads many texts before the next quote, and the state of what
@@ -44,7 +44,7 @@ def is_narrow(machine: Machine, leaf: int) -> bool:
 
 @compiled_loop
 def first_quote(machine: Machine, node: int, read: int) -> int:
-    """Return where the first quote stands in a text of which some bytes are read, NONE if there is none."""
+    """Return the place of the first quote in a text after the bytes that are read, NONE if there is none."""
     if machine.nodes[node, OPERATION] == TEXT:
         start = int(machine.nodes[node, A])
         for place in range(read, int(machine.nodes[node, B])):

@@ -1,4 +1,4 @@
-"""Where a state stands inside a string: how many characters may follow, whichever they are.
+"""String runs of states inside a string: how many characters may follow, whichever they are.
 
 That spares an index nearly all of its work there: what the plain tokens of so many characters are is known for a
 vocabulary, and what the others may do is the same at every count, unless the count runs out within one of them.

@@ -7,14 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
 from structured.automata.loops.configurations import LEXER, MOST, PLACE, arrival_of, configuration, fresh, landed, most
 from structured.automata.loops.grammar_machine import DONE, MORE_FOUND, NEEDS_ROW, NEEDS_WALK, GrammarMachine
 from structured.automata.loops.jit import Ints, Rows, Words, compiled_entry, compiled_loop
-from structured.automata.loops.machine import TrieArrays
+from structured.automata.loops.machine import END, FARTHEST, LEVEL, NEXT, STATE, TrieArrays
 from structured.automata.loops.stacks import advance
-from structured.automata.loops.table import END, FARTHEST, LEVEL, NEXT, STATE
 from structured.automata.opcodes import FAR
-from structured.automata.protocol import DEAD, UNKNOWN, WHOLE
 
 FOUND = 1
 """What `walk_lexer` counts in `progress`, besides the level that it stopped at: the nodes where tokens may end."""
@@ -30,28 +29,30 @@ WAITING, FEW = 2, 3
 MAX_FEW = 16
 """No set of few nodes has more."""
 
-SET, NEXT_WALK, TOKENS, TOKEN_COUNT, TARGETS, TARGET_COUNT, BEYOND, BEYOND_COUNT, FIRST_EXIT, FIRST_WORD = range(10)
+SET, NEXT_WALK, TOKENS, TOKEN_COUNT, TARGETS, TARGET_COUNT, BEYOND, BEYOND_COUNT, FIRST_TOKEN_END, FIRST_WORD = range(
+    10
+)
 """The columns of a walk: the set of nodes below which it is, the next walk of the same state of the lexer; where its
 rows begin in each of the arrays, and how many there are."""
 
 
 class WalkArrays(NamedTuple):
-    """What the tokens of a vocabulary do in states of the lexer, walk by walk; see `grammar/token_walks.py`.
+    """What the tokens of a vocabulary do in states of the lexer, walk by walk; see `grammar/vocabulary_walks.py`.
 
     `last[lexer state]` is the walk found last, -1 if there is none. The `tokens` of a walk are `terminal, rest` of the
     tokens of the grammar that may end; its `targets` the states of the lexer in which tokens of the vocabulary end
-    within one. `exits` are `which of the tokens, bytes to its end`, those of a target from its `first_exit` on, and
-    `is_complete` says that there are no others. From a `first_word` on are the words of a mask, and their bits, for
-    what ends at a token or, behind those of tokens, in a target. `beyond` are `which of the tokens, set, 1 if that has
-    few nodes`, and the `nodes` of a set lie from its `first_node` on.
+    within one. `token_ends` are `which of the tokens, bytes to its end`, those of a target from its `first_token_end`
+    on, and `is_complete` says that there are no others. From a `first_word` on are the words of a mask, and their bits,
+    for what ends at a token or, behind those of tokens, in a target. `beyond` are `which of the tokens, set, 1 if that
+    has few nodes`, and the `nodes` of a set lie from its `first_node` on.
     """
 
     last: Ints
     walks: Rows
     tokens: Rows
     targets: Ints
-    first_exit: Ints
-    exits: Rows
+    first_token_end: Ints
+    token_ends: Rows
     is_complete: Ints
     first_word: Ints
     words: Ints
@@ -95,7 +96,7 @@ def walk_lexer(
             level -= 1
             state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
             continue
-        if state >= len(rows) or rows[state, WHOLE] == UNKNOWN or progress[FOUND] == len(found):
+        if state >= len(rows) or rows[state, ROW_COMPLETE] == UNKNOWN or progress[FOUND] == len(found):
             path[level, NEXT] = node
             progress[LEVEL] = level
             return MORE_FOUND if progress[FOUND] == len(found) else NEEDS_ROW
@@ -280,7 +281,7 @@ def walk_one(machine: GrammarMachine, place: int, walks: WalkArrays, walk: int, 
     """Set the bits of the tokens of a walk that may follow at a place.
 
     Returns a distance that no state after one exceeds; what is full or has to be told. `ends` become, for each token of
-    the grammar that may end, the configuration after it, DEAD if it cannot stand there, and the bytes to the end.
+    the grammar that may end, the configuration after it, DEAD if it cannot follow there, and the bytes to the end.
     """
     farthest = 0
     first, count = int(walks.walks[walk, TOKENS]), int(walks.walks[walk, TOKEN_COUNT])
@@ -294,11 +295,13 @@ def walk_one(machine: GrammarMachine, place: int, walks: WalkArrays, walk: int, 
         ends[end, 0] = DEAD if left >= FAR else after
         ends[end, 1] = left
         farthest = max(farthest, allowed(walks, words + end, left, mask))
-    target, exits = int(walks.walks[walk, TARGETS]), int(walks.walks[walk, FIRST_EXIT])
+    target, token_ends = int(walks.walks[walk, TARGETS]), int(walks.walks[walk, FIRST_TOKEN_END])
     for position in range(walks.walks[walk, TARGET_COUNT]):
         left = FAR
-        for way in range(walks.first_exit[exits + position], walks.first_exit[exits + position + 1]):
-            left = min(left, int(walks.exits[way, 1] + ends[walks.exits[way, 0], 1]))
+        for way in range(
+            walks.first_token_end[token_ends + position], walks.first_token_end[token_ends + position + 1]
+        ):
+            left = min(left, int(walks.token_ends[way, 1] + ends[walks.token_ends[way, 0], 1]))
         if left >= FAR and not walks.is_complete[target + position]:
             current = configuration(machine, int(walks.targets[target + position]), place)
             left = current if current < 0 else most_of(machine, current)

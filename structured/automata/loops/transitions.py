@@ -1,12 +1,29 @@
 """What a frame that reads a byte goes on with after it: arcs, each from a range of bytes to a frame."""
 
-from structured.automata.loops.frames import FIRST, NODE, SECOND, TAIL, frame, push
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE
+from structured.automata.loops.frames import FINISHED, FIRST, MARK, NODE, ROUND, SECOND, TAIL, frame, push
 from structured.automata.loops.jit import compiled_loop
-from structured.automata.loops.machine import MORE_ARCS, Machine
+from structured.automata.loops.machine import MORE_ARCS, MORE_MEMBERS, Machine
 from structured.automata.loops.quoting import byte_at, first_rank, length_of_one, rule_after
 from structured.automata.loops.word_lists import character_place, is_word, next_word
-from structured.automata.opcodes import ARCS, FAR, ITEM, OPERATION, QUOTATION, SCAN, UNLIKE, UNLIMITED, WORDS, A, B, C
-from structured.automata.protocol import DEAD, WHOLE
+from structured.automata.opcodes import (
+    ARCS,
+    BARRIER,
+    FAR,
+    ITEM,
+    OPERATION,
+    QUOTATION,
+    REPEAT,
+    SCAN,
+    SEQUENCE,
+    UNION_NODE,
+    UNLIKE,
+    UNLIMITED,
+    WORDS,
+    A,
+    B,
+    C,
+)
 
 
 @compiled_loop
@@ -98,7 +115,11 @@ def gather_quotation(machine: Machine, leaf: int, count: int) -> int:
         byte = byte_at(machine, quotation, first, depth)
         after = first_rank(machine, quotation, first, end, depth, byte + 1)
         state = rule_after(machine, quotation, first, depth, int(machine.frames[below, SECOND]))
-        if byte != WHOLE and state != DEAD and length_of_one(machine, quotation, first, after, depth + 1, state) < FAR:
+        if (
+            byte != BARRIER
+            and state != DEAD
+            and length_of_one(machine, quotation, first, after, depth + 1, state) < FAR
+        ):
             if count == len(machine.arcs):
                 return MORE_ARCS
             target = frame(machine, node, first, after, frame(machine, node, -2 - depth, state, tail))
@@ -138,7 +159,7 @@ def gather_arcs(machine: Machine, leaf: int, count: int) -> int:  # noqa: C901  
     if count == len(machine.arcs):
         return MORE_ARCS
     if operation == ITEM:
-        machine.arcs[count, 0], machine.arcs[count, 1], machine.arcs[count, 2] = 0, WHOLE - 1, -leaf
+        machine.arcs[count, 0], machine.arcs[count, 1], machine.arcs[count, 2] = 0, ROW_COMPLETE - 1, -leaf
         return count + 1
     read = int(machine.frames[leaf, FIRST])
     target = tail
@@ -149,3 +170,125 @@ def gather_arcs(machine: Machine, leaf: int, count: int) -> int:  # noqa: C901  
     machine.arcs[count, 0] = machine.arcs[count, 1] = machine.text[first + read]
     machine.arcs[count, 2] = target
     return count + 1
+
+
+CROWDED = 16
+"""Frames of a state that need not be joined."""
+
+MAX_COMMON = 16
+"""Frames above the union that are compared."""
+
+
+@compiled_loop
+def is_same_top(machine: Machine, one: int, other: int) -> bool:
+    """Tell whether two frames differ only in what is below them."""
+    return bool(
+        machine.frames[one, NODE] == machine.frames[other, NODE]
+        and machine.frames[one, FIRST] == machine.frames[other, FIRST]
+        and machine.frames[one, SECOND] == machine.frames[other, SECOND]
+    )
+
+
+@compiled_loop
+def add_frame(machine: Machine, start: int, count: int, new: int) -> int:
+    """Put a frame among those that were marked in this round, which are in order; return how many there are then."""
+    if machine.frames[new, MARK] == machine.sizes[ROUND]:
+        return count
+    machine.frames[new, MARK] = machine.sizes[ROUND]
+    if start + count == len(machine.members):
+        return MORE_MEMBERS
+    place = start + count
+    while place > start and machine.members[place - 1] > new:
+        machine.members[place] = machine.members[place - 1]
+        place -= 1
+    machine.members[place] = new
+    return count + 1
+
+
+@compiled_loop
+def gather_below(machine: Machine, first: int, end: int, free: int) -> int:
+    """Write what is below some members at a free place of `members`, in order, and unions frame by frame.
+
+    Returns how many frames that is; what is full.
+    """
+    machine.sizes[ROUND] += 1
+    count = 0
+    for position in range(first, end):
+        below = int(machine.frames[machine.members[position], TAIL])
+        while below != FINISHED and machine.frames[below, NODE] == UNION_NODE:
+            count = add_frame(machine, free, count, int(machine.frames[below, FIRST]))
+            below = int(machine.frames[below, TAIL])
+            if count < 0:
+                return count
+        count = add_frame(machine, free, count, below)
+        if count < 0:
+            return count
+    return count
+
+
+@compiled_loop
+def have_same_top(machine: Machine, start: int, end: int) -> bool:
+    """Tell whether some members are repetitions or sequences that differ only in what is below them."""
+    first = int(machine.members[start])
+    if first == FINISHED or machine.nodes[machine.frames[first, NODE], OPERATION] not in (REPEAT, SEQUENCE):
+        return False
+    for position in range(start + 1, end):
+        other = int(machine.members[position])
+        if other == FINISHED or not is_same_top(machine, first, other):
+            return False
+    return True
+
+
+@compiled_loop
+def joined(machine: Machine, start: int, end: int, free: int) -> int:
+    """Return the frame that joins members with the same top, on the union of what is below; what is full.
+
+    `a b c`, `a b d` → `a b (c | d)`
+    """
+    machine.stack[0] = machine.members[start]
+    above = 1
+    count = gather_below(machine, start, end, free)
+    while count > 1 and above < MAX_COMMON and have_same_top(machine, free, free + count):
+        machine.stack[above] = machine.members[free]
+        above += 1
+        behind = free + count
+        count = gather_below(machine, free, behind, behind)
+        for position in range(count):
+            machine.members[free + position] = machine.members[behind + position]
+    if count < 0:
+        return count
+    below = int(machine.members[free + count - 1])
+    for position in range(free + count - 2, free - 1, -1):
+        below = frame(machine, UNION_NODE, int(machine.members[position]), 0, below)
+    while above > 0:
+        above -= 1
+        top = machine.stack[above]
+        node, first, second = machine.frames[top, NODE], machine.frames[top, FIRST], machine.frames[top, SECOND]
+        below = frame(machine, int(node), int(first), int(second), below)
+    return below
+
+
+@compiled_loop
+def join_members(machine: Machine, start: int, count: int) -> int:
+    """Join those of some members that have the same top, and mark what is left; return how many that are."""
+    end, group, left = start + count, start, start
+    while group < end:
+        leaf, after = int(machine.members[group]), group + 1
+        if leaf != FINISHED and machine.nodes[machine.frames[leaf, NODE], OPERATION] not in (QUOTATION, ITEM):
+            for position in range(group + 1, end):
+                other = int(machine.members[position])
+                if other != FINISHED and is_same_top(machine, leaf, other):
+                    machine.members[position] = machine.members[after]
+                    machine.members[after] = other
+                    after += 1
+        if after > group + 1:
+            leaf = joined(machine, group, after, end)
+            if leaf < 0:
+                return leaf
+        machine.members[left] = leaf
+        left += 1
+        group = after
+    machine.sizes[ROUND] += 1
+    for position in range(start, left):
+        machine.frames[machine.members[position], MARK] = machine.sizes[ROUND]
+    return left - start

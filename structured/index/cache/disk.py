@@ -1,25 +1,115 @@
-"""Arrays in a folder, by key, for later processes.
+"""The files of the cache: named arrays as bytes with a checksum, and a folder of them."""
 
-Of two processes that write one file at once, the last wins; a reader has the old file or the new one.
-
-Under the name of an entry there may be anything. Only regular files are read, since a FIFO keeps its reader waiting for
-ever, and a link leads anywhere.
-"""
-
+import hashlib
+import json
 import os
 import stat
+import struct
 import tempfile
+import zlib
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from structured.errors import CacheWarning
 from structured.errors.calling_line import warn
-from structured.index.cache.arrays import Arrays, ForgedError, decode, encode
-from structured.models.cache_folder import WRITING, CacheFolder, Clearing, kept_folder
+from structured.index.cache_folder import WRITING, CacheFolder, Clearing, kept_folder
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+class ForgedError(ValueError):
+    """A file has the right checksum and a content that `encode` never writes: it was not damaged, but made so."""
+
+
+MAGIC = b"structured cache 1\n"
+"""The format; another one has another magic, and files of the old are strangers to it."""
+
+TYPES: dict[str, np.dtype[Any]] = {"i4": np.dtype("<i4"), "u1": np.dtype("u1")}
+"""What arrays may be of; their bytes are the same on every machine."""
+
+MAX_RAW_BYTES = 1 << 28
+"""Of the arrays of one file, whatever its header says."""
+
+
+SOURCES = ("regex", "vocabulary", "automata", "index")
+"""The packages that a file depends on besides the pattern and the vocabulary, which its name is a digest of as well."""
+
+
+def key_of(kind: str, *parts: bytes) -> str:
+    """Return the name of what is made from some parts, by this very code."""
+    digest = hashlib.sha256(MAGIC + _code() + kind.encode())
+    for part in parts:
+        digest.update(struct.pack("<Q", len(part)))
+        digest.update(part)
+    return f"{kind}-{digest.hexdigest()}"
+
+
+@cache
+def _code() -> bytes:
+    """Return a digest of the sources that decide what is kept, so that no release and no edit reads another's files."""
+    digest = hashlib.sha256()
+    package = Path(__file__).parents[2]
+    for path in sorted(path for folder in SOURCES for path in (package / folder).rglob("*.py")):
+        with suppress(OSError):
+            digest.update(path.read_bytes())
+    return digest.digest()
+
+
+def encode(arrays: Arrays) -> bytes:
+    """Return arrays as bytes: the magic, a checksum, the length of a header, the header, the compressed data."""
+    header: dict[str, tuple[str, tuple[int, ...]]] = {}
+    data: list[bytes] = []
+    for name, array in arrays.items():
+        kind = f"{array.dtype.kind}{array.dtype.itemsize}"
+        header[name] = (kind, array.shape)
+        data.append(np.ascontiguousarray(array, dtype=TYPES[kind]).tobytes())
+    described = json.dumps(header).encode()
+    body = struct.pack("<I", len(described)) + described + zlib.compress(b"".join(data), 1)
+    return MAGIC + hashlib.sha256(body).digest() + body
+
+
+def decode(data: bytes) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file. Raises ValueError if it was damaged, and ForgedError if `encode` never wrote it."""
+    start = len(MAGIC) + 32
+    if data[: len(MAGIC)] != MAGIC or data[len(MAGIC) : start] != hashlib.sha256(data[start:]).digest():
+        raise ValueError("The file is not of this format, or was damaged.")
+    try:
+        return _decode_body(data[start:])
+    except (ValueError, struct.error, zlib.error, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ForgedError(f"The file has the right checksum and the wrong content: {error}") from error
+
+
+def _decode_body(data: bytes) -> dict[str, NDArray[Any]]:
+    """Return the arrays behind a checksum that is right."""
+    (length,) = struct.unpack_from("<I", data)
+    header = json.loads(data[4 : 4 + length])
+    shapes = {name: (TYPES[kind], _shape(shape)) for name, (kind, shape) in header.items()}
+    sizes = [dtype.itemsize * int(np.prod(shape, dtype=object)) for dtype, shape in shapes.values()]
+    if sum(sizes) > MAX_RAW_BYTES:
+        raise ValueError("The arrays are too large.")
+    reader = zlib.decompressobj()
+    raw = reader.decompress(data[4 + length :], sum(sizes) + 1)
+    if len(raw) != sum(sizes) or not reader.eof:
+        raise ValueError("The arrays are longer or shorter than the header says.")
+    ends = np.cumsum([0, *sizes]).tolist()
+    return {
+        name: np.frombuffer(raw[start:end], dtype=dtype).reshape(shape).astype(dtype.newbyteorder("="))
+        for (name, (dtype, shape)), start, end in zip(shapes.items(), ends[:-1], ends[1:], strict=True)
+    }
+
+
+def _shape(shape: object) -> tuple[int, ...]:
+    if not isinstance(shape, list) or not all(type(length) is int and 0 <= length <= MAX_RAW_BYTES for length in shape):
+        raise ValueError(f"{shape!r} is not a shape.")
+    return tuple(shape)
+
 
 __all__ = ["Clearing", "DiskCache", "default_cache"]
 
@@ -39,7 +129,7 @@ class DiskCache(CacheFolder):
     def load(self, key: str) -> dict[str, NDArray[Any]] | None:
         """Return the arrays saved under a key; None if there are none, or none that can be trusted to be whole.
 
-        Warns with CacheWarning where something else stands in the place of a file, or a file was forged.
+        Warns with CacheWarning if there is something else in place of a file, or a file was forged.
         """
         path = self.path(key)
         try:
@@ -65,7 +155,7 @@ class DiskCache(CacheFolder):
         )
 
     def save(self, key: str, arrays: Arrays) -> None:
-        """Save arrays under a key, in place of what was there. Who reads meanwhile has the old ones or the new."""
+        """Save arrays under a key, in place of what was there. A reader gets the old ones or the new ones."""
         data = encode(arrays)
         if len(data) > self.max_bytes:
             return

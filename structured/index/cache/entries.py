@@ -1,10 +1,9 @@
-"""Entries of the cache: what a later process would have to compute again of an index, a vocabulary or a grammar.
+"""Entries of the cache: what a later process would have to compute again of an index or a vocabulary.
 
 Of an index its masks are kept, and how their states are reached: a tree of single bytes from the start. The automaton
 is not read back but walked again along that tree, a fifth of the work of finding the masks; so no number of a file is a
 state's, and none is ever followed by a compiled loop. Of a vocabulary its tries are kept. Their numbers are followed by
-compiled loops, so that each is checked to lie inside of what it points into; and they must spell the tokens. Of a
-grammar the tables of its parser are kept, which are checked alike.
+compiled loops, so that each is checked to lie inside of what it points into; and they must spell the tokens.
 """
 
 from collections.abc import Mapping
@@ -16,11 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import AUTOMATON_ERRORS, DEAD, Automaton
-from structured.index.cache.arrays import Arrays, key_of
-from structured.index.cache.disk import DiskCache
+from structured.index.cache.disk import Arrays, DiskCache, key_of
 from structured.index.index import Index
 from structured.index.masks import words_of
-from structured.output_types.grammar import Grammar, learn_tables, sources_of, tables_of
 from structured.vocabulary import TokenLayout, Vocabulary
 from structured.vocabulary.trie import Trie
 
@@ -91,24 +88,6 @@ def load_layout(cache: DiskCache, vocabulary: Vocabulary) -> None:
         trie = getattr(vocabulary, which)
         arrays |= {f"{which}_{name}": getattr(trie, name) for name in _TRIE_ARRAYS}
     cache.save(key, arrays)
-
-
-def load_tables(cache: DiskCache, grammar: Grammar[Any]) -> None:
-    """Let a grammar be read as another process has, or for others to come. Raises GrammarError if it is refused.
-
-    Nothing is kept of one that imports from files, since those may change.
-    """
-    sources = sources_of(grammar)
-    if sources is None:
-        return
-    key = key_of("grammar", *sources)
-    arrays = cache.load(key)
-    if arrays is not None:
-        with suppress(ValueError, KeyError):
-            learn_tables(grammar, arrays["tables"].tobytes())
-            return
-        cache.reject(key)
-    cache.save(key, {"tables": np.frombuffer(tables_of(grammar), dtype=np.uint8)})
 
 
 def _index_key(index: Index) -> str | None:

@@ -9,10 +9,10 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
+from structured.decoding.compiled_types import load_grammars
 from structured.decoding.running_batch import RunningBatch
 from structured.errors import StructuredError
 from structured.extraction.extractor import Extractor
-from structured.index.compile import load_grammars
 from structured.integrations.server.guard import Guard
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_errors import (

@@ -9,8 +9,9 @@ import logging
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from structured.decoding.compiled_types import compile_type
 from structured.errors import StructuredError
-from structured.index.compile import compile_type, save_learned
+from structured.index.compilation import save_learned
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import Mask, MaskTable, mask_of

@@ -13,7 +13,7 @@ from typing import Any
 
 from structured.automata.dfa import Alphabet, Intersection, Language, PatternLanguage, alphabet_of, explore
 from structured.automata.dfa.elimination import expression
-from structured.automata.dfa.protocol import SmallStates
+from structured.automata.dfa.language import SmallStates
 from structured.json_schema.numbers.ranges import (
     GREATEST_EXPONENT,
     LEAST_EXPONENT,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from structured.errors import StructuredError
-from structured.errors.plain_data import data_to_error
+from structured.errors.error_data import data_to_error
 from structured.models.remote.exchange import ServedToken, ServerAnswer, ServerRequest
 from structured.models.remote.form import Envelope, Form, Unreadable, checked, choice_schema, cut_off, wrapped
 from structured.models.remote.gbnf_writer import pattern_to_gbnf, words_to_gbnf

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
+from structured.automata.byte_automaton import AUTOMATON_ERRORS, Recogniser
 from structured.automata.combination import Expression, OneOf
-from structured.automata.protocol import AUTOMATON_ERRORS
-from structured.automata.recogniser import Recogniser
 from structured.errors.values import described
 from structured.output_types.choice import Choice
 from structured.output_types.combining.parts import (

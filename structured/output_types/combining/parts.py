@@ -9,8 +9,8 @@ from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, overload
 
 from structured.automata import Automaton, RegularAutomaton
+from structured.automata.byte_automaton import Renewing
 from structured.automata.combination import Expression, Positions, combined
-from structured.automata.recogniser import Renewing
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.values import message, shown
 from structured.json_schema.document.location import Optionals

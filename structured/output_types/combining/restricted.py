@@ -5,9 +5,9 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from structured.automata import Automaton, RegularAutomaton
-from structured.automata.dfa.patterns import is_of_characters
+from structured.automata.byte_automaton import Recogniser
+from structured.automata.dfa.products import is_of_characters
 from structured.automata.product import EmptyProductError, complement, named, product
-from structured.automata.recogniser import Recogniser
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.values import shown
 from structured.output_types.annotations import Annotation

@@ -8,8 +8,8 @@ Backtracking was the alternative: it may take a number of steps that grows with 
 
 from collections.abc import Callable, Iterator
 
+from structured.automata.byte_automaton import DEAD
 from structured.automata.combination import Member, Positions
-from structured.automata.protocol import DEAD
 from structured.errors import arguments
 
 Span = tuple[int, int, int]

@@ -6,9 +6,9 @@ from hashlib import sha256
 from typing import Any
 
 from structured.automata import Automaton, RegularAutomaton
+from structured.automata.byte_automaton import Recogniser
 from structured.automata.combination import InSequence, combined
 from structured.automata.product import EmptyProductError, complement, named, product
-from structured.automata.recogniser import Recogniser
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.arguments import MAX_COUNT
 from structured.errors.values import described, shown

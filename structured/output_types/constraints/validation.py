@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from structured.automata import Automaton, RegularAutomaton
-from structured.automata.recogniser import Recogniser
+from structured.automata.byte_automaton import Recogniser
 from structured.errors.recursion import with_room
 from structured.json_schema.schema_compiler import compiled
 from structured.json_schema.whitespace import read_whitespace

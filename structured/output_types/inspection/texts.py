@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from structured.automata import DEAD, WHOLE, Automaton
+from structured.automata import DEAD, ROW_COMPLETE, Automaton
 from structured.output_types.inspection.report import Answers, Cost, Hazard
 
 MAX_STATES = 5_000
@@ -46,7 +46,7 @@ def inspect_texts(automaton: Automaton, how_to_limit: str = "") -> tuple[Cost, A
 
 def _arcs(automaton: Automaton, state: int) -> _Arcs:
     automaton.expand(state)
-    row = automaton.table[state][:WHOLE]
+    row = automaton.table[state][:ROW_COMPLETE]
     return [(byte, int(row[byte])) for byte in np.flatnonzero(row > DEAD).tolist()]
 
 

@@ -1,0 +1,143 @@
+r"""Patterns without assertions: what a pattern says of its neighbourhood, written out in the texts themselves.
+
+Compiled loops follow patterns whose nodes each read something. Of a whole text much is known at its ends: there `^`,
+`$` and `(?!x)` hold or not, whatever the text. The assertions that are left take the automaton of the texts, which
+becomes a right-linear grammar.
+"""
+
+from structured.automata.dfa.alternating import PatternLanguage
+from structured.automata.dfa.exploration import explore
+from structured.automata.dfa.products import automaton_to_pattern
+from structured.errors import PatternError
+from structured.errors.recursion import deep
+from structured.regex.syntax import (
+    EMPTY,
+    Alternation,
+    Assertion,
+    Boundary,
+    CharSet,
+    Concat,
+    Literal,
+    Lookahead,
+    Lookbehind,
+    Pattern,
+    Repeat,
+    Words,
+    alternation,
+    concat,
+)
+from structured.regex.traversal import nodes_of
+
+
+def matched_texts(whole: Pattern, source: str) -> Pattern:
+    """Return the pattern of the texts that a regular expression matches, without boundaries and lookarounds.
+
+    Raises PatternError, which shows the `source`, where there is no such text, or its automaton is too large.
+    """
+    try:
+        pattern = without_assertions(whole)
+    except PatternError as error:
+        raise PatternError(error.problem, pattern=source, remedy=error.remedy) from error
+    if pattern is None:
+        raise PatternError("No text matches", pattern=source, remedy="Correct the pattern.")
+    return pattern
+
+
+def without_assertions(pattern: Pattern) -> Pattern | None:
+    """Return a pattern of the same texts without boundaries and lookarounds; None if no text matches.
+
+    Raises PatternError where the automaton that this takes is too large.
+    """
+    trimmed = _trimmed(pattern)
+    if not any(isinstance(node, Assertion) for node in nodes_of(trimmed)):
+        return trimmed
+    automaton = explore(PatternLanguage(trimmed))
+    return None if automaton is None else automaton_to_pattern(automaton)
+
+
+@deep
+def _trimmed(pattern: Pattern) -> Pattern:
+    """Return a pattern of whole texts without the assertions that surely hold at their ends."""
+    if isinstance(pattern, Alternation):
+        return alternation(*map(_trimmed, pattern.options))
+    parts: list[Pattern] = list(pattern.parts) if isinstance(pattern, Concat) else [pattern]
+    while parts and _holds(parts[0], is_end=False):
+        parts.pop(0)
+    while parts and _holds(parts[-1], is_end=True):
+        parts.pop()
+    return concat(*(_without_redundant(parts)))
+
+
+def _holds(part: Pattern, *, is_end: bool) -> bool:
+    return isinstance(part, Assertion) and _empty_at(part, is_end=is_end) is True
+
+
+def _without_redundant(parts: list[Pattern]) -> list[Pattern]:
+    """Return parts without the lookaheads that what follows them decides: `(?![^"])"` → `"`."""
+    return [
+        part
+        for part, following in zip(parts, [*parts, EMPTY][1:], strict=True)
+        if not (
+            isinstance(part, Lookahead)
+            and part.negated
+            and isinstance(part.pattern, CharSet)
+            and _begins_without(following, part.pattern)
+        )
+    ]
+
+
+def _begins_without(pattern: Pattern, excluded: CharSet) -> bool:
+    """Tell whether a pattern surely begins with a character, and with none of some."""
+    match pattern:
+        case Literal(text) if text:
+            return not _overlap(((ord(text[0]),) * 2,), excluded.ranges)
+        case Words(texts) if "" not in texts:
+            return not any(_overlap(((ord(text[0]),) * 2,), excluded.ranges) for text in texts)
+        case CharSet(ranges):
+            return not _overlap(ranges, excluded.ranges)
+        case Repeat(item, minimum) if minimum > 0:
+            return _begins_without(item, excluded)
+        case Alternation(options):
+            return all(_begins_without(option, excluded) for option in options)
+        case Concat(parts):
+            return _begins_without(parts[0], excluded)
+    return False
+
+
+def _overlap(left: tuple[tuple[int, int], ...], right: tuple[tuple[int, int], ...]) -> bool:
+    place = 0
+    for low, high in left:
+        while place < len(right) and right[place][1] < low:
+            place += 1
+        if place < len(right) and right[place][0] <= high:
+            return True
+    return False
+
+
+@deep
+def _empty_at(pattern: Pattern, *, is_end: bool) -> bool | None:
+    """Tell whether a pattern matches the empty text at the end of every text (or at its start); None if not at all."""
+    match pattern:
+        case Literal(text):
+            return not text
+        case Words(texts):
+            return "" in texts
+        case CharSet():
+            return False
+        case Boundary(kind):
+            return True if kind == ("end" if is_end else "start") else None
+        case Lookahead(inside, negated):
+            held = _empty_at(inside, is_end=True) if is_end else None
+            return None if held is None else held != negated
+        case Lookbehind(inside, negated):
+            held = None if is_end else _empty_at(inside, is_end=False)
+            return None if held is None else held != negated
+        case Repeat(item, minimum):
+            return True if minimum == 0 else _empty_at(item, is_end=is_end)
+        case Concat(parts):
+            found = [_empty_at(part, is_end=is_end) for part in parts]
+            return False if False in found else None if None in found else True
+        case Alternation(options):
+            found = [_empty_at(option, is_end=is_end) for option in options]
+            return True if True in found else None if None in found else False
+    return None

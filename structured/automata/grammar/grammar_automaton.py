@@ -1,0 +1,438 @@
+"""The lazy deterministic automaton of a context-free grammar over bytes.
+
+This is section 4 of Willard & Louf ("Efficient Guided Generation for Large Language Models", 2023): a configuration is
+the state of the lexer within a token, and the stack of the parser. A state of the automaton is a set of these, mostly
+of one or two, since the rest of the text may decide where a token ends. It is kept only if some text goes on to the
+end: the shortest is found by a search that what the lexer and the parser need at least leads straight there (A*, of
+Hart, Nilsson and Raphael, 1968). What a search finds is remembered, so that the next takes a few steps.
+
+`plain.py` is all of that in plain Python. Here the lexer is the same, and the rest are compiled loops: a text soon
+passes through no new states of the lexer, but through new stacks as long as it goes on.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from threading import Lock
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringRun
+from structured.automata.grammar.garbage_collection import collected
+from structured.automata.grammar.lalr_tables import Tables
+from structured.automata.grammar.lexer import Lexer
+from structured.automata.grammar.machine_layout import (
+    LIMITS,
+    MAX_SEARCHED,
+    EmptyGrammarError,
+    Remainders,
+    SearchedTooFarError,
+    new_machine,
+)
+from structured.automata.grammar.token_ends import TokenEnds
+from structured.automata.grammar.vocabulary_walks import TokenWalks
+from structured.automata.regular import Limits
+from structured.errors import GrammarError
+from structured.vocabulary.trie import Trie
+
+if TYPE_CHECKING:
+    from structured.automata.loops.grammar_machine import GrammarMachine
+
+MAX_TOKEN_WALKS = 5_000
+"""States of the lexer, with nodes of a trie, for which the tokens below are sorted."""
+
+
+class GrammarAutomaton:
+    """The automaton of the texts of a grammar; follows the `Automaton` protocol.
+
+    Each begins with `prefix`, and none has a byte of `absent`. Raises GrammarError if there are none.
+    """
+
+    def __init__(  # noqa: PLR0913  what tells it from others
+        self,
+        tables: Tables,
+        *,
+        prefix: bytes = b"",
+        absent: frozenset[int] = frozenset(),
+        limits: Limits = LIMITS,
+        max_searched: int = MAX_SEARCHED,
+        lexer: Lexer | None = None,
+    ) -> None:
+        self.tables = tables
+        self.prefix = prefix
+        self.absent = absent
+        self.limits = limits
+        self.max_searched = max_searched
+        self.lexer = (
+            Lexer(tables.terminals, tables.contexts, indentation=tables.indentation) if lexer is None else lexer
+        )
+        self._lock = Lock()
+        self._began = 0.0
+        self._kept = 0
+        self._enough = limits.bytes // 4
+        self._remainders = Remainders(tables, self._widths(), self.lexer.blank_width)
+        self._token_ends = TokenEnds(self.lexer, absent)
+        self._token_walks: dict[int, TokenWalks] = {}
+        self._told = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0, "token_ends": 0}
+        self._machine: GrammarMachine = new_machine(tables, absent, self._facts())
+        self._weighed = self._machine
+        loops, first = _loops("grammar_states"), tables.start
+        self.start = self._alone(lambda: loops.begin(self._machine, first, self.lexer.beginning))
+        if self.start == DEAD:
+            raise EmptyGrammarError
+        for byte in reversed(prefix):
+            after = self.start
+            self.start = self._alone(lambda: loops.before(self._machine, after, byte))  # noqa: B023  called now
+
+    def __repr__(self) -> str:
+        return f"GrammarAutomaton({len(self.tables.terminals)} terminals, states={self._states_used})"
+
+    @property
+    def fingerprint(self) -> bytes | None:
+        """A digest of the tables."""
+        return hashlib.sha256(repr((self.tables, self.prefix, sorted(self.absent))).encode()).digest()
+
+    def with_prefix(self, text: str) -> "GrammarAutomaton":
+        """Return the automaton of the same texts, each with some text in front."""
+        return self._changed(text.encode() + self.prefix, self.absent)
+
+    def without_bytes(self, absent: frozenset[int]) -> "GrammarAutomaton | None":
+        """Return the automaton of the same texts but for those in which some bytes occur; see the protocol."""
+        if not absent.isdisjoint(self.prefix):
+            return None
+        try:
+            return self._changed(self.prefix, self.absent | absent)
+        except EmptyGrammarError:
+            return None
+
+    def _changed(self, prefix: bytes, absent: frozenset[int]) -> "GrammarAutomaton":
+        return GrammarAutomaton(
+            self.tables,
+            prefix=prefix,
+            absent=absent,
+            limits=self.limits,
+            max_searched=self.max_searched,
+            lexer=self.lexer if self.lexer.has_room else None,
+        )
+
+    def reset(self) -> "GrammarAutomaton":
+        """Return the automaton of the same texts that has walked nothing, but for its lexer."""
+        return self._changed(self.prefix, self.absent)
+
+    @property
+    def table(self) -> NDArray[np.int32]:
+        """The successors that are known; shape (states, 256)."""
+        return self._machine.table
+
+    @property
+    def distances(self) -> NDArray[np.int32]:
+        """The number of bytes in the shortest completion of each state; shape (states,)."""
+        return self._machine.distances
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the tables and what has been walked so far take."""
+        return sum(int(array.nbytes) for array in self._machine)
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether half of the limits is used up. Texts go on here, and new ones are better begun with another."""
+        is_large = 2 * self._states_used > self.limits.states or 2 * self._kept > self.limits.bytes
+        return is_large or not self.lexer.has_room
+
+    def accepts(self, state: int) -> bool:
+        """Tell whether the bytes read so far are a whole text of the grammar."""
+        return bool(self._machine.distances[state] == 0)
+
+    def step(self, state: int, byte: int) -> int:
+        """Return the successor of a state, or DEAD."""
+        if state == DEAD or byte == ROW_COMPLETE:
+            return DEAD
+        known = int(self._machine.table[state, byte])
+        if known != UNKNOWN:
+            return known
+        loops = _loops("grammar_states")
+        return self._alone(lambda: loops.step(self._machine, state, byte))
+
+    def expand(self, state: int) -> None:
+        """Fill the row of a state."""
+        loops = _loops("grammar_states")
+        self._alone(lambda: loops.expand(self._machine, state))
+
+    def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
+        """Set the bits of the tokens of a trie that may follow; see the protocol."""
+        return self._alone(lambda: self._walk(trie, state, mask))
+
+    def _walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
+        farthest, node = 0, np.zeros(1, dtype=np.int32)
+        while not self._members(state):  # in the prefix, where one byte may follow
+            byte = int(np.flatnonzero(self._machine.table[state] != DEAD)[0])
+            state = int(self._machine.table[state, byte])
+            below = range(trie.first[node[0]], trie.first[node[0] + 1])
+            node[0] = next((child for child in below if trie.byte[child] == byte), 0)
+            if not node[0]:
+                return farthest
+            farthest = max(farthest, self._mark(trie, node[0], state, mask))
+        return max(farthest, self._walk_from(trie, self._members(state), node, mask))
+
+    def _members(self, state: int) -> list[int]:
+        """Return the configurations of a state; none for one within the prefix."""
+        first, count = self._machine.states[state].tolist()
+        found: list[int] = self._machine.members[first : first + count].tolist()
+        return found
+
+    def _mark(self, trie: Trie, node: int, state: int, mask: NDArray[np.uint32]) -> int:
+        """Set the bits of the tokens at a node, which lead to a state; return its distance if there are some."""
+        token_ids = trie.token_ids[trie.token_start[node] : trie.token_start[node + 1]]
+        np.bitwise_or.at(mask, token_ids >> 5, np.uint32(1) << (token_ids & 31).astype(np.uint32))
+        return int(self._machine.distances[state]) if len(token_ids) else 0
+
+    def _walk_from(self, trie: Trie, currents: list[int], nodes: NDArray[np.int32], mask: NDArray[np.uint32]) -> int:
+        """Set the bits of the tokens below some nodes that may follow configurations.
+
+        Returns a distance that no state after one exceeds.
+        """
+        loops, machine, table = _loops("token_walks"), _loops("grammar_machine"), _loops("machine")
+        walks = self._token_walks.setdefault(id(trie), TokenWalks(trie))  # which keeps its id from another trie
+        number = walks.set_of(nodes)
+        waiting = np.array([(current, number) for current in currents], dtype=np.int32)
+        few, ends = (np.zeros((count, 2), dtype=np.int32) for count in (1024, walks.longest))
+        progress = np.array([0, 0, len(currents), 0], dtype=np.int32)
+
+        def walk() -> int:
+            nonlocal waiting, few, ends
+            while True:
+                answer: int = loops.walk_on(self._machine, walks.arrays, waiting, few, ends, mask, progress)
+                if answer == machine.NEEDS_WALK and walks.count < MAX_TOKEN_WALKS:
+                    current, below = waiting[progress[loops.WAITING] - 1].tolist()
+                    self._add_token_walk(walks, int(self._machine.configurations[current, 0]), below)
+                    ends = np.zeros((walks.longest, 2), dtype=np.int32)
+                elif answer == machine.NEEDS_WALK:
+                    progress[loops.WAITING] -= 1
+                    current, below = waiting[progress[loops.WAITING]].tolist()
+                    more = np.array([(current, node) for node in walks.nodes_of(below).tolist()], dtype=np.int32)
+                    few = np.concatenate([few[: progress[loops.FEW]], more, np.zeros_like(few)])
+                    progress[loops.FEW] += len(more)
+                elif answer == machine.MORE_FOUND:
+                    waiting, few = (np.concatenate([one, np.zeros_like(one)]) for one in (waiting, few))
+                else:
+                    return answer
+
+        self._until_done(walk)
+        few = few[: progress[loops.FEW]]
+        farthest = int(progress[table.FARTHEST])
+        return max(farthest, self._walk_below(trie, few, mask)) if len(few) else farthest
+
+    def _walk_below(self, trie: Trie, starts: NDArray[np.int32], mask: NDArray[np.uint32]) -> int:
+        """Set the bits of the tokens that may follow configurations, each below its node, step by step."""
+        loops, table = _loops("token_walks"), _loops("machine")
+        currents, nodes = np.ascontiguousarray(starts.T)
+        arrays, path, _ = table.walk_from(trie, 0)
+        progress = np.zeros(4, dtype=np.int32)
+
+        def walk() -> int:
+            nonlocal path
+            while True:
+                answer: int = loops.walk_below(arrays, self._machine, currents, nodes, path, mask, progress)
+                if answer != loops.MORE_FOUND:
+                    return answer
+                path = np.concatenate([path, np.zeros_like(path)])
+
+        self._until_done(walk)
+        return int(progress[table.FARTHEST])
+
+    def _add_token_walk(self, walks: TokenWalks, lexer: int, number: int) -> None:
+        """Find what tokens do below a set of nodes in a state of the lexer."""
+        trie, nodes = walks.trie, walks.nodes_of(number)
+        loops, table, machine = _loops("token_walks"), _loops("machine"), _loops("grammar_machine")
+        arrays, path, _ = table.walk_from(trie, lexer)
+        found = np.zeros((1024, 2), dtype=np.int32)
+        progress = np.zeros(4, dtype=np.int32)
+
+        def walk() -> int:
+            nonlocal found
+            while True:
+                rows, arrivals = self._machine.rows, self._machine.arrivals
+                answer: int = loops.walk_lexer(arrays, rows, arrivals, lexer, nodes, path, found, progress)
+                if answer != loops.MORE_FOUND:
+                    self._machine.sizes[machine.ASKED] = path[progress[table.LEVEL], table.STATE]
+                    return answer
+                found = np.concatenate([found, np.zeros_like(found)])
+
+        self._until_done(walk)
+        found = found[: progress[loops.FOUND]]
+        with self.lexer.lock:
+            walks.add(lexer, number, found, self.lexer, self._token_ends.of)
+            self._tell_states()
+
+    def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:  # noqa: ARG002
+        """Return None: what may follow is not known to be a string."""
+        return None
+
+    def without_counters(self, state: int, length: int) -> int:  # noqa: ARG002
+        """Return the state itself: of counts, nothing is known."""
+        return state
+
+    def _widths(self) -> list[int]:
+        """Return the least number of bytes of each terminal, and none for those that no text makes."""
+        widths = self.lexer.widths
+        return [*widths, *[0] * (self.tables.end_symbol - len(widths))]
+
+    def _facts(self) -> dict[int, int]:
+        machine, indentation = _loops("grammar_machine"), self.tables.indentation
+        facts = {
+            machine.END_SYMBOL: self.tables.end_symbol,
+            machine.END_STATE: self.tables.end,
+            machine.MAX_STATES: self.limits.states,
+            machine.MAX_SEARCHED: self.max_searched,
+            machine.BLANK_WIDTH: self.lexer.blank_width,
+        }
+        if indentation is not None:
+            facts |= {
+                machine.LINE_END: indentation.line_end,
+                machine.INDENT: indentation.indent,
+                machine.DEDENT: indentation.dedent,
+                machine.LINE_ENDS: indentation.line_ends,
+            }
+        return facts
+
+    @property
+    def _states_used(self) -> int:
+        return int(self._machine.sizes[_loops("grammar_machine").STATES_USED])
+
+    def _alone(self, call: Callable[[], int]) -> int:
+        """Return what a call answers, one thread at a time. It may take the seconds of the limits, and then ends."""
+        with self._lock:
+            self._began = _loops("jit").clock()
+            if self._machine is not self._weighed:  # an array has grown
+                self._weighed = self._machine
+                if self.nbytes > self._enough:
+                    self._collect()
+            return self._until_done(call)
+
+    def _collect(self) -> None:
+        """Forget what no state consists of; the next time, when there is as much again, or a quarter of the limit."""
+        lacks = _loops("grammar_machine")
+        machine = collected(self._machine)
+        for lack in (lacks.MORE_STACKS, lacks.MORE_PLACES, lacks.MORE_CONFIGURATIONS):
+            _loops("grammar_states").rehash(machine, lack)
+        self._machine = machine
+        self._kept = self.nbytes
+        self._enough = self._kept + max(self._kept, self.limits.bytes // 4)
+
+    def _until_done(self, loop: Callable[[], int]) -> int:
+        """Return what a loop answers, after telling it what it asks for."""
+        clock, machine = _loops("jit").clock, _loops("grammar_machine")
+        while (answer := loop()) < UNKNOWN:
+            if answer == machine.NEEDS_ROW:
+                self._tell_row(int(self._machine.sizes[machine.ASKED]))
+            elif answer == machine.NEEDS_EXITS:
+                self._tell_token_ends(int(self._machine.sizes[machine.ASKED]))
+            elif answer == machine.NEEDS_START:
+                sizes = self._machine.sizes
+                self._tell_start(int(sizes[machine.ASKED]), int(sizes[machine.ASKED_TOO]))
+            elif answer == machine.NEEDS_COLUMN:
+                self._tell_column(int(self._machine.sizes[machine.ASKED]))
+            elif answer == machine.TOO_FAR:
+                raise SearchedTooFarError
+            else:
+                self._grow(answer)
+            if clock() - self._began > self.limits.seconds:
+                raise self._too_costly(f"more than {self.limits.seconds:g} seconds for one byte or mask")
+        return answer
+
+    def _tell_row(self, state: int) -> None:
+        """Let the machine know where bytes lead the lexer from a state."""
+        with self.lexer.lock:
+            row = self.lexer.row(state)
+            self._room("rows", state + 1)
+            self._tell_states()
+        self._machine.rows[state] = row
+
+    def _tell_token_ends(self, state: int) -> None:
+        """Let the machine know the token ends of a state of the lexer."""
+        with self.lexer.lock:
+            token_ends, is_complete = self._token_ends.of(state)
+            self._tell_states()
+        first = self._told["token_ends"]
+        self._append("token_ends", token_ends)
+        self._room("token_ends_of", state + 1)
+        self._machine.token_ends_of[state] = first, -1 if is_complete and not token_ends else len(token_ends), 0
+
+    def _tell_column(self, column: int) -> None:
+        """Let the machine know what is left of rules in a block whose lines begin at a column."""
+        self._room("rests", column + 1)
+        self._machine.rests[column] = self._remainders.at(column)
+
+    def _tell_start(self, context: int, rest: int) -> None:
+        """Let the machine know the state of the lexer before a token."""
+        with self.lexer.lock:
+            state = self.lexer.start(context, rest)
+            self._tell_states()
+        starts = self._machine.starts
+        if rest >= starts.shape[1]:
+            wider = np.full((len(starts), 2 * rest), UNKNOWN, dtype=np.int32)
+            wider[:, : starts.shape[1]] = starts
+            self._machine = self._machine._replace(starts=wider)
+        self._machine.starts[context, rest] = state
+
+    def _tell_states(self) -> None:
+        """Let the machine know what is new of the lexer besides."""
+        lexer, told = self.lexer, self._told
+        arrivals = lexer.arrivals[told["arrivals"] :]
+        tokens: list[tuple[int, ...]] = [token for _, more in arrivals for token in more]
+        self._append("tokens", tokens)
+        first = told["tokens"] - len(tokens)
+        rows: list[tuple[int, ...]] = []
+        for state, more in arrivals:
+            rows.append((state, first, len(more)))
+            first += len(more)
+        self._append("arrivals", rows)
+        first = told["expected"]
+        expected: list[tuple[int, ...]] = []
+        lexed: list[tuple[int, ...]] = []
+        for state in range(told["states"], len(lexer.states)):
+            here = lexer.expected[state]
+            lexed.append((first, len(here), int(lexer.may_end(state)), lexer.states[state].column))
+            first += len(here)
+            expected += here
+        self._append("expected", expected)
+        self._append("lexed", lexed, "states")
+
+    def _append(self, name: str, rows: Sequence[tuple[int, ...]], count: str = "") -> None:
+        """Put rows behind those of an array that the machine knows."""
+        told = self._told[count or name]
+        self._room(name, told + len(rows))
+        if rows:
+            getattr(self._machine, name)[told : told + len(rows)] = rows
+        self._told[count or name] = told + len(rows)
+
+    def _room(self, name: str, count: int) -> None:
+        self._machine = _loops("grammar_machine").with_room(self._machine, name, count)
+
+    def _grow(self, lack: int) -> None:
+        """Double the array that is full. Raises GrammarError where that would be more than the limits allow."""
+        loops = _loops("grammar_machine")
+        if lack == loops.MORE_STATES and self._states_used >= self.limits.states:
+            raise self._too_costly(f"more than {self.limits.states:,} states")
+        if self.nbytes + sum(getattr(self._machine, name).nbytes for name in loops.GROWING[lack]) > self.limits.bytes:
+            raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
+        machine = loops.grown(self._machine, lack)
+        _loops("grammar_states").rehash(machine, lack)
+        self._machine = machine
+
+    def _too_costly(self, what: str) -> GrammarError:
+        return GrammarError(
+            f"The automaton of the grammar needs {what}",
+            remedy="Repeat less in the terminals, and let them begin differently.",
+        )
+
+
+@cache
+def _loops(name: str) -> ModuleType:
+    """Return a module of loops."""
+    return import_module(f"structured.automata.loops.{name}")

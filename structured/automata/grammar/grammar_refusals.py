@@ -1,0 +1,330 @@
+"""What Lark says of a grammar that it refuses, as errors of this library: what is wrong, where, and what to do.
+
+Lark names most mistakes without a place; the place is looked up by the name. Names that Lark made up, for literals and
+for repetitions, are shown as they were written.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from graphlib import CycleError, TopologicalSorter
+from typing import Any, NamedTuple
+
+from structured.automata.grammar.source_places import Place, Places
+from structured.automata.grammar.terminal_expressions import Expressions
+from structured.errors import GrammarError, PatternError
+from structured.errors.values import nearest
+
+
+class _Known(NamedTuple):
+    """A message of Lark's: an expression for it, what to say in its place, where to point, and what to do.
+
+    `name` is the group of the name that is pointed at: at its first use, or its definition, as `where` says. Any other
+    `where` is a text that is looked for.
+    """
+
+    message: str
+    problem: str
+    where: str
+    remedy: str
+
+
+_KNOWN = [
+    _Known(
+        r"(?:Rule|Terminal) '(?P<name>\w+)' used but not defined|Terminal used but not defined: (?P<name2>\w+)",
+        "{name} is not defined",
+        "use",
+        "Define it, or correct the name.",
+    ),
+    _Known(
+        r"Using an undefined rule: NonTerminal\('(?P<name>\w+)'\)",
+        "There is no rule {name}, which a whole text is",
+        "",
+        "Define it, or pass the name of another rule as start.",
+    ),
+    _Known(
+        r"(?:Rule|Terminal) '(?P<name>\w+)' defined more than once",
+        "{name} is defined twice",
+        "second",
+        "Join both by |, or rename one.",
+    ),
+    _Known(
+        r"Terminals \{'(?P<name>\w+)'.* were marked to ignore",
+        "{name} is not defined",
+        "use",
+        "Define it, or import it.",
+    ),
+    _Known(
+        r"Template '(?P<name>\w+)' used but not defined",
+        "The template {name} is not defined",
+        "use",
+        "Define it, or correct the name.",
+    ),
+    _Known(
+        r"Wrong number of template arguments used for (?P<name>\w+) \(expected (?P<expected>\d+), got (?P<got>\d+)\)",
+        "The template {name} has {expected} parameters, and is used with {got}",
+        "use",
+        "Give it as many arguments as it has parameters.",
+    ),
+    _Known(
+        r"Recursion in terminal '(?P<name>\w+)'",
+        "The terminal {name} contains itself",
+        "definition",
+        "Only rules may: write it in lower case.",
+    ),
+    _Known(
+        r"Rules aren't allowed inside terminals \((?:NonTerminal\()?'?(?P<name>\w+)'?\)? in (?P<inside>\w+)\)",
+        "The terminal {inside} contains the rule {name}",
+        "inside",
+        "Make a terminal of that rule, or a rule of the terminal.",
+    ),
+    _Known(
+        r"Can't extend (?:rule|terminal) (?P<name>\w+) as it",
+        "{name} is extended, and not defined before",
+        "definition",
+        "Define or import it first.",
+    ),
+    _Known(
+        r"Cannot override a nonexisting (?:rule|terminal) (?P<name>\w+)",
+        "{name} is overridden, and not defined before",
+        "definition",
+        "Define or import it first.",
+    ),
+    _Known(
+        r"Bad Range for .*\((?P<least>\d+)\.\.(?P<most>\d+) isn't allowed\)",
+        "A repetition has at least {least} items, and at most {most}",
+        "{least}..{most}",
+        "Write the smaller number first.",
+    ),
+    _Known(
+        r'Error trying to process rule "range"',
+        "A range is not of two single characters",
+        "..",
+        'Write one on each side, such as "a".."z", or a regular expression.',
+    ),
+    _Known(
+        r"Rules defined twice: (?P<rules>.*)",
+        "Two alternatives are the same once what is optional is left out",
+        "",
+        "Leave out one, or make fewer parts optional.",
+    ),
+]
+
+
+def refusal(error: Exception, text: str) -> GrammarError:
+    """Return Lark's refusal of a grammar as an error of this library."""
+    if isinstance(error, RecursionError):
+        return GrammarError("Groups are nested too deeply", remedy="Write rules in place of some of them.")
+    line, column = getattr(error, "line", None), getattr(error, "column", None)
+    if isinstance(line, int) and isinstance(column, int) and line > 0:
+        return GrammarError("Unexpected input", text=text, place=(line, column), remedy="Correct the grammar.")
+    said = str(error).strip() or type(error).__name__
+    stated = re.match(r"(?P<problem>[^\n]+?),? at line (?P<line>\d+) column (?P<column>\d+)", said)
+    if stated is not None:
+        problem = re.sub(r"^Expecting", "Expected", stated["problem"])
+        place = int(stated["line"]), int(stated["column"])
+        return GrammarError(problem, text=text, place=place, remedy="Correct the grammar.")
+    if isinstance(error, FileNotFoundError) and error.filename:
+        return _missing_import(str(error.filename), text)
+    return _known(said, text) or _literal(error, text) or GrammarError(said.rstrip("."), remedy="Correct the grammar.")
+
+
+def _known(said: str, text: str) -> GrammarError | None:
+    """Return what a message of Lark's says, if it is one of those that are known."""
+    places = Places(text)
+    for message, problem, where, remedy in _KNOWN:
+        found = re.match(message, said)
+        if found is None:
+            continue
+        named = {key.rstrip("2"): value for key, value in found.groupdict().items() if value is not None}
+        name = named.get("name", "")
+        if where == "use" and places.imported(name) is not None:
+            return _nothing_imported(name, places, text)
+        by_kind: dict[str, Place | None] = {
+            "use": places.use(name),
+            "definition": places.definition(name),
+            "second": places.definition(name, number=2),
+            "inside": places.definition(named.get("inside", "")),
+        }
+        place = by_kind[where] if where in by_kind else places.of(where.format(**named))
+        meant = nearest(name, places.defined - {name}) if where == "use" else ""
+        return GrammarError(problem.format(**named), text=text, place=place, remedy=remedy + meant)
+    return None
+
+
+def _nothing_imported(name: str, places: Places, text: str) -> GrammarError:
+    problem = f"{name} is not defined in the grammar that it is imported from"
+    return GrammarError(problem, text=text, place=places.imported(name), remedy="Correct the name, or define it here.")
+
+
+def _missing_import(path: str, text: str) -> GrammarError:
+    name = path.removesuffix(".lark").replace("\\", "/").rsplit("/", 1)[-1]
+    return GrammarError(
+        f"There is no grammar {path} to import from",
+        text=text,
+        place=Places(text).use(name),
+        remedy="Correct the name, or pass its folder in import_paths.",
+    )
+
+
+def _literal(error: Exception, text: str) -> GrammarError | None:
+    """Return the refusal of a literal whose escapes Python cannot read."""
+    if len(error.args) != 2 or not isinstance(error.args[1], SyntaxError):
+        return None
+    literal = str(error.args[0])
+    place = Places(text).literal(f'"{literal}"') or Places(text).literal(f"/{literal}/")
+    problem = f"{literal} has an escape that Python does not know"
+    return GrammarError(problem, text=text, place=place, remedy="Correct it.")
+
+
+MAX_TERMINALS = 1_000
+"""A parser has an entry for each terminal in each of its states; with so many, Lark takes ten seconds for them."""
+
+MAX_CUBES = 10_000_000
+"""The lengths of all alternatives, cubed and added: what Lark's analysis takes. One may have 215 symbols."""
+
+MAX_PIECES = 10_000
+"""Names that are defined and different literals, which Lark takes as long to read."""
+
+
+def check_text(text: str) -> None:
+    """Raise GrammarError for a grammar that takes too long to read."""
+    count = len({piece.text for piece in Places(text).pieces if piece.kind in ("definition", "literal")})
+    if count > MAX_PIECES:
+        raise GrammarError(
+            f"The grammar defines more than {MAX_PIECES:,} names and literals: {count:,}",
+            remedy="Join terminals that occur in the same places into one, as a regular expression.",
+        )
+
+
+def check_size(rules: Iterable[Any], text: str) -> None:
+    """Raise GrammarError for rules of Lark's that take too long to make a parser of."""
+    expansions = [(len(rule.expansion), rule.origin.name) for rule in rules]
+    terminals = len({symbol for rule in rules for symbol in rule.expansion if symbol.is_term})
+    if terminals > MAX_TERMINALS:
+        raise GrammarError(
+            f"The grammar has more than {MAX_TERMINALS:,} terminals: {terminals:,}",
+            remedy="Join those that occur in the same places into one, as a regular expression.",
+        )
+    if sum(length**3 for length, _ in expansions) > MAX_CUBES:
+        length, name = max(expansions)
+        raise GrammarError(
+            f"The alternatives of the grammar are too long; one of {name} has {length:,} symbols",
+            text=text,
+            place=Places(text).definition(name),
+            remedy="Make rules of some parts of it.",
+        )
+
+
+def check_cycles(rules: Iterable[Any], empty: Collection[Any], text: str) -> None:
+    """Raise GrammarError for a rule of Lark's that may be made of itself alone, since a parser may go on so for ever.
+
+    `a.2: a | "x"` is such a rule, and so is `a.2: b a | "x"` where `b` may be empty. Without priorities that is a
+    conflict. `rules` are those that a parser uses, `empty` the symbols that may be empty.
+    """
+    made_of: dict[Any, set[Any]] = {}
+    for rule in rules:
+        solid = [symbol for symbol in rule.expansion if symbol not in empty]
+        if len(solid) <= 1:
+            made_of.setdefault(rule.origin, set()).update(solid or rule.expansion)
+    try:
+        TopologicalSorter(made_of).prepare()
+    except CycleError as error:
+        places = Places(text)
+        found = sorted((place, one.name) for one in error.args[1] for place in [places.definition(one.name)] if place)
+        what = f"The rule {found[0][1]}" if found else "A rule"
+        raise GrammarError(
+            f"{what} may be made of itself alone",
+            text=text,
+            place=found[0][0] if found else None,
+            remedy="Leave out the alternative that adds no text.",
+        ) from None
+
+
+def check_terminals(terminals: Iterable[Any], text: str) -> None:
+    """Raise GrammarError for a terminal of Lark's that may be empty, or whose expression no automaton reads."""
+    expressions = Expressions()
+    for terminal in terminals:
+        if terminal.pattern.type == "str":
+            continue
+        problem, remedy, position = "", "", None
+        try:
+            expressions.add(terminal.pattern.to_regexp())
+            re.compile(terminal.pattern.to_regexp())
+        except PatternError as error:
+            problem, remedy = error.problem, error.remedy
+        except re.error as error:
+            problem, remedy, position = f"{error.msg[0].upper()}{error.msg[1:]}", "Correct the expression.", error.pos
+        else:
+            if terminal.pattern.min_width > 0:
+                continue
+            problem, remedy = "It may be empty", "Let it match something, and make it optional where it is used: `X?`."
+        raise _bad_terminal(terminal, problem, remedy, position, text)
+
+
+def _bad_terminal(terminal: Any, problem: str, remedy: str, position: int | None, text: str) -> GrammarError:
+    """Return the refusal of a terminal, which points into its expression where it can."""
+    places, pattern = Places(text), terminal.pattern
+    literal = places.literal(pattern.raw) if pattern.raw else None
+    is_plain = pattern.raw and pattern.raw[1:-1] == pattern.value
+    if literal is not None and position is not None and is_plain and "\n" not in pattern.raw:
+        literal = literal[0], literal[1] + 1 + min(position, len(pattern.value))
+    place = literal or places.definition(terminal.name)
+    name = terminal.name if places.definition(terminal.name) else pattern.raw or f"/{pattern.value}/"
+    problem = f"The terminal {name} is refused: {problem[0].lower()}{problem[1:]}"
+    return GrammarError(problem, text=text, place=place, remedy=remedy)
+
+
+def check_declared(declared: Sequence[str], text: str) -> None:
+    """Raise GrammarError for a terminal that is declared, and that nothing makes."""
+    if declared:
+        raise GrammarError(
+            f"The terminal {declared[0]} is declared, and has no text",
+            text=text,
+            place=Places(text).definition(declared[0]),
+            remedy="Define it, or pass an indenter that makes it.",
+        )
+
+
+def conflict(
+    terminal: Any, rules: Iterable[Any], terminals: Iterable[Any], all_rules: Sequence[Any], text: str
+) -> GrammarError:
+    """Return the refusal of a grammar in which two rules may end before the same terminal."""
+    places = Places(text)
+    shown = _Shown(places, {one.name: one for one in terminals}, all_rules)
+    written = sorted({shown.rule(rule) for rule in rules})
+    named = sorted({rule.origin.name for rule in rules}, key=lambda name: places.definition(name) or (0, 0))
+    before = "at the end of the text" if terminal.name == "$END" else f"before {shown.symbol(terminal)}"
+    return GrammarError(
+        f"The grammar is not LALR(1): {before}, what was read may be either of {' and '.join(written)}",
+        text=text,
+        place=next((place for name in reversed(named) for place in [places.definition(name)] if place), None),
+        remedy="Make one rule of them, let the token behind tell them apart, or give one a priority: `name.2: …`.",
+    )
+
+
+class _Shown:
+    """How symbols of Lark's are shown: those that it made up, as what was written."""
+
+    def __init__(self, places: Places, terminals: dict[str, Any], rules: Sequence[Any]) -> None:
+        self.places = places
+        self.terminals = terminals
+        self.rules = rules
+
+    def rule(self, rule: Any) -> str:
+        """Return a rule as a line of a grammar."""
+        name = rule.origin.name
+        origin = name if self.places.definition(name) else self.symbol(rule.origin)
+        return f"`{origin}: {' '.join(map(self.symbol, rule.expansion))}`".replace(": `", ":`")
+
+    def symbol(self, symbol: Any) -> str:
+        """Return a symbol as it is written."""
+        name = symbol.name
+        if self.places.definition(name):
+            return str(name)
+        if symbol.is_term:
+            terminal = self.terminals.get(name)
+            return str(name) if terminal is None else terminal.pattern.raw or repr(terminal.pattern.value)
+        if not name.startswith("__"):
+            return str(name)
+        parts = [rule.expansion for rule in self.rules if rule.origin.name == name and symbol not in rule.expansion]
+        return f"({' | '.join(' '.join(map(self.symbol, part)) for part in parts)})+"

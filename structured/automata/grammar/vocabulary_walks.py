@@ -1,0 +1,195 @@
+"""What the tokens of a vocabulary do in a state of the lexer, found once for all stacks of the parser.
+
+A token either stays within one token of the grammar, or it goes past its end, and then the rest of it has to be read
+from there: below a node of the trie, in the state of the lexer that the parser puts it in. What is done there is found
+once as well.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.automata.byte_automaton import DEAD
+from structured.automata.grammar.lexer import Arrival, Lexer, Token
+from structured.automata.grammar.token_ends import TokenEnd
+from structured.vocabulary.trie import Trie
+
+_Numbers = NDArray[np.int32]
+
+
+FEW_CHILDREN = 16
+"""Nodes of a trie with fewer children, taken together, are walked each time."""
+
+
+class TokenWalks:
+    """The walks of a trie that have been found, behind each other in the arrays that a loop reads."""
+
+    def __init__(self, trie: Trie) -> None:
+        from structured.automata.loops.token_walks import WalkArrays
+
+        self.trie = trie
+        self.arrays = WalkArrays(
+            last=_none(64),
+            walks=_rows(64, 10),
+            tokens=_rows(64, 2),
+            targets=_none(64),
+            first_token_end=_none(64),
+            token_ends=_rows(64, 2),
+            is_complete=_none(64),
+            first_word=_none(64),
+            words=_none(64),
+            bits=np.zeros(64, dtype=np.uint32),
+            beyond=_rows(64, 3),
+            first_node=np.zeros(64, dtype=np.int32),
+            nodes=_none(64),
+        )
+        self.count = 0
+        self.longest = 1
+        """The most tokens of the grammar in a walk."""
+        self._used = dict.fromkeys(self.arrays._fields, 0)
+        self._used["first_node"] = 1
+        self._sets: dict[bytes, int] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the walks take."""
+        return sum(int(array.nbytes) for array in self.arrays)
+
+    def set_of(self, nodes: _Numbers) -> int:
+        """Return the number of a set of nodes of the trie."""
+        number = self._sets.setdefault(nodes.tobytes(), len(self._sets))
+        if number == self._used["first_node"] - 1:
+            self._append("nodes", nodes)
+            self._append("first_node", [self._used["nodes"]])
+        return number
+
+    def nodes_of(self, number: int) -> _Numbers:
+        """Return the nodes of a set."""
+        first, end = self.arrays.first_node[number : number + 2].tolist()
+        found: _Numbers = self.arrays.nodes[first:end]
+        return found
+
+    def add(
+        self,
+        state: int,
+        number: int,
+        found: _Numbers,
+        lexer: Lexer,
+        token_ends_of: Callable[[int], tuple[Sequence[TokenEnd], bool]],
+    ) -> None:
+        """Add the walk from a state of the lexer below a set of nodes.
+
+        It met some arrivals of the lexer at some nodes of the trie: the rows `node, arrival` of `found`.
+        """
+        times = np.bincount(found[:, 1])
+        ending: dict[Token, int] = {}
+        within: dict[int, int] = {}
+        met = [lexer.arrivals[arrival] if times[arrival] else Arrival(DEAD, ()) for arrival in range(len(times))]
+        ends = [tuple(ending.setdefault(token, len(ending)) for token in tokens) for _, tokens in met]
+        lies = [() if target == DEAD else (within.setdefault(target, len(within)),) for target, _ in met]
+        groups_of = [here + tuple(len(ending) + one for one in more) for here, more in zip(ends, lies, strict=True)]
+        in_groups = _sorted(self.trie, found, times, groups_of, len(ending) + len(within))
+        counts = np.diff(in_groups.first_word).tolist()
+        numbers = dict(ending)
+        targets = [target for target, group in within.items() if counts[len(ending) + group]]
+        token_ends = [token_ends_of(target) for target in targets]
+        ways = [
+            (numbers.setdefault(Token(terminal, rest), len(numbers)), width)
+            for ways_out, _ in token_ends
+            for terminal, rest, width in ways_out
+        ]
+        without = [0] * (len(numbers) - len(ending))
+        words_of = [*counts[: len(ending)], *without, *filter(None, counts[len(ending) :])]
+        beyond = list(self._beyond(in_groups, len(ending)))
+        used = self._used
+        last = int(self.arrays.last[state]) if state < len(self.arrays.last) else -1
+        row = number, last, used["tokens"], len(numbers), used["targets"], len(targets), used["beyond"], len(beyond)
+        self._append("walks", [(*row, used["first_token_end"], used["first_word"])])
+        self._append("first_token_end", used["token_ends"] + _starts([len(ways_out) for ways_out, _ in token_ends]))
+        self._append("first_word", used["words"] + _starts(words_of))
+        self._append("tokens", list(numbers))
+        self._append("targets", targets)
+        self._append("is_complete", [is_complete for _, is_complete in token_ends])
+        self._append("token_ends", ways)
+        self._append("words", in_groups.words)
+        self._append("bits", in_groups.bits)
+        self._append("beyond", beyond)
+        self._room("last", state + 1)
+        self.arrays.last[state] = self.count
+        self.count += 1
+        self.longest = max(self.longest, len(numbers))
+
+    def _beyond(self, found: "_Sorted", count: int) -> Iterator[tuple[int, int, bool]]:
+        """Yield where tokens of the vocabulary go on behind each of the first `count` groups."""
+        for token in range(count):
+            here = found.nodes[found.starts[token] : found.starts[token + 1]]
+            children = self.trie.first[here + 1] - self.trie.first[here]
+            going_on = here[children > 0]
+            if len(going_on):
+                yield token, self.set_of(going_on), bool(children.sum() < FEW_CHILDREN)
+
+    def _append(self, name: str, rows: Sequence[object] | _Numbers | NDArray[np.uint32]) -> None:
+        """Put rows behind those of an array."""
+        first = self._used[name]
+        self._room(name, first + len(rows))
+        if len(rows):
+            getattr(self.arrays, name)[first : first + len(rows)] = rows
+        self._used[name] = first + len(rows)
+
+    def _room(self, name: str, count: int) -> None:
+        array = getattr(self.arrays, name)
+        if count > len(array):
+            larger = np.full((max(count, 2 * len(array)), *array.shape[1:]), -1 if name == "last" else 0, array.dtype)
+            larger[: len(array)] = array
+            self.arrays = self.arrays._replace(**{name: larger})
+
+
+class _Sorted(NamedTuple):
+    """The nodes of each group, and the words of a mask of the tokens there; where those of each begin."""
+
+    nodes: _Numbers
+    starts: _Numbers
+    words: _Numbers
+    bits: NDArray[np.uint32]
+    first_word: _Numbers
+
+
+def _sorted(
+    trie: Trie, found: _Numbers, times: NDArray[np.intp], groups_of: Sequence[tuple[int, ...]], count: int
+) -> _Sorted:
+    """Return what was found by group; `times` says how often each arrival was met, `groups_of` the groups of each."""
+    from structured.automata.loops.machine import TrieArrays
+    from structured.automata.loops.token_walks import sort_found
+
+    sizes = np.array([len(groups) for groups in groups_of], dtype=np.int64)
+    groups = np.array([group for groups in groups_of for group in groups], dtype=np.int32)
+    in_group = np.bincount(groups, weights=np.repeat(times, sizes), minlength=count).astype(np.int64)
+    tokens = trie.token_start[found[:, 0] + 1] - trie.token_start[found[:, 0]]
+    room = int((tokens * sizes[found[:, 1]]).sum())
+    result = _Sorted(
+        nodes=np.zeros(int(in_group.sum()), dtype=np.int32),
+        starts=np.cumsum(np.append(in_group, 0)).astype(np.int32),
+        words=np.zeros(room, dtype=np.int32),
+        bits=np.zeros(room, dtype=np.uint32),
+        first_word=np.zeros(count + 1, dtype=np.int32),
+    )
+    arrays = TrieArrays(trie.byte, trie.first, trie.token_start, trie.token_ids)
+    place_of_word = np.zeros(int(trie.token_ids.max(initial=0) >> 5) + 1, dtype=np.int32)
+    nodes, starts, words, bits, first_word = result
+    sort_found(arrays, found, _starts(sizes), groups, nodes, starts, words, bits, first_word, place_of_word)
+    used = int(first_word[count])
+    return result._replace(words=words[:used], bits=bits[:used])
+
+
+def _starts(counts: Sequence[int] | NDArray[np.int64]) -> _Numbers:
+    return np.concatenate([[0], np.cumsum(np.array(counts, dtype=np.int64))]).astype(np.int32)
+
+
+def _rows(count: int, width: int) -> _Numbers:
+    return np.zeros((count, width), dtype=np.int32)
+
+
+def _none(count: int) -> _Numbers:
+    return np.full(count, -1, dtype=np.int32)

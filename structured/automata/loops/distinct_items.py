@@ -1,0 +1,285 @@
+"""Items that all differ: which ones have been written lies on the stack, and below them what follows the last.
+
+A frame of DISTINCT with -1 in `FIRST` says that items are being read. On it lie frames of the items that have been: the
+text of one in `FIRST`, how many there are in `SECOND`, the greatest text on top, so that one set of items is one stack,
+whatever their order was. Where an item is read, a frame of ITEM lies on top of these: the state of the automaton of any
+item in `FIRST`, what has been read of this one in `SECOND`. That state is one of the same machine with nothing below
+it, so that what an item may be is found out once, whatever was written before.
+
+A text is a stack as well, of frames of ITEM: the last byte in `FIRST`, how many bytes it has in `SECOND`. Equal texts
+are one number.
+"""
+
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
+from structured.automata.loops.frames import (
+    BYTE_WANTED,
+    COUNT,
+    FINISHED,
+    FIRST,
+    LEAVES,
+    LENGTH,
+    MARK,
+    MARKED,
+    MARKED_WITH,
+    NODE,
+    ROUND,
+    SECOND,
+    TAIL,
+    WANTED,
+    frame,
+    frame_slot,
+    needed_after,
+    push,
+)
+from structured.automata.loops.jit import compiled_loop
+from structured.automata.loops.machine import NEEDS_STATE, Machine
+from structured.automata.opcodes import FAR, LEAST, MOST_ITEMS, SEPARATOR, UNLIMITED, A, B
+
+ITEM_START, SOME_OTHER = -1, -2
+"""The columns FIRST of two more kinds of frames of ITEM. On FINISHED, one has the state before any item in `LEAVES`,
+and the other is a text that stands for any that is not written. On some items, that has the state behind them and such
+a text in `LEAVES`."""
+
+
+@compiled_loop
+def wanting(machine: Machine, state: int) -> int:
+    """Note that the row of a state has to be filled; return the code that says so."""
+    machine.sizes[WANTED], machine.sizes[BYTE_WANTED] = state, -1
+    return NEEDS_STATE
+
+
+@compiled_loop
+def wanting_byte(machine: Machine, state: int, byte: int) -> int:
+    """Note that an entry of the row of a state has to be filled; return the code that says so."""
+    machine.sizes[WANTED], machine.sizes[BYTE_WANTED] = state, byte
+    return NEEDS_STATE
+
+
+@compiled_loop
+def first_state(machine: Machine, item: int) -> int:
+    """Return the state before any item; what is full or has to be made."""
+    kept = frame(machine, item, ITEM_START, 0, FINISHED)
+    if kept < 0:
+        return kept
+    if machine.frames[kept, LEAVES] < 0:
+        return wanting(machine, -1 - item)
+    return int(machine.frames[kept, LEAVES])
+
+
+@compiled_loop
+def text_with(machine: Machine, item: int, text: int, byte: int) -> int:
+    """Return a text with one more byte; what is full."""
+    return frame(machine, item, byte, int(machine.frames[text, SECOND]) + 1, text)
+
+
+@compiled_loop
+def known_text(machine: Machine, item: int, text: int, byte: int) -> int:
+    """Return a text with one more byte; DEAD if there is none, as then no item begins so."""
+    slot = frame_slot(machine, item, byte, int(machine.frames[text, SECOND]) + 1, text)
+    return max(int(machine.frame_slots[slot]), DEAD)
+
+
+@compiled_loop
+def beginning(machine: Machine, text: int, count: int) -> int:
+    """Return the first bytes of a text."""
+    while machine.frames[text, SECOND] > count:
+        text = int(machine.frames[text, TAIL])
+    return text
+
+
+@compiled_loop
+def mark_written(machine: Machine, written: int) -> int:
+    """Mark the items that are written in `COUNT`, and all that they begin with in `MARK`; return with what.
+
+    It stays marked until others are asked for.
+    """
+    if machine.sizes[MARKED] == written:
+        return int(machine.sizes[MARKED_WITH])
+    machine.sizes[ROUND] += 1
+    now = int(machine.sizes[ROUND])
+    machine.sizes[MARKED], machine.sizes[MARKED_WITH] = written, now
+    while machine.frames[written, FIRST] >= 0:
+        text = int(machine.frames[written, FIRST])
+        machine.frames[text, COUNT] = now
+        while text != FINISHED and machine.frames[text, MARK] != now:
+            machine.frames[text, MARK] = now
+            text = int(machine.frames[text, TAIL])
+        written = int(machine.frames[written, TAIL])
+    return now
+
+
+@compiled_loop
+def is_written(machine: Machine, text: int, written: int) -> bool:
+    """Tell whether an item has been written."""
+    now = mark_written(machine, written)
+    return bool(text != FINISHED and machine.frames[text, COUNT] == now)
+
+
+@compiled_loop
+def next_begun(machine: Machine, text: int, written: int) -> int:
+    """Return the uppermost frame of an item that begins with a text, FINISHED if none of those written does."""
+    while machine.frames[written, FIRST] >= 0:
+        if beginning(machine, int(machine.frames[written, FIRST]), int(machine.frames[text, SECOND])) == text:
+            return written
+        written = int(machine.frames[written, TAIL])
+    return FINISHED
+
+
+@compiled_loop
+def length_here(machine: Machine, item: int, state: int, text: int, written: int, best: int) -> int:
+    """Return the bytes of the shortest rest of an item that ends here, or goes on as none that is written does.
+
+    `best` if none is shorter; the row of the state is known.
+    """
+    now = mark_written(machine, written)
+    if machine.distances[state] == 0 and not is_written(machine, text, written):
+        return 0
+    for byte in range(ROW_COMPLETE):
+        after = int(machine.table[state, byte])
+        if after != DEAD and 1 + machine.distances[after] < best:
+            longer = known_text(machine, item, text, byte)
+            if longer < 0 or machine.frames[longer, MARK] != now:
+                best = 1 + int(machine.distances[after])
+                if best == machine.distances[state]:
+                    break
+    return best
+
+
+@compiled_loop
+def length_along(machine: Machine, item: int, state: int, text: int, word: int, written: int, best: int) -> int:
+    """Return the bytes of the shortest rest of an item that leaves a word at some place; `best` if none is shorter.
+
+    What has to be made, if something has. Where it stands now has been looked at, and so have places that were passed
+    in the same round, along other words.
+    """
+    begun = int(machine.frames[text, SECOND])
+    for read in range(int(machine.frames[word, SECOND]) - begun + 1):
+        if read > 0:
+            text = beginning(machine, word, begun + read)
+            state = int(machine.table[state, machine.frames[text, FIRST]])
+        if read + machine.distances[state] >= best:
+            break
+        if machine.table[state, ROW_COMPLETE] == UNKNOWN:
+            return wanting(machine, state)
+        if read > 0 and machine.frames[text, LEAVES] != machine.sizes[ROUND]:
+            best = read + length_here(machine, item, state, text, written, best - read)
+            machine.frames[text, LEAVES] = machine.sizes[ROUND]
+    return best
+
+
+@compiled_loop
+def length_unlike(machine: Machine, item: int, state: int, text: int, written: int) -> int:
+    """Return the bytes of the shortest rest with which an item is none of those written; FAR if there is none.
+
+    What has to be made, if something has. Only along the items that begin with the same text is a longer rest needed
+    than any item would do with.
+    """
+    now = mark_written(machine, written)
+    if text == FINISHED:
+        if machine.frames[written, FIRST] < 0:
+            return int(machine.distances[state])
+    elif machine.frames[text, MARK] != now:
+        return int(machine.distances[state])
+    if machine.table[state, ROW_COMPLETE] == UNKNOWN:
+        return wanting(machine, state)
+    best = length_here(machine, item, state, text, written, FAR)
+    begun = FINISHED if best == machine.distances[state] else next_begun(machine, text, written)
+    machine.sizes[ROUND] += 1
+    while begun != FINISHED and best > machine.distances[state]:
+        best = length_along(machine, item, state, text, int(machine.frames[begun, FIRST]), written, best)
+        if best < 0:
+            return best
+        begun = next_begun(machine, text, int(machine.frames[begun, TAIL]))
+    return best
+
+
+@compiled_loop
+def rest_after(machine: Machine, item: int, written: int) -> int:
+    """Return the bytes of the shortest completion behind the item that follows those written."""
+    start, count = int(machine.nodes[item, A]), int(machine.frames[written, SECOND])
+    needed = needed_after(machine, start, count + 1) - needed_after(machine, start, count)
+    return needed + int(machine.frames[written, LENGTH])
+
+
+@compiled_loop
+def item_frame(machine: Machine, item: int, state: int, text: int, written: int) -> int:
+    """Return the frame of an item that is read; DEAD if it can only become one of those written; what is lacking."""
+    if text < 0 or written < 0:
+        return min(text, written)
+    known = int(machine.frame_slots[frame_slot(machine, item, state, text, written)])
+    if known < 0:
+        length = length_unlike(machine, item, state, text, written)
+        if length < 0:
+            return length
+        known = frame(machine, item, state, text, written)
+        if known < 0:
+            return known
+        length = FAR if length == FAR else length + rest_after(machine, item, written)
+        machine.frames[known, LENGTH] = min(length, FAR)
+    return known if machine.frames[known, LENGTH] < FAR else DEAD
+
+
+@compiled_loop
+def item_after(machine: Machine, leaf: int, byte: int) -> int:
+    """Return the frame of an item after one more byte; DEAD or what is lacking."""
+    item, state = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, FIRST])
+    after = int(machine.table[state, byte])
+    if after == UNKNOWN:
+        return wanting_byte(machine, state, byte)
+    if after == DEAD:
+        return DEAD
+    text = text_with(machine, item, int(machine.frames[leaf, SECOND]), byte)
+    return item_frame(machine, item, after, text, int(machine.frames[leaf, TAIL]))
+
+
+@compiled_loop
+def place_item(machine: Machine, depth: int, text: int, written: int) -> int:
+    """Return the stack of the items written once one more is among them; as `frame`.
+
+    `3 | 5 2 …` → `5 3 2 …`; the texts above its place wait on the stack of the loop, from a depth on.
+    """
+    node, above, below = int(machine.frames[written, NODE]), depth, written
+    while machine.frames[below, FIRST] > text:
+        machine.stack[above] = machine.frames[below, FIRST]
+        above += 1
+        below = int(machine.frames[below, TAIL])
+    count = int(machine.frames[below, SECOND]) + 1
+    below = frame(machine, node, text, count, below)
+    while above > depth:
+        above -= 1
+        count += 1
+        below = frame(machine, node, int(machine.stack[above]), count, below)
+    return below
+
+
+@compiled_loop
+def unfold_item(machine: Machine, depth: int, leaf: int) -> int:
+    """Put on the stack what follows an item, if it may end here; return how many frames that are."""
+    text, written = int(machine.frames[leaf, SECOND]), int(machine.frames[leaf, TAIL])
+    if machine.distances[machine.frames[leaf, FIRST]] > 0 or is_written(machine, text, written):
+        return 0
+    machine.stack[depth] = place_item(machine, depth, text, written)
+    return 1
+
+
+@compiled_loop
+def unfold_distinct(machine: Machine, depth: int, written: int) -> int:
+    """Put on the stack what follows some items: what is after them all, and another one; return how many frames."""
+    node, count = int(machine.frames[written, NODE]), int(machine.frames[written, SECOND])
+    start, item = int(machine.nodes[node, A]), int(machine.nodes[node, B])
+    most, ways = int(machine.operands[start + MOST_ITEMS]), 0
+    if count >= machine.operands[start + LEAST]:
+        below = written
+        while machine.frames[below, FIRST] >= 0:
+            below = int(machine.frames[below, TAIL])
+        machine.stack[depth] = machine.frames[below, TAIL]
+        ways = 1
+    if most == UNLIMITED or count < most:
+        state = first_state(machine, item)
+        another = state if state < 0 else item_frame(machine, item, state, FINISHED, written)
+        if another >= 0 and count > 0:
+            another = push(machine, int(machine.operands[start + SEPARATOR]), another)
+        if another != DEAD:
+            machine.stack[depth + ways] = another
+            ways += 1
+    return ways

@@ -1,0 +1,333 @@
+"""The automaton of a type as people read it: its states and arrows, and the tokens that they allow."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from structured.automata import DEAD
+from structured.automata.diagram import Place, State, dot, explore, follow, mermaid, table, text_to
+from structured.decoding.compiled_types import compile_type
+from structured.errors import SchemaError
+from structured.errors.arguments import count
+from structured.errors.values import counted, printable
+from structured.index.guide import Guide
+from structured.index.index import Index
+from structured.index.masks import unpack
+from structured.index.shortest_completion import MAX_TOKENS
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
+from structured.output_types.interface import automaton_of, check_interface
+from structured.output_types.json_output import JsonLayout, JsonOutput
+from structured.output_types.output_type import OutputType
+from structured.output_types.regex import Regex
+from structured.output_types.resolve import resolve_type
+
+if TYPE_CHECKING:
+    from structured.models.vocabularies import VocabularySource
+
+MAX_STATES = 40
+"""States that are shown unless more are asked for."""
+
+MAX_LISTED = 24
+"""Tokens that `str` lists."""
+
+MAX_SHOWN = 24
+"""Characters of a token in a table."""
+
+MAX_LINE = 76
+"""Characters of a line of tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedTokens:
+    """The tokens that may come next somewhere in a text, as decoding masks them.
+
+    Attributes:
+        state: Where: the number of a state; `3→4` between two of them; `3+1` in a state, one byte into a character; `…`
+            in a state that is not shown.
+        tokens: The tokens by their ids, in the order of these.
+        may_end: Whether the text may end here: then end tokens are allowed as well.
+        forced: What has to come next, whichever tokens spell it; "" where there is a choice.
+    """
+
+    state: str
+    tokens: Mapping[int, bytes] = field(repr=False)
+    may_end: bool
+    forced: str
+
+    def __str__(self) -> str:
+        """Return how many there are, the first ones, and the forced text."""
+        lines = [
+            (
+                f"State {self.state}: {counted(len(self.tokens), 'token')} may follow"
+                f"{', or the end' if self.may_end else ''}."
+            )
+        ]
+        for token in islice(self.tokens.values(), MAX_LISTED):
+            shown = shown_token(token)
+            if len(lines) == 1 or len(lines[-1]) + len(shown) > MAX_LINE:
+                lines.append("")
+            lines[-1] += f"  {shown}"
+        if len(self.tokens) > MAX_LISTED:
+            lines.append(f"  … and {len(self.tokens) - MAX_LISTED:,} more")
+        lines += [f"Forced text: {printable(self.forced)}"] if self.forced else []
+        return "\n".join(lines)
+
+
+class TokenStep(NamedTuple):
+    """One token of a text: where it leads, and what else was allowed.
+
+    Attributes:
+        token_id: The id of the token.
+        token: Its bytes.
+        before: The state before it, written as in `AllowedTokens`.
+        after: The state after it.
+        allowed: How many tokens were allowed in its place, end tokens among them.
+        place: Its place among them, in the order of their ids, from 1 on. None if it was not: decoding writes what is
+            forced with other tokens than these.
+    """
+
+    token_id: int
+    token: bytes
+    before: str
+    after: str
+    allowed: int
+    place: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenWalk:
+    """The way of a text through the states, token by token, and what may follow it."""
+
+    steps: tuple[TokenStep, ...]
+    end: AllowedTokens
+
+    def __str__(self) -> str:
+        """Return the steps as a table, and below it what may follow."""
+        rows = [("token", "id", "bytes", "state", "allowed", "place")]
+        rows += [
+            (
+                shown_token(step.token),
+                str(step.token_id),
+                _shortened(step.token.hex(" ")),
+                f"{step.before} ⇒ {step.after}",
+                f"{step.allowed:,}",
+                "–" if step.place is None else f"{step.place:,}",
+            )
+            for step in self.steps
+        ]
+        widths = [max(len(row[column]) for row in rows) for column in range(6)]
+        alignments: list[Callable[[str, int], str]] = [str.ljust, str.rjust, str.ljust, str.ljust, str.rjust, str.rjust]
+        lines = [
+            "  ".join(align(cell, width) for align, cell, width in zip(alignments, row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        return "\n".join((*lines, "", str(self.end)))
+
+
+@dataclass(frozen=True, eq=False)
+class StateDiagram:
+    """The automaton of a type: its states, and what leads from one to another. A notebook shows it as a table.
+
+    Attributes:
+        name: The name of the type.
+        states: The states, in the order of a breadth-first search from the start, which is the first.
+        total: How many states there are, if all were found; None if there are more than were looked for.
+    """
+
+    name: str
+    states: tuple[State, ...] = field(repr=False)
+    total: int | None
+    output_type: OutputType[Any] = field(repr=False)
+
+    def __str__(self) -> str:
+        """Return the states as a table, in 80 columns."""
+        return f"{printable(self.name)}\n{self.note}\n\n{table(self.states)}"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:  # noqa: ARG002  as IPython calls it
+        printer.text(str(self))
+
+    @cached_property
+    def note(self) -> str:
+        """How many states there are, and how many of them are shown."""
+        shown = len(self.states)
+        if self.total == shown:
+            return f"{counted(shown, 'state')}, all shown."
+        if self.total is not None:
+            return f"{counted(shown, 'state')} of {self.total:,}. Arrows to … lead to the others."
+        return f"The first {counted(shown, 'state')} of many, perhaps without end. Arrows to … lead to others."
+
+    def to_dot(self) -> str:
+        """Return the graph in DOT, the language of Graphviz."""
+        return dot(self.states, f"{self.name}: {self.note}")
+
+    def to_mermaid(self) -> str:
+        """Return the graph in Mermaid, which GitHub and JupyterLab draw in a Markdown cell."""
+        return mermaid(self.states, f"{self.name}: {self.note}")
+
+    def tokens(self, state: int, model: "VocabularySource | None" = None) -> AllowedTokens:
+        """Return the tokens that may follow a state, as decoding masks them.
+
+        Parameters:
+            state: The number of the state.
+            model: As for `extract`; or a folder with a tokenizer alone, or a `structured.vocabulary.Vocabulary`.
+
+        Raises:
+            ValueError: There is no such state here, or no answer that the tokenizer can spell goes through it.
+            ModelError: There is no such model.
+            VocabularyError: The tokenizer cannot be used, or spells no text of the type.
+        """
+        if state not in range(len(self.states)):
+            raise ValueError(f"There is no state {state!r} here. States are 0 to {len(self.states) - 1}.")
+        index = self._index(model)
+        text = text_to(self.states, state, index.vocabulary.absent_bytes)
+        reached = DEAD if text is None else state_after(index, text.encode())
+        if reached == DEAD:
+            raise ValueError(f"No answer that the tokenizer can spell goes through state {state}.")
+        return allowed_after(index, reached, str(state))
+
+    def walk(self, text: str, model: "VocabularySource | None" = None) -> TokenWalk:
+        """Return the way of a text through the states, token by token, as the tokenizer spells it.
+
+        Parameters:
+            text: An answer, or the beginning of one.
+            model: As for `tokens`.
+
+        Raises:
+            ValueError: No answer of the type begins so, or the tokenizer cannot spell it.
+            ModelError: There is no such model.
+            VocabularyError: The tokenizer cannot be used, or spells no text of the type.
+        """
+        return walk_text(self._index(model), text, self._places(text))
+
+    def _index(self, model: "VocabularySource | None") -> Index:
+        from structured.models.vocabularies import load_vocabulary
+
+        return compile_type(self.output_type, load_vocabulary(model))
+
+    def _places(self, text: str) -> Iterator[str]:
+        """Yield the name of the place before a text, and after each of its bytes."""
+        place: Place | None = Place(0)
+        yield str(place)
+        for character in text:
+            yield from (f"{place}+{done}" for done in range(1, len(character.encode())))
+            place = None if place is None else follow(self.states, place, character)
+            yield str(place)
+
+
+_STATES = count(1, "1 or greater")
+
+
+def inspect_automaton(
+    output_type: object, *, states: int = MAX_STATES, whitespace: WhitespaceName = DEFAULT_WHITESPACE
+) -> StateDiagram:
+    r"""Return the automaton that answers of a type are decoded with, to look at.
+
+    >>> from structured import Regex, inspect_automaton
+    >>> print(inspect_automaton(Regex(r"([0-9]+)?\.[0-9]+")))
+    Regex('([0-9]+)?\\.[0-9]+')
+    3 states, all shown.
+    <BLANKLINE>
+    state  reads  →  shortest completion
+    > 0    \.     1  .0
+           [0-9]  0
+      1    [0-9]  2  0
+    ((2))  [0-9]  2
+
+    It is the smallest deterministic automaton over characters, where it has no more than some 2,000 states. Of others,
+    such as those of grammars and of types that contain themselves, it is what a search from the start finds first.
+    Where no choice is left for some characters, they are one arrow, unless the type is a `Regex`.
+
+    Parameters:
+        output_type: As for `extract`.
+        states: How many states are shown at most.
+        whitespace: As for `to_regex`.
+
+    Raises:
+        SchemaError: It is not a type, is not supported, or depends on the document.
+        PatternError: It is not supported, or its automaton takes too much time or memory.
+        ValueError: There is no whitespace of this name, or `states` is less than 1.
+    """
+    _STATES("states", states)
+    known = resolve_type(output_type, layout=JsonLayout(whitespace))
+    check_interface(known)
+    if known.depends_on_document and not isinstance(known, JsonOutput):
+        raise SchemaError(
+            f"{known.name} depends on the document, and there is none to inspect it for",
+            remedy="Look at its automaton(document).",
+        )
+    found, total = explore(automaton_of(known, None), states, fold=not isinstance(known, Regex))
+    return StateDiagram(known.name, found, total, known)
+
+
+def allowed_after(index: Index, state: int, name: str) -> AllowedTokens:
+    """Return what may follow a state of an index, which is called by a name."""
+    ids = np.flatnonzero(unpack(index.canonical_mask(state), index.vocabulary.size)).tolist()
+    tokens = {one: token for one in ids if (token := index.vocabulary.tokens[one]) is not None}
+    forced = index.forced_bytes(state).decode(errors="replace")
+    return AllowedTokens(name, tokens, index.automaton.accepts(state), forced)
+
+
+def walk_text(index: Index, text: str, places: Iterator[str]) -> TokenWalk:
+    """Return the way of a text; `places` are the names of the states before and after each of its bytes.
+
+    Raises ValueError if no text of the type begins so, or no tokens spell it.
+    """
+    data = text.encode()
+    _check(index, data)
+    token_ids = index.spelled_tokens(data)
+    if b"".join(index.vocabulary.tokens[token_id] or b"" for token_id in token_ids) != data:
+        raise ValueError(f"The tokenizer cannot spell {_quoted(_shortened(text))}: some of its bytes are in no token.")
+    names = list(places)
+    guide = Guide(index, max_tokens=MAX_TOKENS)
+    steps: list[TokenStep] = []
+    done = 0
+    for token_id in token_ids:
+        token = index.vocabulary.tokens[token_id]
+        assert token is not None, "tokens that spell something have bytes"
+        allowed = unpack(guide.mask(), index.vocabulary.size)
+        place = int(allowed[: token_id + 1].sum()) if allowed[token_id] else None
+        after = names[done + len(token)]
+        steps.append(TokenStep(token_id, token, names[done], after, int(allowed.sum()), place))
+        done += len(token)
+        guide.advance(token_id)
+    return TokenWalk(tuple(steps), allowed_after(index, guide.state, names[done]))
+
+
+def state_after(index: Index, data: bytes) -> int:
+    """Return the state of an index after some bytes, or DEAD."""
+    state = index.automaton.start
+    for byte in data:
+        state = index.automaton.step(state, byte)
+        if state == DEAD:
+            break
+    return state
+
+
+def _check(index: Index, data: bytes) -> None:
+    """Raise ValueError if no text begins with some bytes, with what does."""
+    if state_after(index, data) != DEAD:
+        return
+    good = next(count for count in range(len(data), -1, -1) if state_after(index, data[:count]) != DEAD)
+    begun, rest = data[:good].decode(errors="ignore"), data[good:].decode(errors="ignore")
+    where = f"after {_quoted(begun[-MAX_SHOWN:])}, " if begun else ""
+    raise ValueError(f"No answer of the type begins so: {where}{_quoted(rest[:MAX_SHOWN])} cannot follow.")
+
+
+def shown_token(token: bytes) -> str:
+    """Return a token in quotes; bytes that are no text by their numbers."""
+    try:
+        return _quoted(_shortened(token.decode()))
+    except UnicodeDecodeError:
+        return _shortened(repr(token)[1:])
+
+
+def _quoted(text: str) -> str:
+    return f"`{printable(text)}`"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"

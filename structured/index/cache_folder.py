@@ -1,0 +1,151 @@
+"""A folder of entries that can be made anew: its limit, the least recently read entry, and its removal.
+
+An entry is written beside its place and then moved there, so that several processes may read and write at once. Nothing
+here raises: a folder that cannot be written, or a disk that is full, means going on without.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+WRITING = "writing-"
+"""What the names of entries begin with that are being written."""
+
+ABANDONED = 3600.0
+"""Seconds after which a half-written entry counts as abandoned by its writer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clearing:
+    """What became of the entries of a folder that was to be emptied."""
+
+    removed: tuple[Path, ...]
+    failed: Mapping[Path, OSError]
+    """What is still there, and why; the folder itself where its entries are not even known."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheFolder:
+    """Entries in one folder, by key. Those that were not read for longest go when all are too large."""
+
+    suffix: ClassVar[str]
+    """What the names of entries end with."""
+
+    folder: Path
+    max_bytes: int
+
+    def files(self) -> list[Path]:
+        """Return the entries, the one that was not read for longest first."""
+        ages: list[tuple[float, Path]] = []
+        with suppress(OSError):
+            for path in self.folder.glob(f"*{self.suffix}"):
+                with suppress(OSError):  # another process may have removed it just now
+                    ages.append((path.lstat().st_mtime, path))
+        return [path for _, path in sorted(ages)]
+
+    def size(self) -> int:
+        """Return the bytes of all entries."""
+        return sum(self.size_of(path) for path in self.files())
+
+    def clear(self) -> Clearing:
+        """Remove all entries, those of writers that did not come to an end as well, and tell which are still there."""
+        try:
+            found = sorted(path for path in self.folder.iterdir() if self._is_own(path.name))
+        except (FileNotFoundError, NotADirectoryError):
+            found = []
+        except OSError as error:
+            return Clearing((), {self.folder: error})
+        removed: list[Path] = []
+        failed: dict[Path, OSError] = {}
+        for path in found:
+            try:
+                self.remove(path)
+            except FileNotFoundError:  # another process was quicker
+                continue
+            except OSError as error:
+                failed[path] = error
+            else:
+                removed.append(path)
+        return Clearing(tuple(removed), failed)
+
+    def path(self, key: str) -> Path:
+        """Return where the entry of a key is, or would be."""
+        return self.folder / f"{key}{self.suffix}"
+
+    def remove(self, path: Path) -> None:
+        """Remove an entry, which is a file. Raises OSError."""
+        path.unlink()
+
+    def size_of(self, path: Path) -> int:
+        """Return the bytes of an entry; 0 if it cannot be found out."""
+        try:
+            return path.lstat().st_size
+        except OSError:
+            return 0
+
+    def note_reading(self, path: Path) -> None:
+        """Make an entry the last to go."""
+        with suppress(OSError):  # the folder may be there to read alone
+            os.utime(path)
+
+    def make_room(self) -> None:
+        """Remove what writers have abandoned, then the entries that were not read for longest, down to the limit."""
+        files = self.files()
+        sizes = {path: self.size_of(path) for path in files}
+        excess = sum(sizes.values()) - self.max_bytes
+        for path in self._abandoned(ABANDONED):
+            with suppress(OSError):
+                self.remove(path)
+        for path in files:
+            if excess <= 0:
+                return
+            with suppress(OSError):
+                self.remove(path)
+                excess -= sizes[path]
+
+    def _is_own(self, name: str) -> bool:
+        """Tell whether a name is one that the cache gives to entries."""
+        return name.endswith(self.suffix) or (name.startswith(WRITING) and name.endswith(".tmp"))
+
+    def _abandoned(self, seconds: float) -> list[Path]:
+        """Return the entries whose writer has not come to an end in so many seconds."""
+        now = time.time()
+        found: list[Path] = []
+        with suppress(OSError):
+            for path in self.folder.glob(f"{WRITING}*.tmp"):
+                with suppress(OSError):
+                    if now - path.lstat().st_mtime > seconds:
+                        found.append(path)
+        return found
+
+
+def kept_folder() -> Path | None:
+    """Return the folder of all that is kept; None where STRUCTURED_CACHE is "off", or where there is no home.
+
+    The folder is $STRUCTURED_CACHE_DIR or, without it, `structured` where the platform keeps caches.
+    """
+    if os.environ.get("STRUCTURED_CACHE", "").lower() in ("off", "0", "false", "no"):
+        return None
+    try:
+        return cache_folder()
+    except RuntimeError:  # there is no home
+        return None
+
+
+def cache_folder() -> Path:
+    """Return the folder that the environment names, or the platform's. Raises RuntimeError if there is no home."""
+    named = os.environ.get("STRUCTURED_CACHE_DIR")
+    if named:
+        return Path(named).expanduser()
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = str(Path.home() / "Library" / "Caches")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "structured"
