@@ -16,7 +16,7 @@ from structured.decoding.state_diagram import (
     shown_token,
 )
 from structured.errors import OutputError
-from structured.json_schema.whitespace import WhitespaceName
+from structured.output_types.json_output import JsonLayout
 
 MANY_STATES = 2_000
 """States that have numbers where a text goes through them: none of them takes room then."""
@@ -49,10 +49,10 @@ class Asked(NamedTuple):
             raise typer.BadParameter("--state and --text both say where. Leave one of them out.")
 
 
-def show_automaton(output_type: object, asked: Asked, *, whitespace: WhitespaceName, as_json: bool) -> None:
+def show_automaton(output_type: object, asked: Asked, *, layout: JsonLayout, as_json: bool) -> None:
     """Print the automaton of a type, or write its graph; with `tokens`, print what may follow in it."""
     states = asked.states or (MANY_STATES if asked.tokens else MAX_STATES)
-    found = inspect_automaton(output_type, states=states, whitespace=whitespace)
+    found = inspect_automaton(output_type, states=states, layout=layout)
     for path, notation in ((asked.dot, found.to_dot), (asked.mermaid, found.to_mermaid)):
         if path is not None:
             _write(path, notation())

@@ -18,6 +18,7 @@ from structured.decoding.state_diagram import MAX_STATES
 from structured.errors.values import counted
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.output_types.inspection import FieldReport, Report, inspect_type, report_to_dict, shown_cost
+from structured.output_types.json_output import JsonLayout
 from structured.output_types.regular_expression import to_regex
 
 
@@ -74,15 +75,16 @@ def inspect_target(  # noqa: PLR0913  the options of the command
     output_type = read_type(target, pattern=pattern, choices=choice, grammar=grammar)
     asked = Asked(automaton, dot, mermaid, states, tokens, model, state, text)
     asked.check()
+    layout = JsonLayout(cast("WhitespaceName", whitespace))
     if regex and asked.is_any:
         raise typer.BadParameter("--regex and --automaton are asked for at once. Leave one of them out.")
     if asked.is_any:
-        show_automaton(output_type, asked, whitespace=cast("WhitespaceName", whitespace), as_json=as_json)
+        show_automaton(output_type, asked, layout=layout, as_json=as_json)
         return
     if regex:
-        typer.echo(to_regex(output_type, whitespace=cast("WhitespaceName", whitespace)))
+        typer.echo(to_regex(output_type, layout=layout))
         return
-    report = inspect_type(output_type, whitespace=cast("WhitespaceName", whitespace))
+    report = inspect_type(output_type, layout=layout)
     if as_json:
         typer.echo(json.dumps(report_to_dict(report), indent=2))
     else:

@@ -107,7 +107,7 @@ class Acceptance:
                 rejected.add(generation.text)
             else:
                 valid.append((generation, answer))
-            if valid and self.search.choose == "likeliest":
+            if valid and not self.search.is_vote:
                 break
         if not valid:
             return None

@@ -73,8 +73,8 @@ class RemoteTask(Task):
         sampling["temperature"] = sampler.temperature
         if sampler.seed is not None and sampler.temperature > 0:
             sampling["seed"] = int(sampler.generator(item.position, attempt).integers(2**31))
-        if "stop_repetition" in self.options:
-            sampling["stop_repetition"] = self.options["stop_repetition"]
+        if "repetition" in self.options:
+            sampling["stop_repetition"] = self.repetition.stop
         messages = self.with_instructions(item.told or None).prompt(item.conversation)
         assert not isinstance(messages, str), "servers take chats"
         return self._request(messages, sampling, search)

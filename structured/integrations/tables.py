@@ -11,7 +11,7 @@ from structured.errors import OutputError, PromptError
 from structured.errors.arguments import one_of
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.extractor import Extractor
-from structured.extraction.options import Options, checked_options, layout_of
+from structured.extraction.options import Options, checked_options
 from structured.extraction.output.arrow_types import column_of
 from structured.extraction.output.columns import (
     FLOAT,
@@ -29,6 +29,7 @@ from structured.models.checkpoints import refuse_address
 from structured.models.load import find_model
 from structured.models.remote.address import is_address
 from structured.output_types.interface import check_interface
+from structured.output_types.json_output import DEFAULT_LAYOUT
 from structured.output_types.resolve import resolve_type
 from structured.results.result import Result, error_to_json
 
@@ -137,7 +138,7 @@ def added_columns(output_type: object, options: Options, columns: Columns) -> di
     """Return the columns that are added for a type. Raises what concerns the type, before an actor is started."""
     one_of(get_args(Columns))("columns", columns)
     missing, grounded = options.get("allow_missing"), options.get("grounded")
-    wanted = resolve_type(output_type, missing, layout_of(options), grounded=grounded)
+    wanted = resolve_type(output_type, missing, options.get("layout", DEFAULT_LAYOUT), grounded=grounded)
     check_interface(wanted)
     typed = {"value": column_of(wanted), "missing": List(TEXT), "evidence": Map(_EVIDENCE), "error": _ERROR}
     return typed if columns == "typed" else dict.fromkeys(typed, JSON)

@@ -10,7 +10,7 @@ import copy
 from collections.abc import Iterable
 from hashlib import blake2b
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, Union, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, Union, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,16 +29,14 @@ from structured.errors import (
     SchemaError,
     StructuredError,
 )
-from structured.errors.arguments import check_picklable, count, flag, one_of
+from structured.errors.arguments import check_picklable, count, flag
 from structured.errors.calling_line import warn
 from structured.extraction.incomplete import ALLOWED
 from structured.index.compilation import save_learned
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask, allows, mask_of
-from structured.json_schema.document.location import Optionals
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.models import ModelSource, load_model
-from structured.output_types.json_output import JsonLayout
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout
 from structured.output_types.resolve import resolve_type
 from structured.results.answers import read_answer
 from structured.vocabulary import Vocabulary
@@ -72,10 +70,9 @@ class GuidedLogitsProcessor(Generic[T]):
             tokens it ends at; there are often more of them than the tokenizer knows.
         max_tokens: The most tokens of one answer, its end token not counted; each answer is completed within the
             budget. The loop must not stop before: set `max_new_tokens` to one more.
-        whitespace: As for `extract`.
-        optional: As for `extract`.
-        stop_repetition: As for `extract`. The likeliest token is judged: where that repeats the text, only the way out
-            of the string or the list is allowed. `read` warns of such answers.
+        layout: As for `extract`.
+        stop_repetition: As `stop` of `Repetition`. The likeliest token is judged: where that repeats the text, only
+            the way out of the string or the list is allowed. `read` warns of such answers.
         cache: As for `extract`.
 
     Raises:
@@ -92,8 +89,7 @@ class GuidedLogitsProcessor(Generic[T]):
         source: TokenizerSource,
         *,
         max_tokens: int,
-        whitespace: WhitespaceName = ...,
-        optional: Optionals = ...,
+        layout: JsonLayout = ...,
         stop_repetition: bool = ...,
         cache: bool = ...,
     ) -> None: ...
@@ -104,8 +100,7 @@ class GuidedLogitsProcessor(Generic[T]):
         source: TokenizerSource,
         *,
         max_tokens: int,
-        whitespace: WhitespaceName = ...,
-        optional: Optionals = ...,
+        layout: JsonLayout = ...,
         stop_repetition: bool = ...,
         cache: bool = ...,
     ) -> None: ...
@@ -115,14 +110,11 @@ class GuidedLogitsProcessor(Generic[T]):
         source: TokenizerSource,
         *,
         max_tokens: int,
-        whitespace: WhitespaceName = DEFAULT_WHITESPACE,
-        optional: Optionals = "written",
+        layout: JsonLayout = DEFAULT_LAYOUT,
         stop_repetition: bool = True,
         cache: bool = True,
     ) -> None:
-        check_whitespace("whitespace", whitespace)
-        one_of(get_args(Optionals))("optional", optional)
-        self.output_type = resolve_type(output_type, layout=JsonLayout(whitespace, optional))
+        self.output_type = resolve_type(output_type, layout=layout)
         if self.output_type.depends_on_document:
             raise SchemaError(
                 f"{self.output_type.name} depends on the document, and a logits processor knows only tokens",
@@ -135,8 +127,7 @@ class GuidedLogitsProcessor(Generic[T]):
             "output_type": output_type,
             "source": source,
             "max_tokens": self.max_tokens,
-            "whitespace": whitespace,
-            "optional": optional,
+            "layout": layout,
             "stop_repetition": self.stop_repetition,
             "cache": self.cache,
         }

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from structured import to_regex
+from structured import JsonLayout, to_regex
 from structured.cli.app import app
 from structured.models import PACKAGED_MODEL
 
@@ -201,7 +201,7 @@ def test_the_regular_expression_is_printed():
     """Alone on a line, whatever the width."""
     result = run("shop_types:Bill", "--regex", "--whitespace", "compact", columns=20)
     bill = sys.modules["shop_types"].Bill
-    assert result.stdout == to_regex(bill, whitespace="compact") + "\n"
+    assert result.stdout == to_regex(bill, layout=JsonLayout("compact")) + "\n"
 
 
 @pytest.mark.parametrize(

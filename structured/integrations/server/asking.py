@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
+from structured.decoding.repetition import Repetition
 from structured.decoding.running_batch import RunningBatch
 from structured.errors import ModelError, StructuredError
 from structured.errors.calling_line import without_warnings
@@ -51,7 +52,7 @@ MAX_EXTRACTORS = 256
 """Extractors that are kept: most requests ask for what others have asked for, of other texts."""
 
 
-_SHAPING = frozenset({"instructions", "system", "grounded", "optional"})
+_SHAPING = frozenset({"instructions", "system", "grounded", "layout"})
 """Options that a type and its prompt depend on."""
 
 
@@ -196,7 +197,7 @@ def calls_of(value: object) -> list[dict[str, Any]] | None:
 
 def sampling_options(asked: Sampling, max_tokens: int) -> Options:
     """Return the options of a request of OpenAI's API. Without a temperature, the likeliest answer is given."""
-    options: Options = {"max_tokens": max_tokens, "stop_repetition": asked.stop_repetition}
+    options: Options = {"max_tokens": max_tokens, "repetition": Repetition(stop=asked.stop_repetition)}
     if asked.temperature:
         options["temperature"] = asked.temperature
         for name in ("seed", "top_p", "top_k", "min_p"):
@@ -209,7 +210,7 @@ def library_options(asked: Asked, max_tokens: int) -> Options:
     """Return the options of a request of the library's own."""
     options: Options = {
         "max_tokens": max_tokens,
-        "stop_repetition": asked.stop_repetition,
+        "repetition": Repetition(stop=asked.stop_repetition),
         "temperature": asked.temperature,
     }
     if asked.temperature and asked.seed is not None:

@@ -34,6 +34,7 @@ from structured.integrations.server.wanted import (
     schema_type,
     wanted_of,
 )
+from structured.output_types.json_output import JsonLayout
 from structured.results.result import Result
 
 router = APIRouter()
@@ -130,7 +131,7 @@ def _question(serving: Serving, asked: Sampling, documents: Sequence[TextOrChat]
         is_free, tool = False, asked.called_tool
         if asked.may_answer:
             otherwise = _question(serving, asked.model_copy(update={"tool_choice": "none"}), documents, options)
-        options = {**options, "optional": "omittable"}
+        options = {**options, "layout": JsonLayout(optional_properties="omittable")}
     extractor = serving.extractors.find(asked.constraint_key, wanted, options)
     held_back = max(map(len, asked.stops), default=0)
     return Question(

@@ -20,10 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from structured.integrations.vllm.reading import read
 from structured.integrations.vllm.request_fields import KEY
-from structured.json_schema.document.location import Optionals
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.constraints.plain_data import type_to_text
-from structured.output_types.json_output import JsonLayout
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout
 
 if TYPE_CHECKING:
     from structured.integrations.vllm.processor import GuideProcessor
@@ -31,9 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["GuideProcessor", "constraint", "read"]
 
 
-def constraint(
-    output_type: object, *, whitespace: WhitespaceName = DEFAULT_WHITESPACE, optional: Optionals = "written"
-) -> dict[str, str]:
+def constraint(output_type: object, *, layout: JsonLayout = DEFAULT_LAYOUT) -> dict[str, str]:
     """Return what a request to vLLM says of its answer: the `extra_args` of `SamplingParams`.
 
     Over HTTP they are the request's `vllm_xargs`: plain text, which any client can send. The budget is the request's
@@ -41,13 +37,12 @@ def constraint(
 
     Parameters:
         output_type: A type, a `JsonSchema`, a `Regex`, a `Choice` or a `Grammar`.
-        whitespace: As for `extract`.
-        optional: As for `extract`.
+        layout: As for `extract`.
 
     Raises:
         SchemaError: A part of the type cannot be enforced exactly, or depends on the document.
     """
-    return {KEY: type_to_text(output_type, JsonLayout(whitespace, optional))}
+    return {KEY: type_to_text(output_type, layout)}
 
 
 def __getattr__(name: str) -> Any:

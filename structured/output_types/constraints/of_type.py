@@ -35,7 +35,7 @@ def constraint_of(output_type: OutputType[Any]) -> Constraint:
             return _of_json_schema(replace(schema_type, schema=output_type.schema))
         case JsonOutput():
             schema = output_type.schema if isinstance(output_type.schema, dict) else {}
-            return JsonConstraint(standard_schema(schema, output_type.layout.optional), output_type.name)
+            return JsonConstraint(standard_schema(schema, output_type.layout.optional_properties), output_type.name)
         case Regex():
             return _of_regex(output_type)
         case Choice():
@@ -64,10 +64,10 @@ def _of_json_schema(output_type: JsonSchemaType) -> JsonConstraint:
             f"{output_type.name} refers to other documents, which a server does not have",
             remedy="Write what they define under $defs.",
         )
-    if output_type.layout.optional == "omittable":
+    if output_type.layout.optional_properties == "omittable":
         raise SchemaError(
             f"{output_type.name} is sent as it is, and says itself what may be left out",
-            remedy="Leave optional='omittable' out.",
+            remedy="Leave optional_properties='omittable' out.",
         )
     schema = output_type.schema
     return JsonConstraint(schema if isinstance(schema, dict) else {}, output_type.name)

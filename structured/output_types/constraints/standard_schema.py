@@ -11,7 +11,7 @@ from typing import Any
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import Draft, subschemas
-from structured.json_schema.document.location import Compilation, Optionals, Reading, Schema
+from structured.json_schema.document.location import Compilation, OptionalProperties, Reading, Schema
 from structured.json_schema.schema_compiler import compiled
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.optional_fields import replaced
@@ -37,7 +37,7 @@ _FORMATS = frozenset(
 )
 
 
-def standard_schema(schema: Schema, optional: Optionals) -> Schema:
+def standard_schema(schema: Schema, optional: OptionalProperties) -> Schema:
     """Return the schema of a type in the specification's words.
 
     Objects are closed, as the library closes them. Where optional fields are "written", all fields are required, unless

@@ -10,19 +10,18 @@ from typing import Any
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.recursion import deep
 from structured.json_schema.schema_compiler import compiled, part_to_pattern
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.inspection.lengths import text_lengths
 from structured.output_types.inspection.report import Cost, FieldReport, Report
 from structured.output_types.inspection.survey import Part, Survey
 from structured.output_types.inspection.texts import inspect_texts
 from structured.output_types.interface import automaton_of, check_interface, description_of
-from structured.output_types.json_output import JsonLayout, JsonOutput
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
 from structured.regex import Pattern, nodes_of
 
 
-def inspect_type(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WHITESPACE) -> Report:
+def inspect_type(output_type: object, *, layout: JsonLayout = DEFAULT_LAYOUT) -> Report:
     """Report on a type before a model is loaded: what is enforced, what is refused, and what may go wrong.
 
     >>> from structured import inspect_type
@@ -31,7 +30,7 @@ def inspect_type(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WH
 
     Parameters:
         output_type: As for `extract`.
-        whitespace: As for `to_regex`.
+        layout: As for `to_regex`.
 
     Returns:
         The fields with their status, the hazards and the cost of the type. Where the answer is no JSON, it is one
@@ -39,9 +38,8 @@ def inspect_type(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WH
 
     Raises:
         SchemaError: It is not a type, or is an `OutputType` that is not supported.
-        ValueError: There is no whitespace of this name.
     """
-    known = resolve_type(output_type, layout=JsonLayout(whitespace))
+    known = resolve_type(output_type, layout=layout)
     return inspect_json(known) if isinstance(known, JsonOutput) else _inspect_texts(known)
 
 
