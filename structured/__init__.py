@@ -41,16 +41,14 @@ from structured.integrations.transformers import GuidedLogitsProcessor
 from structured.models import load_model
 from structured.output_types.choice import Choice
 from structured.output_types.combining import Json, Repeat, Text, template
-from structured.output_types.functions.call import Call
+from structured.output_types.functions.call import Call, Tool
 from structured.output_types.functions.call_types import functions
-from structured.output_types.functions.tool import Tool
 from structured.output_types.grounded.marks import Grounded, Grounding
 from structured.output_types.inspection import inspect_type
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.keys import Key
 from structured.output_types.output_type import Description, OutputType
-from structured.output_types.regex import Regex
-from structured.output_types.regular_expression import to_regex
+from structured.output_types.regex import Regex, to_regex
 from structured.results.calibration import Calibration
 from structured.results.evidence import Evidence
 from structured.results.partial import PartialReader

@@ -31,7 +31,7 @@ from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.models import ModelSource
 from structured.output_types.grounded.marks import Ground
 from structured.output_types.json_output import JsonLayout
-from structured.output_types.optional_fields import Absent
+from structured.output_types.missing_fields import Missing
 from structured.results.calibration import Calibration
 from structured.results.merging import Prefer
 
@@ -142,7 +142,7 @@ class Options(TypedDict, total=False):
     system: str | None
     examples: Sequence[tuple[str, object]]
     grounded: Ground | None
-    allow_missing: Absent | None
+    allow_missing: Missing | None
     optional: Optionals
     whitespace: WhitespaceName
     temperature: float

@@ -40,7 +40,7 @@ from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.models import ModelSource, load_model
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
-from structured.results.answers import read_answer
+from structured.results.result import read_answer
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

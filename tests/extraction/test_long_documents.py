@@ -18,8 +18,8 @@ from structured import Extractor, Grounded, JsonSchema, Key, events, extract, ex
 from structured.errors import BatchError, BudgetWarning, GenerationError, NotStatedError, SchemaError
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
+from structured.output_types.keys import SET, shapes
 from structured.output_types.resolve import resolve_type
-from structured.output_types.shapes import SET, shapes
 
 
 class Order(BaseModel):

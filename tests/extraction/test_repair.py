@@ -16,7 +16,7 @@ from structured.automata.byte_automaton import accepts_text
 from structured.errors import GenerationError, OptionWarning
 from structured.models import FunctionModel
 from structured.results import Calibration
-from structured.results.leaves import leaves
+from structured.results.json_text import leaves
 
 TOKENS = ByteTokenizer()
 

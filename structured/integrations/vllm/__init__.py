@@ -22,7 +22,7 @@ from structured.integrations.vllm.reading import read
 from structured.integrations.vllm.request_fields import KEY
 from structured.json_schema.document.location import Optionals
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
-from structured.output_types.constraints.plain_data import type_to_text
+from structured.output_types.described_types import type_to_text
 from structured.output_types.json_output import JsonLayout
 
 if TYPE_CHECKING:
