@@ -43,8 +43,7 @@ from structured.output_types.inspection import inspect_type
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.keys import Key
-from structured.output_types.regex import Regex
-from structured.output_types.regular_expression import to_regex
+from structured.output_types.regex import Regex, to_regex
 from structured.results.result import Result
 
 if TYPE_CHECKING:

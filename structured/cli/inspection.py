@@ -19,7 +19,7 @@ from structured.errors.values import counted
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.output_types.inspection import FieldReport, Report, inspect_type, report_to_dict, shown_cost
 from structured.output_types.json_output import JsonLayout
-from structured.output_types.regular_expression import to_regex
+from structured.output_types.regex import to_regex
 
 
 def _known_whitespace(name: str) -> WhitespaceName:

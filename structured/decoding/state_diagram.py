@@ -18,9 +18,8 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.index.shortest_completion import MAX_TOKENS
-from structured.output_types.interface import automaton_of, check_interface
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
-from structured.output_types.output_type import OutputType
+from structured.output_types.output_type import OutputType, automaton_of, check_interface
 from structured.output_types.regex import Regex
 from structured.output_types.resolve import resolve_type
 

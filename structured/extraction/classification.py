@@ -25,7 +25,7 @@ from structured.extraction.options import Options, checked_options
 from structured.extraction.task import Given
 from structured.models import LanguageModel, calls
 from structured.output_types.output_type import OutputType
-from structured.results.answers import read_answer
+from structured.results.result import read_answer
 
 T = TypeVar("T")
 

@@ -31,9 +31,8 @@ from structured.models import calls, load_model
 from structured.models.growing import GrowingText
 from structured.models.protocol import Messages
 from structured.output_types.combining.parts import part_of
-from structured.output_types.interface import check_interface
-from structured.output_types.output_type import OutputType
-from structured.results.answers import read_answer
+from structured.output_types.output_type import OutputType, check_interface
+from structured.results.result import read_answer
 
 T = TypeVar("T")
 

@@ -38,10 +38,9 @@ from structured.extraction.stream import Stream
 from structured.extraction.task import Task
 from structured.models import LanguageModel, Model, find_model
 from structured.output_types.html import card, table, verbatim
-from structured.output_types.interface import check_interface, description_of
 from structured.output_types.json_output import DEFAULT_LAYOUT
 from structured.output_types.keys import check_merge_by
-from structured.output_types.output_type import OutputType
+from structured.output_types.output_type import OutputType, check_interface, description_of
 from structured.output_types.resolve import resolve_type
 from structured.results.result import Provenance, Result
 

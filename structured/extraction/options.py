@@ -29,7 +29,7 @@ from structured.extraction.events import Listener
 from structured.models import ModelSource
 from structured.output_types.grounded.marks import Ground
 from structured.output_types.json_output import JsonLayout
-from structured.output_types.optional_fields import Absent
+from structured.output_types.missing_fields import Missing
 from structured.results.calibration import Calibration
 
 Errors = Literal["raise", "return", "skip"]
@@ -115,7 +115,7 @@ class Options(TypedDict, total=False):
     system: str | None
     examples: Sequence[tuple[str, object]]
     grounded: Ground | None
-    allow_missing: Absent | None
+    allow_missing: Missing | None
     layout: JsonLayout
     temperature: float
     top_k: int | None

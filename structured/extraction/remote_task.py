@@ -14,10 +14,8 @@ from structured.extraction.task import Given, Item, Task
 from structured.models import Model
 from structured.models.remote.exchange import ServerRequest
 from structured.models.remote.model import RemoteModel
-from structured.output_types.constraints.constraint import Constraint
-from structured.output_types.constraints.of_type import refuse_grounding
-from structured.output_types.constraints.validation import AnswerCheck
-from structured.output_types.partly_stated import PartlyStated
+from structured.output_types.missing_values import MissingFieldsType
+from structured.output_types.remote_constraints import AnswerCheck, Constraint, refuse_grounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +80,7 @@ class RemoteTask(Task):
     def _request(
         self, messages: Sequence[Mapping[str, str]], sampling: Mapping[str, float], search: Search
     ) -> ServerRequest:
-        is_weighed = self.is_weighed or isinstance(self.output_type, PartlyStated) or search.samples > 1
+        is_weighed = self.is_weighed or isinstance(self.output_type, MissingFieldsType) or search.samples > 1
         logprobs = is_weighed and self.model.form.tells_probabilities
         return ServerRequest(messages, self.constraint, self.max_tokens, sampling, logprobs)
 

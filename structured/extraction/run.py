@@ -25,9 +25,8 @@ from structured.extraction.progress import showing
 from structured.extraction.task import Answer, Item, Task
 from structured.index.compilation import save_learned
 from structured.models import LanguageModel
-from structured.results.answers import read_answer
 from structured.results.merging import Merged
-from structured.results.result import Result
+from structured.results.result import Result, read_answer
 
 
 @dataclass(frozen=True, slots=True)

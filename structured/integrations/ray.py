@@ -30,8 +30,8 @@ from structured.extraction.output.records import Record, read_line
 from structured.extraction.output.writing import Identified, Output, Unwritten, Written, opened, write_results_of
 from structured.extraction.progress import showing
 from structured.extraction.run import Run
-from structured.output_types.interface import check_interface
 from structured.output_types.json_output import DEFAULT_LAYOUT
+from structured.output_types.output_type import check_interface
 from structured.output_types.resolve import resolve_type
 from structured.results.result import Provenance
 

@@ -28,8 +28,8 @@ from structured.extraction.output.columns import (
 from structured.models.checkpoints import refuse_address
 from structured.models.load import find_model
 from structured.models.remote.address import is_address
-from structured.output_types.interface import check_interface
 from structured.output_types.json_output import DEFAULT_LAYOUT
+from structured.output_types.output_type import check_interface
 from structured.output_types.resolve import resolve_type
 from structured.results.result import Result, error_to_json
 

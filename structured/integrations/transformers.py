@@ -38,7 +38,7 @@ from structured.index.masks import Mask, allows, mask_of
 from structured.models import ModelSource, load_model
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout
 from structured.output_types.resolve import resolve_type
-from structured.results.answers import read_answer
+from structured.results.result import read_answer
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -21,14 +21,14 @@ from structured.json_schema.document.location import (
     Subschema,
 )
 from structured.json_schema.grounding import is_stated_in_forms
-from structured.json_schema.schema_compiler import compiled, foundation
+from structured.json_schema.schema_compiler import compiled, foundation, part_to_pattern
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.output_types.description import describe, layouts
 from structured.output_types.grounded.marks import Ground, marks, with_grounding
 from structured.output_types.output_type import Basis, Description, OutputType
 from structured.output_types.paths import Steps
-from structured.output_types.places import flat, has_to_be_stated, parts_at
-from structured.regex import Pattern
+from structured.output_types.schema_parts import flat, has_to_be_stated, parts_at
+from structured.regex import Pattern, alternation, concat, literal
 
 T = TypeVar("T")
 
@@ -107,7 +107,7 @@ class JsonOutput(OutputType[T]):
         return compiled(self.compilation())
 
     def with_grounding(self, grounded: Ground) -> Self:
-        """Return the type with marks on the values that the document has to state; see `grounding.py`."""
+        """Return the type with marks on the values that the document has to state; see `grounded/marks.py`."""
         return replace(self, schema=with_grounding(self.root, grounded))
 
     def check(self) -> None:
@@ -168,6 +168,32 @@ class JsonOutput(OutputType[T]):
 
 def with_statements(compilation: Compilation, document: str) -> Compilation:
     """Return what compiles the same schema for a document, of which some values have to be stated."""
-    from structured.output_types.grounded.document import DocumentStatements  # with much that only this needs
+    from structured.output_types.grounded.document_statements import (
+        DocumentStatements,  # with much that only this needs
+    )
 
     return replace(compilation, statements=DocumentStatements.of(document))
+
+
+def rewriting(
+    output_type: OutputType[Any], text: str, places: Mapping[Steps, tuple[int, int]], document: str
+) -> RegularAutomaton | None:
+    """Return the automaton of what an answer to a document may become if the values at some places are written again.
+
+    Each place is given with where it starts and ends in the text; none lies in another. What may stand there is of
+    the type by itself, and perhaps not beside the rest. None if no schema tells what may stand there.
+    """
+    if output_type.root is None:
+        return None
+    compilation = output_type.root.location.compilation
+    if output_type.depends_on_document:
+        compilation = with_statements(compilation, document)
+    root = Subschema(compilation.root, Location(compilation))
+    pieces, kept = [], 0
+    for steps, (start, end) in sorted(places.items(), key=lambda place: place[1]):
+        parts = [part._replace(location=part.location._replace(depth=len(steps))) for part in parts_at(root, steps)]
+        if not parts:
+            return None
+        pieces += [literal(text[kept:start]), alternation(*(part_to_pattern(part, compilation) for part in parts))]
+        kept = end
+    return RegularAutomaton(concat(*pieces, literal(text[kept:])), foundation=foundation())

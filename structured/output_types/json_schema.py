@@ -29,9 +29,8 @@ from structured.json_schema.logic.validity import check_well_formed, rejection
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
-from structured.output_types.optional_fields import Absent
-from structured.output_types.optional_properties import chosen_properties, optional_properties
-from structured.output_types.partly_stated import PartlyStated
+from structured.output_types.missing_fields import Missing, chosen_properties, with_missing_properties
+from structured.output_types.missing_values import MissingFieldsType
 
 _FIELDS = {
     "documents": instance(Mapping, "{uri: schema}"),
@@ -136,11 +135,11 @@ class JsonSchemaType(JsonOutput[Any]):
         written = self.source.compilation(self.layout)
         return written if self.schema is self.source.schema else replace(written, root=self.schema)
 
-    def with_absence(self, absent: Absent) -> PartlyStated[Any]:
-        """Return the type in which chosen optional properties may be missing; see `optional_properties.py`."""
-        marked = self if absent is True else replace(self, schema=chosen_properties(self.root, absent))
-        schema = optional_properties(marked.root, are_chosen=absent is not True)
-        return PartlyStated(self.name, schema, self.layout, of=self)
+    def with_missing(self, missing: Missing) -> MissingFieldsType[Any]:
+        """Return the type in which chosen optional properties may be missing; see `missing_fields.py`."""
+        chosen = self if missing is True else replace(self, schema=chosen_properties(self.root, missing))
+        schema = with_missing_properties(chosen.root, are_chosen=missing is not True)
+        return MissingFieldsType(self.name, schema, self.layout, of=self)
 
     @property
     def parts(self) -> Annotation:

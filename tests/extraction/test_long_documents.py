@@ -19,8 +19,8 @@ from structured.errors import BatchError, BudgetWarning, GenerationError, NotSta
 from structured.extraction import events
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
+from structured.output_types.keys import SET, shapes
 from structured.output_types.resolve import resolve_type
-from structured.output_types.shapes import SET, shapes
 
 
 class Order(BaseModel):

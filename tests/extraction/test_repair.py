@@ -17,7 +17,7 @@ from structured.decoding import Generation
 from structured.errors import GenerationError, OptionWarning
 from structured.models import FunctionModel
 from structured.results import Calibration
-from structured.results.leaves import leaves
+from structured.results.json_text import leaves
 
 TOKENS = ByteTokenizer()
 

@@ -21,7 +21,7 @@ from serving import ask, connection_to, figure, posted, random_model, served, us
 from structured import Grammar, JsonSchema, Regex, functions
 from structured.integrations.server.limits import Limits
 from structured.output_types import Tool
-from structured.output_types.constraints.plain_data import type_to_data
+from structured.output_types.described_types import type_to_data
 from structured.output_types.resolve import resolve_type
 
 

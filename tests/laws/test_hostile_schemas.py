@@ -188,7 +188,7 @@ def test_models_that_share_models_are_described(of: Callable[[Any], Any]) -> Non
     assert not report.refusals
     assert len(report.fields) == 1 + 1 + 10 * 9
     assert len(describe(resolve_type(model).root)) < 5_000
-    assert resolve_type(model).with_absence(True).schema
+    assert resolve_type(model).with_missing(True).schema
     with pytest.raises(SchemaError, match="pieces"):
         to_regex(model)
 

@@ -12,7 +12,7 @@ from strategies import WHITESPACES, random_text, typed
 
 from structured import JsonLayout
 from structured.json_schema.schema_compiler import schema_to_pattern
-from structured.output_types.regular_expression import to_regex
+from structured.output_types.regex import to_regex
 from structured.output_types.resolve import resolve_type
 
 STYLES = {

@@ -49,8 +49,7 @@ from structured.models.remote.chat_forms import VllmForm
 from structured.models.remote.exchange import ServerAnswer
 from structured.models.remote.form import Envelope, wrapped
 from structured.models.remote.gbnf_writer import pattern_to_gbnf, words_to_gbnf
-from structured.output_types.constraints.constraint import JsonConstraint, RegexConstraint
-from structured.output_types.constraints.of_type import constraint_of
+from structured.output_types.remote_constraints import JsonConstraint, RegexConstraint, constraint_of
 from structured.output_types.resolve import resolve_type
 
 pytest.importorskip("httpx", reason="The extra remote asks servers.")

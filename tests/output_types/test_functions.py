@@ -21,8 +21,10 @@ from pydantic import BaseModel, Field, TypeAdapter, validate_call
 from random_json import random_json
 
 from structured import (
+    Call,
     Extractor,
-    Samples,
+    PartialReader,
+    Tool,
     aextract,
     classify,
     extract,
@@ -42,11 +44,9 @@ from structured.errors import PromptError, SchemaError
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import FunctionModel, ScriptedModel
-from structured.output_types import Call, Tool
-from structured.output_types.functions.docstrings import Docstring
+from structured.output_types.functions.signature import Docstring
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
-from structured.results import PartialReader
 from structured.vocabulary import Vocabulary
 
 
@@ -412,7 +412,7 @@ def test_choices_that_are_none_are_refused(given: Any, message: str) -> None:
 
 
 def test_options_of_json_apply() -> None:
-    call = called(functions(book), '{"name":"book","arguments":{"city":"Porto"}}', layout=JsonLayout("compact"))
+    call = called(functions(book), '{"name":"book","arguments":{"city":"Porto"}}', whitespace="compact")
     assert call == Call(book, {"city": "Porto"})
     model = ScriptedModel('{"name": "book", "arguments": {"city": null}}')
     result = Extractor(functions(book), model=model, allow_missing=["arguments.city"]).result("Some text.")
@@ -551,7 +551,7 @@ def test_types_and_calls_are_pickled() -> None:
 
 
 def test_a_vote_is_over_the_arguments() -> None:
-    found = extract(functions(stop, start), "the text", model=random_model(), search=Samples(3), temperature=1, seed=1)
+    found = extract(functions(stop, start), "the text", model=random_model(), samples=3, temperature=1, seed=1)
     assert found.run() in {"stopped", "started"}
 
 

@@ -17,9 +17,8 @@ from structured.extraction import Options
 from structured.models import FunctionModel
 from structured.output_types.html import card, code, coloured, html, joined, listed, marked, paragraph, table, verbatim
 from structured.output_types.paths import steps_to_path
-from structured.results.evidence import Evidence
+from structured.results.evidence import CONTEXT, MAX_CHARACTERS, Evidence
 from structured.results.result import Provenance
-from structured.results.result_html import CONTEXT, MAX_CHARACTERS
 
 TOKENIZER = ByteTokenizer()
 MODEL = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)

@@ -14,7 +14,7 @@ from structured import JsonLayout
 from structured.errors import SchemaError
 from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.output_types.output_type import OutputType
-from structured.output_types.regular_expression import to_regex
+from structured.output_types.regex import to_regex
 from structured.output_types.resolve import resolve_type
 from structured.regex import Alternation
 

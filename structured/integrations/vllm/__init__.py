@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from structured.integrations.vllm.reading import read
 from structured.integrations.vllm.request_fields import KEY
-from structured.output_types.constraints.plain_data import type_to_text
+from structured.output_types.described_types import type_to_text
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from functools import lru_cache
 from typing import Any, TypeVar, overload
 
 from structured.errors import Attempt, GenerationError, ModelError
-from structured.output_types.constraints.validation import AnswerCheck
 from structured.output_types.json_schema import JsonSchemaType
 from structured.output_types.output_type import OutputType
+from structured.output_types.remote_constraints import AnswerCheck
 from structured.output_types.resolve import resolve_type
-from structured.results.answers import read_answer
+from structured.results.result import read_answer
 
 T = TypeVar("T")
 

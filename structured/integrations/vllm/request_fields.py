@@ -2,7 +2,7 @@
 
 from structured.errors import StructuredError
 from structured.errors.values import shown
-from structured.output_types.constraints.plain_data import REMEDY, text_to_type
+from structured.output_types.described_types import REMEDY, text_to_type
 
 KEY = "structured"
 """The name under which a request holds its constraint."""

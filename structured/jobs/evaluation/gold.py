@@ -19,7 +19,7 @@ from structured.errors.values import message, shown
 from structured.extraction.documents.document import Document, DocumentLike, read_document
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, path_to_steps, steps_to_field, steps_to_path
-from structured.output_types.places import parts_at
+from structured.output_types.schema_parts import parts_at
 from structured.results.evidence import Evidence
 from structured.results.result import Result, instance_of
 

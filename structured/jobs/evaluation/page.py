@@ -19,7 +19,7 @@ from structured.jobs.evaluation.labels import NAMES, named, problems, shown_figu
 from structured.jobs.evaluation.scores import DocumentScore, ValueScore
 from structured.jobs.evaluation.totals import FieldScore, Scores
 from structured.output_types.html import Html, card, html, joined, table
-from structured.results.folding import is_cut
+from structured.results.normalisation import is_cut
 
 MAX_DOCUMENTS = 500
 """Documents that a page shows, the worst ones."""

@@ -13,7 +13,9 @@ from structured.errors.error_data import data_to_error
 from structured.models.remote.exchange import ServedToken, ServerAnswer, ServerRequest
 from structured.models.remote.form import Envelope, Form, Unreadable, checked, choice_schema, cut_off, wrapped
 from structured.models.remote.gbnf_writer import pattern_to_gbnf, words_to_gbnf
-from structured.output_types.constraints.constraint import (
+from structured.output_types.described_types import type_to_data
+from structured.output_types.output_type import OutputType
+from structured.output_types.remote_constraints import (
     ChoiceConstraint,
     Constraint,
     DescribedConstraint,
@@ -21,8 +23,6 @@ from structured.output_types.constraints.constraint import (
     JsonConstraint,
     RegexConstraint,
 )
-from structured.output_types.constraints.plain_data import type_to_data
-from structured.output_types.output_type import OutputType
 from structured.regex import words
 
 _MEMBER = "answer"

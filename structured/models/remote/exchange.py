@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from structured.models.protocol import Messages
-from structured.output_types.constraints.constraint import Constraint
+from structured.output_types.remote_constraints import Constraint
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,8 @@ from structured.errors.values import shown
 from structured.json_schema.document.drafts import Draft, subschemas
 from structured.json_schema.document.references import REFERENCES
 from structured.models.remote.exchange import ServedToken, ServerAnswer, ServerRequest
-from structured.output_types.constraints.constraint import Constraint, JsonConstraint
-from structured.output_types.constraints.of_type import constraint_of
 from structured.output_types.output_type import OutputType
+from structured.output_types.remote_constraints import Constraint, JsonConstraint, constraint_of
 
 
 class Unreadable(Exception):  # noqa: N818  what is read is no answer of the form

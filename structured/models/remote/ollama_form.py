@@ -6,7 +6,7 @@ from typing import Any
 
 from structured.models.remote.exchange import ServerAnswer, ServerRequest
 from structured.models.remote.form import Envelope, Form, Unreadable, checked, choice_schema, cut_off
-from structured.output_types.constraints.constraint import ChoiceConstraint, Constraint, JsonConstraint
+from structured.output_types.remote_constraints import ChoiceConstraint, Constraint, JsonConstraint
 
 
 class OllamaForm(Form):

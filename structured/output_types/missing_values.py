@@ -1,17 +1,23 @@
-"""Missing values: an answer with null for what is missing is split into what was stated and the paths of the rest.
+"""Missing values: types whose answers may leave fields out, and list them beside the value.
 
-The type reads what was stated. Where it requires a missing value there is no instance; then Pydantic's errors have to
-say that values are missing, and nothing else.
+An answer with null for what is missing is split into what it states and the paths of the rest. The type reads what is
+stated. Where it requires a missing value there is no instance; then the errors of Pydantic have to say that values are
+missing, and nothing else.
 """
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from structured.json_schema.document.location import NOT_STATED, Subschema
+from pydantic import ValidationError
+
+from structured.json_schema.document.location import NOT_STATED, Compilation, Subschema
 from structured.json_schema.document.references import follow
-from structured.output_types.optional_fields import DROPPED
-from structured.output_types.paths import Steps
+from structured.output_types.annotations import Annotation
+from structured.output_types.json_output import JsonOutput
+from structured.output_types.missing_fields import DROPPED
+from structured.output_types.paths import Steps, steps_to_path
 
 
 class _Number(str):
@@ -155,3 +161,60 @@ def _has(data: Any, step: str | int) -> bool:
     if isinstance(data, list):
         return isinstance(step, int) and step < len(data)
     return isinstance(data, dict) and step in data
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedAnswer(Generic[T]):
+    """The values that an answer states, and the paths of the fields that are missing.
+
+    Attributes:
+        value: The instance; missing fields have their defaults. None if a missing field is required by the type.
+        data: The stated values as plain JSON, without the missing fields.
+        missing: The paths of the missing fields, such as `"lines[2].price"`.
+        error: Why there is no instance: the error about the required fields that are missing. None if there is one.
+    """
+
+    value: T | None
+    data: Any
+    missing: tuple[str, ...]
+    error: Exception | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class MissingFieldsType(JsonOutput[ParsedAnswer[T]]):
+    """A type with fields that may be missing: they are written as null or left out, and listed."""
+
+    of: JsonOutput[T] = field(repr=False, kw_only=True)
+    """The type itself, which reads what is stated."""
+
+    @property
+    def parts(self) -> Annotation | None:
+        """The type, as a stream reads it."""
+        return self.of.parts
+
+    def compilation(self) -> Compilation:
+        """Return the compilation of the schema in which fields may be null."""
+        return replace(self.of, schema=self.schema).compilation()
+
+    def parse(self, text: str) -> ParsedAnswer[T]:
+        """Return the stated values of an answer, and its missing fields.
+
+        Raises ValueError if a validator rejects it.
+        """
+        left, missing = stated(self.root, text)
+        data = json.loads(left)
+        value, problem = None, None
+        try:
+            value = self.of.parse(left)
+        except ValidationError as error:
+            if () not in missing and not is_all_missing(error.errors(), data, missing):
+                raise
+            problem = error
+        return ParsedAnswer(value, without(data, missing), tuple(map(steps_to_path, missing)), problem)
+
+    def plain(self, value: Any) -> Any:
+        """Return an instance as plain JSON data."""
+        return self.of.plain(value)

@@ -33,14 +33,13 @@ from structured.json_schema.document.location import Compilation, Reading
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 from structured.output_types.annotations import Annotation
 from structured.output_types.choice import Choice
-from structured.output_types.constraints.of_type import constraint_of, refuse_grounding
 from structured.output_types.grammar import Grammar, is_gbnf
-from structured.output_types.interface import automaton_of
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType, check_document
-from structured.output_types.output_type import Description, OutputType
-from structured.output_types.partly_stated import PartlyStated
+from structured.output_types.missing_values import MissingFieldsType
+from structured.output_types.output_type import Description, OutputType, automaton_of
 from structured.output_types.regex import Regex
+from structured.output_types.remote_constraints import constraint_of, refuse_grounding
 from structured.output_types.resolve import resolve_type
 
 MAX_CHARACTERS = 1_000_000
@@ -103,7 +102,7 @@ def type_to_data(output_type: OutputType[Any]) -> dict[str, Any]:
         case JsonSchemaType(source=source):
             said = {"draft": int(source.draft), "assert_formats": source.assert_formats, "key_order": source.key_order}
             return {"json": source.schema, "documents": source.documents, **said, **_options(output_type)}
-        case PartlyStated(of=JsonSchemaType() as schema_type):
+        case MissingFieldsType(of=JsonSchemaType() as schema_type):
             return {**type_to_data(schema_type), "json": output_type.schema, **_options(output_type)}
         case JsonOutput():
             return {"type": output_type.compilation().root, **_options(output_type)}

@@ -1,4 +1,15 @@
-"""The generator of JSON Schemas that adds the rules that Pydantic checks and leaves out. Pydantic names its methods."""
+"""The JSON Schema of a Pydantic type, with the rules that Pydantic enforces but leaves out of it.
+
+`Annotated[date, Field(ge=...)]`, `AwareDatetime`, Enum members that no JSON value equals: a text may follow Pydantic's
+own schema and be rejected. Each such rule is written here as a keyword under its Pydantic name. Those that can be
+enforced are read in `json_schema/`; the others are refused there, with their place in the schema. To read the core
+schema beside the JSON Schema was rejected: `GenerateJsonSchema` walks it already, and is meant to be extended by one
+method for each kind.
+
+Functions that the author of a type wrote to check or change its values are named under `validators`, which is no more
+than a note, since they are run on the finished answer. The functions of Pydantic itself are known: either a format says
+what they accept, or they are refused.
+"""
 
 import inspect
 import json
@@ -16,24 +27,25 @@ from pydantic_core import SchemaValidator, ValidationError, core_schema
 
 from structured.errors.recursion import deep
 from structured.json_schema.document.location import VALIDATORS
-from structured.output_types.pydantic.aliases import Spelling
-from structured.output_types.pydantic.core_schema import (
+from structured.output_types.core_schema import (
+    FUNCTION,
     CoreSchema,
+    Spelling,
+    contradicts,
+    has_claims,
     has_hash,
     inner,
+    is_decoder,
+    is_open,
     lacks_configuration,
     length_keywords,
-    restrictions,
-)
-from structured.output_types.pydantic.functions import (
-    FUNCTION,
-    is_decoder,
     noted,
     reads_byte_sizes,
+    restrictions,
     said_of,
     said_of_length,
+    without_claims,
 )
-from structured.output_types.pydantic.overrides import contradicts, has_claims, is_open, without_claims
 
 Field = core_schema.ModelField | core_schema.DataclassField | core_schema.TypedDictField
 

@@ -18,8 +18,8 @@ from structured.automata import RegularAutomaton
 from structured.errors import SchemaError, StructuredWarning
 from structured.json_schema.schema_compiler import compiled
 from structured.models import FunctionModel, ScriptedModel
-from structured.output_types.constraints.of_type import constraint_of
-from structured.output_types.constraints.plain_data import type_to_data
+from structured.output_types.described_types import type_to_data
+from structured.output_types.remote_constraints import constraint_of
 from structured.output_types.resolve import resolve_type
 
 TOKENIZER = ByteTokenizer()
