@@ -15,7 +15,7 @@ from structured.extraction.documents.document import DocumentLike
 from structured.extraction.guided_task import GuidedTask
 from structured.extraction.options import Options
 from structured.extraction.task import Answer, Given, Item, Part, Task
-from structured.models import calls
+from structured.models import checked_calls as calls
 from structured.output_types.keys import keys
 from structured.output_types.shapes import shapes
 from structured.results.evidence import Evidence

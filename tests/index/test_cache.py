@@ -53,7 +53,7 @@ from structured.index.cache.disk import MAGIC, decode, encode, key_of
 from structured.index.compilation import WORTH_SAVING, related_index
 from structured.index.index import Index
 from structured.index.trie_walks import Walks
-from structured.models.fetched import cache_folder
+from structured.models.downloads import cache_folder
 from structured.regex import Pattern, alternation, literal
 from structured.vocabulary import TokenLayout, Vocabulary
 from structured.vocabulary.trie import Trie

@@ -23,7 +23,7 @@ from structured.decoding.sampling import Sampler
 from structured.errors import BatchError, BudgetError, GenerationError, IncompleteError, ModelError, RepetitionWarning
 from structured.index.guide import Guide
 from structured.index.masks import unpack
-from structured.models.transformers import HuggingFaceModel
+from structured.models.transformers_model import HuggingFaceModel
 
 if TYPE_CHECKING:
     import torch

@@ -39,10 +39,8 @@ from structured.automata.byte_automaton import accepts_text
 from structured.errors import BatchError, GenerationError, ModelError, PatternError, SchemaError, ServerError
 from structured.models.remote import connection
 from structured.models.remote.address import Address
-from structured.models.remote.chat_forms import VllmForm
-from structured.models.remote.exchange import ServerAnswer
-from structured.models.remote.form import Envelope, wrapped
-from structured.models.remote.gbnf_writer import pattern_to_gbnf, words_to_gbnf
+from structured.models.remote.form import Envelope, ServerAnswer, wrapped
+from structured.models.remote.server_forms import VllmForm, pattern_to_gbnf, words_to_gbnf
 from structured.output_types.constraints.constraint import JsonConstraint, RegexConstraint
 from structured.output_types.constraints.of_type import constraint_of
 from structured.output_types.resolve import resolve_type
