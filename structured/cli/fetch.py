@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from structured.models.fetched import FETCHABLE, fetch
+from structured.models.downloads import FETCHABLE, fetch
 
 
 def fetch_model(

@@ -24,7 +24,7 @@ from structured.output_types.regex import Regex
 from structured.output_types.resolve import resolve_type
 
 if TYPE_CHECKING:
-    from structured.models.vocabularies import VocabularySource
+    from structured.models.load import VocabularySource
 
 MAX_STATES = 40
 """States that are shown unless more are asked for."""
@@ -202,7 +202,7 @@ class StateDiagram:
         return walk_text(self._index(model), text, self._places(text))
 
     def _index(self, model: "VocabularySource | None") -> Index:
-        from structured.models.vocabularies import load_vocabulary
+        from structured.models.load import load_vocabulary
 
         return compile_type(self.output_type, load_vocabulary(model))
 

@@ -27,8 +27,9 @@ from structured.extraction.prompts import check_characters
 from structured.index.compilation import save_learned
 from structured.index.guide import Guide
 from structured.index.index import Index
-from structured.models import calls, load_model
-from structured.models.growing import GrowingText
+from structured.models import checked_calls as calls
+from structured.models import load_model
+from structured.models.incremental_text import IncrementalText
 from structured.models.protocol import Messages
 from structured.output_types.combining.parts import part_of
 from structured.output_types.output_type import OutputType, check_interface
@@ -72,7 +73,7 @@ class Draft:
         """
         self._options = checked_options(options, "draft")
         self._search = search_of(self._options)
-        self._model = GrowingText(load_model(self._options.get("model")))
+        self._model = IncrementalText(load_model(self._options.get("model")))
         self._messages = None if isinstance(text, str) else text
         self._text = ""
         self._tokens: list[int] = []

@@ -12,7 +12,7 @@ from structured.extraction.conversation import Conversation
 from structured.extraction.server_options import refuse_options
 from structured.extraction.task import Given, Item, Task
 from structured.models import Model
-from structured.models.remote.exchange import ServerRequest
+from structured.models.remote.form import ServerRequest
 from structured.models.remote.model import RemoteModel
 from structured.output_types.missing_values import MissingFieldsType
 from structured.output_types.remote_constraints import AnswerCheck, Constraint, refuse_grounding

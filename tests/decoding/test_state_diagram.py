@@ -23,7 +23,7 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.models import PACKAGED_MODEL, load_model
-from structured.models.vocabularies import load_vocabulary
+from structured.models.load import load_vocabulary
 from structured.output_types.output_type import Description, OutputType
 from structured.regex import Pattern
 from structured.vocabulary import Vocabulary

@@ -50,11 +50,11 @@ from structured.index.cache import (
     save_index,
 )
 from structured.index.cache.disk import MAGIC, decode, encode, key_of
+from structured.index.cache_folder import cache_folder
 from structured.index.compilation import WORTH_SAVING, related_index
 from structured.index.index import Index
 from structured.index.trie_walks import Walks
 from structured.integrations.transformers import GuidedLogitsProcessor
-from structured.models.fetched import cache_folder
 from structured.regex import Pattern, alternation, literal
 from structured.vocabulary import TokenLayout, Vocabulary
 from structured.vocabulary.trie import Trie

@@ -24,7 +24,7 @@ from structured.errors import BatchError, BudgetError, GenerationError, Incomple
 from structured.index.guide import Guide
 from structured.index.masks import unpack
 from structured.integrations.transformers import GuidedLogitsProcessor
-from structured.models.transformers import HuggingFaceModel
+from structured.models.transformers_model import HuggingFaceModel
 
 if TYPE_CHECKING:
     import torch

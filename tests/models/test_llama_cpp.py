@@ -20,9 +20,8 @@ from pydantic import BaseModel, Field
 
 from structured import Beams, extract, extract_batch, load_model
 from structured.errors import ModelError, OutOfMemoryError, PromptError
-from structured.models.chat_template import chat_template
 from structured.models.llama_cpp import MIN_SHARED, LlamaCppModel, is_installed
-from structured.models.llama_tokenizer import LlamaTokenizer
+from structured.models.llama_tokenizer import LlamaTokenizer, chat_template
 from structured.models.prompt_encoding import PromptEncoder
 
 DOCUMENTS = (

@@ -45,10 +45,8 @@ from structured.extraction import Draft
 from structured.models import connect
 from structured.models.remote import connection
 from structured.models.remote.address import Address
-from structured.models.remote.chat_forms import VllmForm
-from structured.models.remote.exchange import ServerAnswer
-from structured.models.remote.form import Envelope, wrapped
-from structured.models.remote.gbnf_writer import pattern_to_gbnf, words_to_gbnf
+from structured.models.remote.form import Envelope, ServerAnswer, wrapped
+from structured.models.remote.server_forms import VllmForm, pattern_to_gbnf, words_to_gbnf
 from structured.output_types.remote_constraints import JsonConstraint, RegexConstraint, constraint_of
 from structured.output_types.resolve import resolve_type
 

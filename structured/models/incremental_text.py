@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from structured.models.protocol import DecodingBatch, LanguageModel, Logits, Messages
 
 
-class GrowingText(LanguageModel):
+class IncrementalText(LanguageModel):
     """Another model, for texts that are written one after the other, of which each begins with the one before."""
 
     def __init__(self, model: LanguageModel) -> None:
@@ -21,7 +21,7 @@ class GrowingText(LanguageModel):
         self.can_roll_back = model.can_roll_back
         self.pass_cost = model.pass_cost
         self.logits_cost = model.logits_cost
-        self._batch: GrowingBatch | None = None
+        self._batch: IncrementalBatch | None = None
 
     @property
     def read(self) -> tuple[int, ...]:
@@ -38,20 +38,20 @@ class GrowingText(LanguageModel):
         *,
         shared: int = 0,  # noqa: ARG002  more than that is kept
         window: int = 0,
-    ) -> "tuple[GrowingBatch, Logits]":
+    ) -> "tuple[IncrementalBatch, Logits]":
         """Read what is new of the one prompt."""
         (prompt,) = prompts
         known, self._batch = self._batch, None  # which it has no more if the model fails
         logits = None if known is None else known.read_on(prompt, window)
         if known is None or logits is None:
             batch, logits = self.model.prefill([prompt], window=window)
-            known = GrowingBatch(batch, list(prompt), logits)
+            known = IncrementalBatch(batch, list(prompt), logits)
         self._batch = known
         return known, logits
 
 
-class GrowingBatch(DecodingBatch):
-    """The one text of a `GrowingText`, with the tokens that have been read of it."""
+class IncrementalBatch(DecodingBatch):
+    """The one text of a `IncrementalText`, with the tokens that have been read of it."""
 
     is_ragged = True
 
