@@ -37,7 +37,7 @@ from structured.extraction.output.reading import read_results
 from structured.extraction.output.writing import awrite_results, write_results
 from structured.extraction.prompt_functions import structured
 from structured.extraction.stream import Stream
-from structured.integrations.transformers import GuidedLogitsProcessor
+from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.models import load_model
 from structured.output_types.choice import Choice
 from structured.output_types.combining import Json, Repeat, Text, template
@@ -58,10 +58,10 @@ from structured.results.result import Result
 
 if TYPE_CHECKING:
     from structured.decoding.state_diagram import inspect_automaton
-    from structured.jobs.evaluation.evaluate import evaluate
-    from structured.jobs.evaluation.evaluation import Evaluation
-    from structured.jobs.report.report import report
-    from structured.jobs.table import write_table
+    from structured.jobs.evaluate import evaluate
+    from structured.jobs.evaluation import Evaluation
+    from structured.jobs.flat_table import write_table
+    from structured.jobs.review_page import report
     from structured.models.remote.model import connect
     from structured.output_types.grammar import Grammar
 
@@ -69,13 +69,13 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())  # where the log g
 
 
 _LATER = {
-    "Evaluation": "structured.jobs.evaluation.evaluation",
+    "Evaluation": "structured.jobs.evaluation",
     "Grammar": "structured.output_types.grammar",
     "connect": "structured.models.remote.model",
-    "evaluate": "structured.jobs.evaluation.evaluate",
+    "evaluate": "structured.jobs.evaluate",
     "inspect_automaton": "structured.decoding.state_diagram",
-    "report": "structured.jobs.report.report",
-    "write_table": "structured.jobs.table",
+    "report": "structured.jobs.review_page",
+    "write_table": "structured.jobs.flat_table",
 }
 """What is imported when it is first used, since most programs do without it, and where it is."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import typer
 from rich.console import Console
 
-from structured.cli.asked import AskedType
+from structured.cli.type_arguments import AskedType
 from structured.errors import ModelError
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.events import Listener

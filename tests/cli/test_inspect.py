@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from structured import to_regex
-from structured.cli.app import app
+from structured.cli.commands import app
 from structured.models import PACKAGED_MODEL
 
 ROOT = Path(__file__).parents[2]

@@ -36,7 +36,7 @@ from walks import states_on_walks
 from structured import Extractor, GuidedLogitsProcessor, load_model
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.loops import machine
-from structured.cli.app import app
+from structured.cli.commands import app
 from structured.decoding.compiled_types import forget
 from structured.decoding.token_healing import begun_index
 from structured.errors import CacheWarning, ModelError

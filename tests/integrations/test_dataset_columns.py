@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, field_serializer, field_validator
 
 from structured.errors import ModelError
-from structured.integrations.tables import TableExtractor, added_columns, check_columns, table_options
+from structured.integrations.datasets import TableExtractor, added_columns, check_columns, table_options
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
 

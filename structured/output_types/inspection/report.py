@@ -1,4 +1,4 @@
-"""The parts of the report on a type. The command prints it (`cli/inspection.py`); notebooks show it as HTML."""
+"""The parts of the report on a type. The command prints it (`cli/inspect_command.py`); notebooks show it as HTML."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
