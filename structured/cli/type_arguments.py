@@ -93,16 +93,10 @@ def read_type(
 
     Raises `typer.BadParameter` where there is none, or more than one.
     """
-    given = {
-        "named": target is not None,
-        "written as --fields": fields is not None,
-        "written as --pattern": pattern is not None,
-        "written as --choice": bool(choices),
-        "written as --grammar": grammar is not None,
-    }
-    found = [how for how, is_given in given.items() if is_given]
-    if len(found) > 1:
-        raise typer.BadParameter(f"The type is {found[0]}, and {found[1]} as well. Leave one of them out.")
+    options = {"--fields": fields, "--pattern": pattern, "--choice": choices or None, "--grammar": grammar}
+    sources = [name for name, value in {"its name": target, **options}.items() if value is not None]
+    if len(sources) > 1:
+        raise typer.BadParameter(f"The type is given by {sources[0]} and by {sources[1]}. Leave one of them out.")
     try:
         if fields is not None:
             return read_fields(fields)
@@ -113,14 +107,14 @@ def read_type(
         if grammar is not None:
             return _read_grammar(grammar)
     except (FieldListError, PatternError, SchemaError) as error:
-        raise typer.BadParameter(str(error), param_hint=found[0].rpartition(" ")[2]) from error
+        raise typer.BadParameter(str(error), param_hint=sources[0]) from error
     if target is None:
         raise typer.BadParameter("There is no type. Write module:Type, file.py:Type or schema.json.")
     return load_target(target)
 
 
 @dataclass(frozen=True)
-class AskedType:
+class TypeArgument:
     """The type as a command names it, to be read here and wherever else it is needed.
 
     Attributes:
