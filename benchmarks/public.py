@@ -30,7 +30,7 @@ from structured.automata.loops.jit import compile_loops
 from structured.errors import StructuredWarning
 from structured.errors.values import message
 from structured.jobs import Evaluation
-from structured.jobs.evaluation.figures import Figure
+from structured.jobs.figures import Figure
 from structured.models import LanguageModel
 
 COUNT = 60

@@ -47,9 +47,9 @@ from structured.output_types.regex import Regex, to_regex
 from structured.results.result import Result
 
 if TYPE_CHECKING:
-    from structured.jobs.evaluation.evaluate import evaluate
-    from structured.jobs.report.report import report
-    from structured.jobs.table import write_table
+    from structured.jobs.evaluate import evaluate
+    from structured.jobs.flat_table import write_table
+    from structured.jobs.review_page import report
     from structured.output_types.grammar import Grammar
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # where the log goes is the application's choice
@@ -57,9 +57,9 @@ logging.getLogger(__name__).addHandler(logging.NullHandler())  # where the log g
 
 _LATER = {
     "Grammar": "structured.output_types.grammar",
-    "evaluate": "structured.jobs.evaluation.evaluate",
-    "report": "structured.jobs.report.report",
-    "write_table": "structured.jobs.table",
+    "evaluate": "structured.jobs.evaluate",
+    "report": "structured.jobs.review_page",
+    "write_table": "structured.jobs.flat_table",
 }
 """What is imported when it is first used, since most programs do without it, and where it is."""
 

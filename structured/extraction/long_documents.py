@@ -13,7 +13,7 @@ from structured.extraction.documents.chunks import Chunk, Chunking, Count, chunk
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.guided_task import GuidedTask
 from structured.extraction.task import Answer, Given, Item, Part, Task
-from structured.models import calls
+from structured.models import checked_calls as calls
 from structured.output_types.keys import keys, shapes
 from structured.results.evidence import Evidence
 from structured.results.merging import Merged, PartAnswer, merge

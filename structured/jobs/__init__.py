@@ -1,5 +1,5 @@
 """Jobs: what is done with many documents and their extractions."""
 
-from structured.jobs.evaluation.evaluation import Evaluation
+from structured.jobs.evaluation import Evaluation
 
 __all__ = ["Evaluation"]

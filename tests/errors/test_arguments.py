@@ -39,7 +39,7 @@ from structured import (
 from structured.errors import MissingError, ModelError, NotStatedError, OptionWarning, SchemaError, StructuredWarning
 from structured.extraction import Options
 from structured.extraction.options import Repairs
-from structured.integrations.transformers import GuidedLogitsProcessor
+from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.json_schema.document.drafts import Draft
 from structured.json_schema.document.location import OptionalProperties
 from structured.json_schema.whitespace import WhitespaceName

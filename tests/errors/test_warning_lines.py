@@ -10,7 +10,7 @@ from doubles import ByteTokenizer, json_hating_logits
 import structured
 from structured import Extractor, aextract, aextract_batch, extract, extract_batch, load_model
 from structured.errors import BudgetWarning, ModelError, PackagedModelWarning
-from structured.integrations.transformers import GuidedLogitsProcessor
+from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.models import load
 
 

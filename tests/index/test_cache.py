@@ -36,7 +36,7 @@ from walks import states_on_walks
 from structured import Beams, Extractor, Samples, load_model
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.loops import machine
-from structured.cli.app import app
+from structured.cli.commands import app
 from structured.decoding.compiled_types import forget
 from structured.decoding.token_healing import begun_index
 from structured.errors import CacheWarning, ModelError
@@ -54,7 +54,7 @@ from structured.index.cache_folder import cache_folder
 from structured.index.compilation import WORTH_SAVING, related_index
 from structured.index.index import Index
 from structured.index.trie_walks import Walks
-from structured.integrations.transformers import GuidedLogitsProcessor
+from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.regex import Pattern, alternation, literal
 from structured.vocabulary import TokenLayout, Vocabulary
 from structured.vocabulary.trie import Trie

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, field_serializer, field_validato
 
 from structured import Repetition
 from structured.errors import ModelError
-from structured.integrations.tables import TableExtractor, added_columns, check_columns, table_options
+from structured.integrations.datasets import TableExtractor, added_columns, check_columns, table_options
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
 

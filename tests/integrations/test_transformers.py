@@ -23,7 +23,7 @@ from structured.decoding.sampling import Sampler
 from structured.errors import BatchError, BudgetError, GenerationError, IncompleteError, ModelError, RepetitionWarning
 from structured.index.guide import Guide
 from structured.index.masks import unpack
-from structured.integrations.transformers import GuidedLogitsProcessor
+from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.models.transformers_model import HuggingFaceModel
 
 if TYPE_CHECKING:

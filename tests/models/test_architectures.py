@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from structured import Beams, Extractor, Repetition, extract, extract_batch
 from structured.errors import ModelError
-from structured.integrations.transformers import GuidedLogitsProcessor
+from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.models.network import examined
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from structured.errors import GenerationError, ModelError, PatternError, PromptE
 from structured.extraction.events import AttemptWritten
 from structured.index.cache import default_cache, save_index
 from structured.index.index import Index
-from structured.integrations.transformers import GuidedLogitsProcessor
+from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.models import ScriptedModel
 from structured.output_types.json_output import JsonOutput
 from structured.output_types.output_type import Description, OutputType

@@ -43,7 +43,7 @@ from structured import (
 from structured.decoding import Generation
 from structured.errors import BatchError, BudgetError, GenerationError, NotStatedError, SchemaError
 from structured.extraction import Classification, Options, TextOrChat
-from structured.integrations.transformers import GuidedLogitsProcessor
+from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.output_types import Call, Grounding, OutputType, Tool
 from structured.results import Evidence
 

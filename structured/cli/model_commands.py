@@ -1,4 +1,4 @@
-"""`structured models`: which models are here, what runs them, and how others are named."""
+"""Models on the command line: `structured models` lists them, and `structured fetch` downloads one."""
 
 import json
 import os
@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from structured.cli.console import show
-from structured.models.downloads import FETCHABLE, fetched_path
+from structured.models.downloads import FETCHABLE, fetch, fetched_path
 from structured.models.load import PACKAGED_MODEL, PACKAGED_NAME
 
 MODEL_HELP = (
@@ -111,3 +111,24 @@ def _shown(
 def _size(model: dict[str, Any]) -> str:
     adapted = "" if model["adapter"] is None else ", with an adapter"
     return f"{model['bytes'] / 1e6:,.0f} MB, {model['path']}{adapted}"
+
+
+def fetch_model(
+    name: Annotated[str, typer.Argument(help=f"A model: {', '.join(FETCHABLE)}.")] = next(iter(FETCHABLE)),
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print where the file lies, and its size, as JSON.")] = False,
+) -> None:
+    """Download a model that has a short name.
+
+    Its file is checked, and kept for later; the command tells where it lies. `structured models` lists what was
+    fetched.
+    """
+    with Console(stderr=True).status(f"Fetching {name} …"):
+        path = fetch(name)
+    size = path.stat().st_size
+    if as_json:
+        typer.echo(json.dumps({"name": name, "path": str(path), "bytes": size}))
+        return
+    console = Console(soft_wrap=True)
+    console.print(Text(f"{path} ({size:,} bytes)"))
+    console.print(Text(f'Pass it by its name: extract(Person, text, model="{name}"), or STRUCTURED_MODEL={name}.'))

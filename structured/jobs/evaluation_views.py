@@ -1,25 +1,200 @@
-"""An evaluation as HTML: a page with the worst documents first, and a card for notebooks.
-
-The page has no script and fetches nothing. All that documents, answers and types say is escaped, and its content
-security policy allows no more than its own style sheet.
-"""
+"""Evaluations for people: tables for a terminal, a page, and a card for notebooks."""
 
 import base64
 import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from structured.jobs.evaluation.figures import LEVEL, Figure
-from structured.jobs.evaluation.labels import NAMES, named, problems, shown_figure, shown_interval, summary
-from structured.jobs.evaluation.scores import DocumentScore, ValueScore
-from structured.jobs.evaluation.totals import FieldScore, Scores
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from structured.errors.values import counted
+from structured.jobs.figures import LEVEL, FieldScore, Figure, Scores
+from structured.jobs.scores import DocumentScore, ValueScore
 from structured.output_types.html import Html, card, html, joined, table
 from structured.results.normalisation import is_cut
+
+NAMES: Mapping[str, str] = {
+    "exact": "values right",
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "wrong_values": "given values wrong",
+    "documents": "documents all right",
+    "wrong_but_valid": "documents wrong but valid",
+    "spans_equal": "spans equal",
+    "spans_overlap": "spans overlapping",
+    "calibration_error": "calibration error",
+    "seconds": "seconds a document",
+    "prompt_tokens": "prompt tokens a document",
+    "sampled_tokens": "sampled tokens a document",
+    "forced_tokens": "forced tokens a document",
+}
+"""Figures, for people."""
+
+SHARES = frozenset({*NAMES} - {"seconds", "prompt_tokens", "sampled_tokens", "forced_tokens"})
+"""Those of them that are shown as percentages."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
+
+
+def summary(evaluation: Scores) -> str:
+    """Return in one line what was evaluated: `Person by packaged: 24 documents, 1 failed`."""
+    of = " by ".join(filter(None, (evaluation.type, evaluation.model))) or "Answers"
+    facts = [counted(len(evaluation.documents), "document")]
+    if evaluation.failed:
+        facts.append(f"{len(evaluation.failed):,} failed")
+    if evaluation.unmatched:
+        facts.append(f"{counted(evaluation.unmatched, 'result')} without gold left out")
+    if evaluation.seconds is not None:
+        facts.append(f"{evaluation.seconds:.1f} s")
+    return f"{of}: {', '.join(facts)}"
+
+
+def one_line(text: str, most: int = 60) -> str:
+    """Return text of anybody as one line, shortened, without what a terminal would obey."""
+    line = _CONTROL.sub(" ", text.encode(errors="replace").decode())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def shown_figure(name: str, value: float | None) -> str:
+    """Return a figure as text: a share as a percentage."""
+    if value is None:
+        return "–"
+    return f"{value:.1%}" if name in SHARES else f"{value:,.2f}" if name == "seconds" else f"{value:,.1f}"
+
+
+def shown_interval(name: str, figure: Figure) -> str:
+    """Return the interval of a figure as text; nothing if it has none."""
+    if figure.low is None or figure.high is None:
+        return ""
+    return f"{shown_figure(name, figure.low)} to {shown_figure(name, figure.high)}"
+
+
+def named(field: str) -> str:
+    """Return the path of a field, or what stands in place of that of the answer itself."""
+    return one_line(field) or "(answer)"
+
+
+def problems(document: DocumentScore) -> str:
+    """Return what is wrong with a document, in a few words: `name wrong, age missing`."""
+    if document.error is not None:
+        return document.error
+    found: dict[str, list[str]] = {}
+    for one in document.values:
+        if not one.is_right:
+            found.setdefault(one.outcome, []).append(named(one.field))
+    return "; ".join(f"{outcome}: {', '.join(dict.fromkeys(fields))}" for outcome, fields in found.items())
+
+
+MAX_LISTED = 10
+"""Documents that a table lists."""
+
+WIDTH = 160
+"""Characters of a line, at most, where there is no terminal."""
+
+
+def as_text(table: RenderableType) -> str:
+    """Return a table as plain text."""
+    file = StringIO()
+    Console(file=file, width=WIDTH, color_system=None, legacy_windows=False).print(table)
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
+
+
+def evaluation_tables(evaluation: Scores) -> RenderableType:
+    """Return an evaluation as tables below each other."""
+    parts: list[RenderableType] = [
+        _line(summary(evaluation), 200),
+        "",
+        _figures(evaluation.figures, f"{LEVEL}% interval"),
+    ]
+    parts += ["", _fields("field", evaluation.fields)]
+    if evaluation.lists:
+        parts += ["", _fields("items of", evaluation.lists)]
+    worst = evaluation.worst(MAX_LISTED)
+    if worst:
+        parts += ["", _documents(worst)]
+    return Group(*parts)
+
+
+def difference_tables(
+    this: Scores,
+    other: Scores,
+    figures: Mapping[str, Figure],
+    fields: Mapping[str, Figure],
+    changed: Mapping[str, Sequence[tuple[DocumentScore, DocumentScore]]],
+) -> RenderableType:
+    """Return the differences between two evaluations as tables below each other, and the documents that changed."""
+    parts: list[RenderableType] = [
+        _line(f"This: {summary(this)}"),
+        _line(f"Other: {summary(other)}"),
+        "",
+        _figures(figures, f"{LEVEL}% interval", "this − other"),
+        "",
+        _figures(fields, f"{LEVEL}% interval", "values right", "field"),
+    ]
+    for title, documents in changed.items():
+        if documents:
+            table = _table(f"{title} ({len(documents):,})", "other", "this")
+            for ours, theirs in documents[:MAX_LISTED]:
+                table.add_row(_line(ours.id), *(f"{one.score:.0%}" for one in (theirs, ours)))
+            parts += ["", table]
+    return Group(*parts)
+
+
+def _figures(figures: Mapping[str, Figure], interval: str, value: str = "", name: str = "") -> Table:
+    table = _table(name, value, interval)
+    for one, figure in figures.items():
+        kind = "exact" if name else one
+        label = named(one) if name else NAMES[one]
+        table.add_row(label, shown_figure(kind, figure.value), shown_interval(kind, figure))
+    return table
+
+
+def _fields(name: str, fields: Mapping[str, FieldScore]) -> Table:
+    table = _table(
+        name, "right", f"{LEVEL}% interval", "precision", "recall", "F1", "wrong", "missing", "invented", "of"
+    )
+    for field, one in fields.items():
+        shares = [shown_figure("exact", figure.value) for figure in (one.precision, one.recall, one.f1)]
+        counts = one.counts
+        table.add_row(
+            named(field),
+            shown_figure("exact", one.exact.value),
+            shown_interval("exact", one.exact),
+            *shares,
+            *(f"{number:,}" for number in (counts.wrong, counts.missing, counts.invented, sum(counts))),
+        )
+    return table
+
+
+def _documents(documents: Iterable[DocumentScore]) -> Table:
+    table = _table("worst documents", "right", "")
+    table.columns[-1].justify = "left"
+    for one in documents:
+        table.add_row(_line(one.id), f"{one.score:.0%}", _line(problems(one), 100))
+    return table
+
+
+def _table(*headings: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place else "left", no_wrap=True, overflow="ellipsis")
+    return table
+
+
+def _line(text: str, most: int = 60) -> Text:
+    """Return text that is no markup."""
+    return Text(one_line(text, most))
+
 
 MAX_DOCUMENTS = 500
 """Documents that a page shows, the worst ones."""
@@ -35,7 +210,7 @@ _UNSEEN = re.compile("[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 def to_page(evaluation: Scores, title: str, page: Path, review: Path | None) -> str:
     """Return the page as HTML; `page` is where it will be, and `review` where the review page is."""
-    style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+    style = (Path(__file__).parent / "page" / "evaluation.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     return joined(

@@ -22,7 +22,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from structured.errors.values import shown
-from structured.jobs.report.place_types import PlaceTypes, TypeTable
+from structured.jobs.place_types import PlaceTypes, TypeTable
 from structured.output_types.html import html
 from structured.output_types.paths import Steps, path_to_steps, steps_to_field, steps_to_path
 from structured.results.evidence import BANDS, MATCH_WORDS, Evidence

@@ -9,9 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from structured.errors.values import counted, message
-from structured.jobs.evaluation.figures import Figure, Measure, difference, figures, of_counts, of_documents
-from structured.jobs.evaluation.scores import DocumentScore
-from structured.jobs.evaluation.totals import FieldScore, Scores, counts_by_name
+from structured.jobs.figures import (
+    FieldScore,
+    Figure,
+    Measure,
+    Scores,
+    counts_by_name,
+    difference,
+    figures,
+    of_counts,
+    of_documents,
+)
+from structured.jobs.scores import DocumentScore
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -92,7 +101,7 @@ class Evaluation(Scores):
             title: The heading of the page.
             review: The page that `report` wrote of the same extractions; each document then has a link to it.
         """
-        from structured.jobs.evaluation.page import to_page
+        from structured.jobs.evaluation_views import to_page
 
         page = Path(path)
         page.write_text(to_page(self, title, page, None if review is None else Path(review)), encoding="utf-8")
@@ -102,17 +111,17 @@ class Evaluation(Scores):
         return f"Evaluation({self.type or 'of results'}, {counted(len(self.documents), 'document')})"
 
     def __str__(self) -> str:
-        from structured.jobs.evaluation.tables import as_text
+        from structured.jobs.evaluation_views import as_text
 
         return as_text(self.__rich__())
 
     def __rich__(self) -> "RenderableType":
-        from structured.jobs.evaluation.tables import evaluation_tables
+        from structured.jobs.evaluation_views import evaluation_tables
 
         return evaluation_tables(self)
 
     def _repr_html_(self) -> str:
-        from structured.jobs.evaluation.page import to_card
+        from structured.jobs.evaluation_views import to_card
 
         return to_card(self)
 
@@ -178,12 +187,12 @@ class Difference:
         return f"Difference({len(self.better)} better, {len(self.worse)} worse)"
 
     def __str__(self) -> str:
-        from structured.jobs.evaluation.tables import as_text
+        from structured.jobs.evaluation_views import as_text
 
         return as_text(self.__rich__())
 
     def __rich__(self) -> "RenderableType":
-        from structured.jobs.evaluation.tables import difference_tables
+        from structured.jobs.evaluation_views import difference_tables
 
         changed = {"better": self.better, "worse": self.worse}
         return difference_tables(self.this, self.other, self.figures, self.fields, changed)

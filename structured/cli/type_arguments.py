@@ -1,14 +1,18 @@
-"""The type that a command is asked for: by its name, or written on the command line."""
+"""Types as arguments: `module:Type`, `file.py:Type`, a JSON Schema in a file, or a type written as an option."""
 
+import importlib
+import importlib.util
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
 import typer
 
-from structured.cli.fields import FieldListError, read_fields
-from structured.cli.targets import load_target
+from structured.cli.field_list import FieldListError, read_fields
 from structured.errors import PatternError, SchemaError
 from structured.output_types.choice import Choice
 from structured.output_types.functions.call_types import FunctionType, ToolType, functions
@@ -17,6 +21,59 @@ from structured.output_types.grammar import SHIPPED, Grammar, ShippedName
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import OutputType
 from structured.output_types.regex import Regex
+
+
+def load_target(target: str) -> object:
+    """Return the output type that an argument names. Raises `typer.BadParameter` where there is none."""
+    return _load_schema(Path(target)) if target.endswith(".json") else _load(target)
+
+
+def _load_schema(path: Path) -> JsonSchema:
+    """Return the output type of a file with a JSON Schema."""
+    if not path.is_file():
+        raise typer.BadParameter(f"There is no file {str(path)!r}.")
+    schema = JsonSchema(path.read_text(encoding="utf-8"))
+    return schema if isinstance(schema.schema, dict) and "title" in schema.schema else replace(schema, name=path.stem)
+
+
+def _load(target: str) -> object:
+    """Return the object that `module:Name` or `path/to/file.py:Name` names."""
+    source, colon, name = target.rpartition(":")
+    if not colon or not source or not name:
+        raise typer.BadParameter(f"{target!r} names no type. Write module:Type, or path/to/file.py:Type.")
+    found: object = _load_module(source)
+    for part in name.split("."):
+        if not hasattr(found, part):
+            near = get_close_matches(part, [known for known in dir(found) if not known.startswith("_")])
+            hint = f" Is it {' or '.join(near)}?" if near else ""
+            raise typer.BadParameter(f"There is no {part!r} in {source!r}.{hint}")
+        found = getattr(found, part)
+    return found
+
+
+def _load_module(source: str) -> ModuleType:
+    """Return a module, by its name as seen from the working directory, or by its file."""
+    is_file = source.endswith(".py")
+    if is_file and not Path(source).is_file():
+        raise typer.BadParameter(f"There is no file {source!r}.")
+    sys.path.insert(0, str(Path(source).resolve().parent if is_file else Path.cwd()))
+    try:
+        return _run_file(Path(source)) if is_file else importlib.import_module(source)
+    # The module is the user's own code, so anything may come out of it.
+    except (Exception, SystemExit) as error:
+        raise typer.BadParameter(f"{source!r} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def _run_file(path: Path) -> ModuleType:
+    """Return the module of a file, under a name that no other module has."""
+    name = f"inspected:{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None, "the name of the file ends in .py"
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # where annotations are looked up
+    spec.loader.exec_module(module)
+    return module
+
 
 FIELDS_HELP = 'The type, written here in place of TYPE: "name: str, age: int | None".'
 PATTERN_HELP = "A regular expression of Python in place of TYPE: the answer is a text that it matches as a whole."
@@ -36,16 +93,10 @@ def read_type(
 
     Raises `typer.BadParameter` where there is none, or more than one.
     """
-    given = {
-        "named": target is not None,
-        "written as --fields": fields is not None,
-        "written as --pattern": pattern is not None,
-        "written as --choice": bool(choices),
-        "written as --grammar": grammar is not None,
-    }
-    found = [how for how, is_given in given.items() if is_given]
-    if len(found) > 1:
-        raise typer.BadParameter(f"The type is {found[0]}, and {found[1]} as well. Leave one of them out.")
+    options = {"--fields": fields, "--pattern": pattern, "--choice": choices or None, "--grammar": grammar}
+    sources = [name for name, value in {"its name": target, **options}.items() if value is not None]
+    if len(sources) > 1:
+        raise typer.BadParameter(f"The type is given by {sources[0]} and by {sources[1]}. Leave one of them out.")
     try:
         if fields is not None:
             return read_fields(fields)
@@ -56,14 +107,14 @@ def read_type(
         if grammar is not None:
             return _read_grammar(grammar)
     except (FieldListError, PatternError, SchemaError) as error:
-        raise typer.BadParameter(str(error), param_hint=found[0].rpartition(" ")[2]) from error
+        raise typer.BadParameter(str(error), param_hint=sources[0]) from error
     if target is None:
         raise typer.BadParameter("There is no type. Write module:Type, file.py:Type or schema.json.")
     return load_target(target)
 
 
 @dataclass(frozen=True)
-class AskedType:
+class TypeArgument:
     """The type as a command names it, to be read here and wherever else it is needed.
 
     Attributes:

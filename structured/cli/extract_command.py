@@ -1,32 +1,155 @@
 """`structured extract`: objects out of files, as JSON lines or as a table."""
 
+import json
 import shlex
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from pydantic_core import to_json
+from rich.console import RenderableType
+from rich.json import JSON
+from rich.table import Table
+from rich.text import Text
 
-from structured.cli.asked import CHOICE_HELP, FIELDS_HELP, GRAMMAR_HELP, PATTERN_HELP, AskedType
-from structured.cli.engines import EngineName, Wanted, local_engine, ray_engine
-from structured.cli.exits import ExitCode, say, sentence
-from structured.cli.inputs import documents_at
-from structured.cli.models import MODEL_HELP
-from structured.cli.writing import Format, files_of, format_of, show_result, write
+from structured.cli.console import ExitCode, say, sentence, show
+from structured.cli.document_paths import documents_at
+from structured.cli.engines import EngineName, local_engine, ray_engine
+from structured.cli.model_commands import MODEL_HELP
+from structured.cli.type_arguments import CHOICE_HELP, FIELDS_HELP, GRAMMAR_HELP, PATTERN_HELP, TypeArgument
 from structured.errors import OutputError, StructuredError
 from structured.errors.values import counted
 from structured.extraction.documents.chunks import Chunking
 from structured.extraction.events import DocumentAccepted, DocumentFailed, DocumentStarted, Event
 from structured.extraction.output.journal import Resume
-from structured.extraction.output.records import Record
+from structured.extraction.output.records import Record, metadata_to_json
 from structured.extraction.output.writing import Output, Written
-from structured.jobs.table import RowsOf
+from structured.jobs.flat_table import RowsOf, write_table
+from structured.results.evidence import MATCH_WORDS
+from structured.results.result import Result, error_to_json
 
 if TYPE_CHECKING:
     from structured.extraction.options import Options
+
+
+class Format(StrEnum):
+    """What results are written as."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+def format_of(output: Path | None, asked: Format | None) -> Format:
+    """Return what results are written as: what was asked for, or what the name of the file says.
+
+    Raises `typer.BadParameter` for another name, and for a format that does not fit it.
+    """
+    ending = "jsonl" if output is None else output.suffix.lower().removeprefix(".")
+    if asked is None and ending not in {*Format}:
+        named = ", ".join(f".{one}" for one in Format)
+        raise typer.BadParameter(f"The name {output} ends in none of {named}. Name another, or pass --format.")
+    if asked in {Format.CSV, Format.PARQUET} and (output is None or ending != asked):
+        if asked == Format.CSV and output is None:
+            return asked
+        raise typer.BadParameter(f"A table has a file that is called by its format: --output out.{asked}.")
+    return asked or Format(ending)
+
+
+def write(run: Callable[[Output], Written], output: Path | None, form: Format, rows: RowsOf | None) -> Written:
+    """Write what a run gives, as soon as it is there: to a file of JSON lines, or to standard output.
+
+    CSV and Parquet are tables that are made in the end; the lines of a table in a file are beside it.
+    """
+    if form == Format.JSONL:
+        return run(sys.stdout.buffer if output is None else output)
+    rows = rows or "documents"
+    if output is not None:
+        lines = output.with_suffix(".jsonl")
+        written = run(lines)
+        write_table(lines, output, rows=rows)
+        return written
+    with TemporaryDirectory() as folder:
+        lines = Path(folder, "results.jsonl")
+        written = run(lines)
+        table = write_table(lines, Path(folder, "table.csv"), rows=rows)
+        sys.stdout.buffer.write(table.read_bytes())
+    return written
+
+
+def files_of(output: Path | None) -> Iterable[Path]:
+    """Return the files that results are written to, which are no documents."""
+    return [] if output is None else [output, output.with_suffix(".jsonl")]
+
+
+def show_result(result: Result[Any], *, evidence: bool) -> None:
+    """Show the result of a document to a person: its value, or each value with its evidence."""
+    if result.error is None:
+        show(_evidence_table(result) if evidence else JSON(json.dumps(_value(result))))
+
+
+def print_result(result: Result[Any]) -> None:
+    """Print the result of a document as a short line of JSON, without computing its evidence."""
+    record: Record = {"id": result.id, "missing": list(result.missing)}
+    if result.error is not None:
+        record["error"] = error_to_json(result.error)
+    else:
+        record["value"] = _value(result)
+    if result.metadata and result.error is None:
+        record["metadata"] = metadata_to_json(result.id, result.metadata)
+    _print_short(record)
+
+
+class ShortLines:
+    """Standard output, where each record that is written becomes a short line."""
+
+    def write(self, data: bytes, /) -> None:
+        """Print what a record has of `SHORT`."""
+        _print_short(json.loads(data))
+
+    def flush(self) -> None:
+        """Do nothing: each line is flushed."""
+
+
+SHORT = ("id", "metadata", "value", "missing", "error")
+"""The members of a record that a short line has; `metadata` and `missing` only if there are any."""
+
+
+def _print_short(record: Record) -> None:
+    line = {name: record[name] for name in SHORT if name in record and (name == "value" or record[name])}
+    typer.echo(json.dumps(line, ensure_ascii=False).encode(errors="backslashreplace"))
+
+
+def _value(result: Result[Any]) -> Any:
+    """Return a value as JSON; the stated data if there is no value, or if it is no JSON."""
+    try:
+        return json.loads(to_json(result.value, by_alias=True))
+    except Exception:  # noqa: BLE001  a serializer of the user's own
+        return result.data
+
+
+def _evidence_table(result: Result[Any]) -> RenderableType:
+    """Return the values of a result with the evidence for each, as a table."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for heading in ("field", "value", "confidence", "support"):
+        table.add_column(heading, overflow="fold")
+    for row in result.rows():
+        confidence = "" if row["confidence"] is None else f"{row['confidence']:.0%}"
+        support = MATCH_WORDS[row["match"]] + ("" if row["quote"] is None else f": “{row['quote']}”")
+        table.add_row(Text(row["path"]), Text(_plain(row["value"])), confidence, Text(support))
+    for path in result.missing:
+        table.add_row(Text(path), Text("missing", style="dim"), "", "")
+    return table
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else to_json(value).decode()
 
 
 class Rows(StrEnum):
@@ -36,48 +159,34 @@ class Rows(StrEnum):
     VALUES = "values"
 
 
-class Told:
-    """A listener that tells a person of each document that failed, and shows the answer if there is but one."""
+class FailurePrinter:
+    """A listener that counts documents, and reports those that failed on stderr."""
 
-    def __init__(self, *, is_shown: bool, evidence: bool) -> None:
-        self.is_shown = is_shown
-        self.evidence = evidence
+    def __init__(self) -> None:
         self.done = 0
         self._ids: dict[int, str] = {}
 
     def __call__(self, event: Event) -> None:
-        """Take an event."""
+        """Count or report the document of an event."""
         match event:
             case DocumentStarted():
                 self._ids[event.position] = event.id
             case DocumentAccepted():
                 self.done += 1
                 del self._ids[event.position]
-                if self.is_shown:
-                    show_result(event.result, evidence=self.evidence)
             case DocumentFailed():
                 self.done += 1
                 _say_failed(self._ids.pop(event.position), sentence(event.error))
 
     def take(self, record: Record) -> None:
-        """Take a record that was written elsewhere."""
+        """Count or report the document of a record that another process wrote."""
         self.done += 1
         if "error" in record:
             _say_failed(record["id"], "{kind}: {message}".format(**record["error"]))
 
 
-def _say_failed(identity: str, told: str) -> None:
-    say(told if identity in told else f"{identity}: {told}", style="red")
-
-
-class Nowhere:
-    """A stream for what is shown otherwise."""
-
-    def write(self, data: bytes, /) -> None:
-        """Take bytes."""
-
-    def flush(self) -> None:
-        """Do nothing."""
+def _say_failed(identity: str, problem: str) -> None:
+    say(problem if identity in problem else f"{identity}: {problem}", style="red")
 
 
 def extract_documents(  # noqa: PLR0913  the options of the command
@@ -153,14 +262,16 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     if engine != EngineName.RAY and (concurrency is not None or num_gpus is not None):
         raise typer.BadParameter("--concurrency and --num-gpus are about a cluster. Pass --engine ray as well.")
     written = {"fields": fields, "pattern": pattern, "choices": choice or None, "grammar": grammar}
-    asked, paths = _asked(arguments, {name: value for name, value in written.items() if value is not None}, many=many)
-    output_type = asked.read()
+    written = {name: value for name, value in written.items() if value is not None}
+    argument, paths = _type_and_paths(arguments, written, many=many)
+    output_type = argument.read()
     form = format_of(output, form)
     resume = _resume(output, fresh=fresh, retry=retry)
     documents = documents_at(paths, column, id_column, files_of(output))
-    is_shown = sys.stdout.isatty() and isinstance(documents, list) and len(documents) == 1 and not as_json
-    is_shown = is_shown and output is None and form == Format.JSONL and engine == EngineName.LOCAL
-    told = Told(is_shown=is_shown, evidence=evidence)
+    is_printed = output is None and form == Format.JSONL
+    is_single = isinstance(documents, list) and len(documents) == 1
+    is_shown = is_printed and is_single and sys.stdout.isatty() and not as_json and engine == EngineName.LOCAL
+    is_short = is_printed and not is_shown and not evidence
     given = {
         "model": model,
         "instructions": instructions,
@@ -171,15 +282,17 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         "max_tokens": max_tokens,
     }
     options = cast("Options", {name: value for name, value in given.items() if value is not None})
-    wanted = Wanted(output_type, asked, options)
+    printer = FailurePrinter()
     if engine == EngineName.RAY:
-        answer = ray_engine(wanted, told.take, concurrency=concurrency, num_gpus=num_gpus)
+        actors = {"concurrency": concurrency, "num_gpus": num_gpus}
+        answer = ray_engine(argument.read, output_type, options, printer.take, actors)
     else:
-        answer = local_engine(wanted, told)
+        shown = partial(show_result, evidence=evidence) if is_shown else print_result if is_short else None
+        answer = local_engine(output_type, {**options, "observe": printer}, shown)
     started = time.perf_counter()
 
     def run(target: Output) -> Written:
-        return answer(documents, Nowhere() if told.is_shown else target, resume=resume, progress=progress)
+        return answer(documents, ShortLines() if is_short else target, resume=resume, progress=progress)
 
     try:
         summary = write(run, output, form, _rows(rows, evidence=evidence))
@@ -187,8 +300,8 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         told_here = str(error).replace("resume='fresh'", "--fresh").replace("resume='retry'", "--retry")
         raise OutputError(told_here, path=error.path, kept=error.kept) from error
     except (KeyboardInterrupt, StructuredError) as error:
-        if told.done or hasattr(error, "__notes__"):
-            say(_message_of_interrupt(error, told.done, output))
+        if printer.done or hasattr(error, "__notes__"):
+            say(_message_of_interrupt(error, printer.done, output))
         raise
     if summary.done > 1 or output is not None:
         say(_message_of_end(summary, time.perf_counter() - started, output))
@@ -202,13 +315,13 @@ def _chunking(**given: Any) -> Chunking | None:
     return Chunking(**chosen) if chosen else None
 
 
-def _asked(arguments: list[str], written: Mapping[str, Any], *, many: bool) -> tuple[AskedType, list[str]]:
+def _type_and_paths(arguments: list[str], written: Mapping[str, Any], *, many: bool) -> tuple[TypeArgument, list[str]]:
     """Return the type, which may be written as an option, and the paths that arguments name."""
     if written:
-        return AskedType(None, written, many), arguments
+        return TypeArgument(None, written, many), arguments
     target, *paths = arguments
     if paths:
-        return AskedType(target, {}, many), paths
+        return TypeArgument(target, {}, many), paths
     is_type = ":" in target or target.endswith(".json")
     raise typer.BadParameter(
         f"There are no documents after the type {target!r}. Name files, folders, or - for standard input."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from structured.cli.targets import load_target
+from structured.cli.type_arguments import load_target
 from structured.errors import ModelError
 from structured.models.remote.address import is_address
 

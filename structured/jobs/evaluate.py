@@ -9,11 +9,11 @@ from structured.errors import StructuredError
 from structured.errors.values import counted, message, shown
 from structured.extraction.conversation import Conversation, is_messages
 from structured.extraction.extractor import Extractor
-from structured.jobs.evaluation.evaluation import Evaluation
-from structured.jobs.evaluation.gold import Gold, GoldLike, answer_data, read_gold
-from structured.jobs.evaluation.scores import DocumentScore, beginning_of, compared_values
-from structured.jobs.report.place_types import annotation_of
-from structured.jobs.report.report import document_id
+from structured.jobs.evaluation import Evaluation
+from structured.jobs.gold import Gold, GoldLike, answer_data, read_gold
+from structured.jobs.place_types import annotation_of
+from structured.jobs.review_page import document_id
+from structured.jobs.scores import DocumentScore, beginning_of, compared_values
 from structured.output_types.keys import key_fields
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type

@@ -1,4 +1,4 @@
-"""`structured cache`: where the cache on disk is, how large, and its removal."""
+"""`structured cache` and `structured compile`: files that the library keeps for later processes."""
 
 import json
 from itertools import islice
@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from structured.cli.console import show
-from structured.cli.exits import say
+from structured.automata.loops.jit import compile_loops
+from structured.cli.console import say, show
 from structured.errors.values import counted
 from structured.index.cache import DiskCache, default_cache
 from structured.index.cache_folder import CacheFolder
@@ -82,3 +82,20 @@ def _caches() -> tuple[DiskCache, ModelCache]:
         say("The cache is off: STRUCTURED_CACHE is off, or there is no home folder for it.")
         raise typer.Exit(1)
     return disk, models
+
+
+def compile_now() -> None:
+    """Compile the loops of the library for this machine.
+
+    What has been compiled is kept. Without this command it is done beside the first programs that use the loops.
+    """
+    console = Console(soft_wrap=True)
+    try:
+        with console.status("Compiling …"):
+            compile_loops()
+    except RuntimeError as error:
+        console.print(
+            f"Machine code cannot be kept: {error}. Set NUMBA_CACHE_DIR to a folder that can be written.", style="red"
+        )
+        raise typer.Exit(1) from error
+    console.print("The loops are compiled.")

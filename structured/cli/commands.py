@@ -6,17 +6,14 @@ from typing import Annotated
 
 import typer
 
-from structured.cli.cache import cache_app
-from structured.cli.compile import compile_now
-from structured.cli.demo import demo
-from structured.cli.evaluation import evaluate_gold
-from structured.cli.exits import Commands
-from structured.cli.extraction import extract_documents
-from structured.cli.fetch import fetch_model
-from structured.cli.inspection import inspect_target
-from structured.cli.models import list_models
-from structured.cli.report import write_report
-from structured.cli.serve import serve
+from structured.cli.cache_commands import cache_app, compile_now
+from structured.cli.console import Commands
+from structured.cli.demo_command import demo
+from structured.cli.extract_command import extract_documents
+from structured.cli.inspect_command import inspect_target
+from structured.cli.model_commands import fetch_model, list_models
+from structured.cli.review_commands import evaluate_gold, write_report
+from structured.cli.serve_command import serve
 
 
 def _examples(*lines: str) -> str:

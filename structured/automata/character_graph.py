@@ -15,7 +15,7 @@ from structured.automata.dfa.alphabet import DEAD as NOWHERE
 from structured.automata.dfa.alphabet import common_alphabet, ranges_by_state
 from structured.automata.dfa.character_automaton import Table
 from structured.automata.dfa.minimisation import smallest
-from structured.automata.diagram.arrows import Arrow, State
+from structured.automata.diagram import Arrow, State
 from structured.regex.character_sets import Range, normalise
 
 MAX_EXPLORED = 2_000
