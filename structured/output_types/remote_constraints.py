@@ -289,7 +289,8 @@ class AnswerCheck:
             written = _compact(text)
         except (ValueError, RecursionError) as error:
             return f"It is no JSON: {error}."
-        return None if self._recogniser.accepts(written) else f"It is no JSON of the type {wanted.name}."
+        is_accepted = self._recogniser.accepts(written) or self._recogniser.accepts(text)  # `12.5e99` is `1.25e+100`
+        return None if is_accepted else f"It is no JSON of the type {wanted.name}."
 
 
 def _compact(text: str) -> str:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from package_map import HOUSE
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Document, Extractor, Samples, StructuredError, extract_batch
+from structured import Document, Extractor, Repetition, Samples, StructuredError, extract_batch
 from structured.errors import GenerationError, ModelError
 from structured.extraction import batch_state, events, windows
 from structured.models import FunctionModel
@@ -41,7 +41,8 @@ class Even(BaseModel):
 
 
 def extractor(seen: list[events.Event], **options: Any) -> Extractor[Any]:
-    given = {"model": MODEL, "seed": 1, "temperature": 1.0, "batch_size": 2, "retries": 1, "stop_repetition": False}
+    given = {"model": MODEL, "seed": 1, "temperature": 1.0, "batch_size": 2, "retries": 1}
+    given["repetition"] = Repetition(stop=False)
     return Extractor(Even, observe=seen.append, **given | options)
 
 
