@@ -8,6 +8,7 @@ Without rules other than a length, a character may be written as itself or by an
 although the grammar of RFC 8259 has them, because Pydantic rejects them.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -176,7 +177,7 @@ def is_asserted(location: Location, name: object) -> bool:
 def _format(part: Subschema, keyword: str) -> Pattern:
     """Return the texts of a format (JSON Schema validation §7.3); where it is denied, all texts that may be of it."""
     name, is_type = part.schema[keyword], part.location.is_type
-    patterns = PYDANTIC_FORMATS if is_type else SPECIFIED_FORMATS
+    patterns: Mapping[str, Pattern] = PYDANTIC_FORMATS if is_type else SPECIFIED_FORMATS
     if keyword != "format" and not is_type and part.location.compilation.asserts_formats is None:
         raise part.location.refusal(
             f"Whether a text is not of the format {name!r} depends on whether a validator asserts formats: if it does "
