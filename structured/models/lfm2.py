@@ -1,11 +1,11 @@
 """LFM2 in NumPy: short convolutions and attention, over texts of any lengths side by side.
 
 The packaged model is of this kind (Liquid AI, "LFM2 Technical Report", 2025). It is so small that importing torch takes
-longer than a hundred of its answers, so that it runs here without. What is computed is what `Lfm2ForCausalLM` of
-transformers computes in single precision.
+longer than a hundred of its answers, so it runs here without. The results are those of `Lfm2ForCausalLM` of
+transformers in single precision.
 
-Tokens of all texts stand in one column, without padding; each knows its text and its place there. Every layer keeps
-what it derives from each token, convolutions too: the last tokens of a text are forgotten by lowering its length.
+The tokens of all texts form one column, without padding, each with its text and its place there. Every layer keeps the
+values of each token, convolutions too: lowering the length of a text forgets its last tokens.
 """
 
 import json
@@ -31,9 +31,9 @@ class Convolution:
     """The weights of a layer's short convolution, for columns of width `hidden`."""
 
     projected: Floats
-    """Shape (hidden, 3 * hidden): what gates the input, what gates the output, and the input."""
+    """Shape (hidden, 3 * hidden): the gate of the input, the gate of the output, and the input."""
     kernel: Floats
-    """Shape (kernel size, hidden), that of the token itself last."""
+    """Shape (kernel size, hidden); the last row is for the token itself."""
     out: Floats
 
 
@@ -51,7 +51,7 @@ class Attention:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A layer: one of the two that mix tokens, and a gated feed-forward network."""
+    """A layer: a convolution or attention, which mix tokens, and a gated feed-forward network."""
 
     mixer: Convolution | Attention
     mixer_norm: Floats
@@ -62,18 +62,18 @@ class Layer:
 
 
 class Column(NamedTuple):
-    """Where the new tokens of some texts stand."""
+    """The texts and places of new tokens."""
 
     rows: NDArray[np.intp]
     """The text of each token."""
     places: NDArray[np.intp]
-    """Its place there."""
+    """The place of each token in its text."""
     starts: NDArray[np.intp]
-    """Where the tokens of each text begin, and where those of the last end."""
+    """The first token of each text, and the end of the last text."""
 
     @classmethod
     def of(cls, counts: Sequence[int], lengths: NDArray[np.intp]) -> Self:
-        """Return the column of so many new tokens of texts that have some already."""
+        """Return the column of new tokens, `counts` of each text, behind the `lengths` before."""
         rows = np.repeat(np.arange(len(counts)), counts)
         starts = np.cumsum([0, *counts])
         return cls(rows, np.arange(len(rows)) - np.repeat(starts[:-1] - lengths, counts), starts)
@@ -83,7 +83,7 @@ class Lfm2:
     """The network of a checkpoint."""
 
     def __init__(self, folder: Path) -> None:
-        """Read `config.json` and the weights. Raises KeyError, OSError, ValueError where they are not those of LFM2."""
+        """Read `config.json` and the weights. Raises KeyError, OSError, ValueError for another model than LFM2."""
         config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         weights = dict(_tensors(folder / WEIGHTS))
         self.context_length = int(config["max_position_embeddings"])
@@ -96,10 +96,10 @@ class Lfm2:
             _layer({name.removeprefix(f"model.layers.{number}."): weights[name] for name in weights}, kind)
             for number, kind in enumerate(config["layer_types"])
         ]
-        self.margin = max(len(one.mixer.kernel) for one in self.layers if isinstance(one.mixer, Convolution)) - 1
-        """Zeros that stand before the tokens of a text, for convolutions."""
+        self.margin = max(len(layer.mixer.kernel) for layer in self.layers if isinstance(layer.mixer, Convolution)) - 1
+        """Zeros before the tokens of a text, for convolutions."""
         self.logits_weights = np.ascontiguousarray(weights.get("lm_head.weight", self.embedding).T)
-        """Shape (hidden, tokens); those of the embedding where the two are tied."""
+        """Shape (hidden, tokens); the embedding where the two are tied."""
         width = self.embedding.shape[1] // self.heads
         frequencies = float(config["rope_parameters"]["rope_theta"]) ** (-np.arange(0, width, 2) / width)
         angles = np.outer(np.arange(self.context_length), frequencies)
@@ -108,13 +108,13 @@ class Lfm2:
 
     @property
     def logits_cost(self) -> float:
-        """What the logits of one more place cost, counted in tokens."""
+        """The cost of the logits of one more place, in tokens."""
         return self.embedding.size / sum(size for layer in self.layers for size in _sizes(layer))
 
     def read(self, cache: "Cache", token_ids: Sequence[Sequence[int]], window: int = 0) -> Floats:
-        """Append tokens to each text, and return the logits after all of them, and before those of the window.
+        """Append tokens to each text, and return the logits after them, and before each token of the window.
 
-        The shape is (texts, window + 1, tokens), the last place being that after all tokens.
+        The shape is (texts, window + 1, tokens); the last place is after all tokens.
         """
         counts = [len(new) for new in token_ids]
         column = Column.of(counts, cache.lengths)
@@ -130,8 +130,8 @@ class Lfm2:
                 states = states + self._attended(layer.mixer, mixed, kept, column)
             states = states + _fed(layer, self._normed(states, layer.feed_norm))
         cache.lengths = cache.lengths + np.asarray(counts)
-        wanted = np.maximum(column.starts[1:, None] - 1 - np.arange(window, -1, -1), column.starts[:-1, None])
-        logits: Floats = self._normed(states[wanted], self.last_norm) @ self.logits_weights
+        places = np.maximum(column.starts[1:, None] - 1 - np.arange(window, -1, -1), column.starts[:-1, None])
+        logits: Floats = self._normed(states[places], self.last_norm) @ self.logits_weights
         return logits
 
     def _normed(self, states: Floats, weight: Floats) -> Floats:
@@ -141,7 +141,7 @@ class Lfm2:
         return normed
 
     def _attended(self, mixer: Attention, states: Floats, kept: list[Floats], column: Column) -> Floats:
-        """Attend from each token to those before it in its text; the keys and values of all are kept."""
+        """Attend from each token to those before it in its text, and keep its keys and values."""
         rows, places, starts = column
         shape = (len(states), self.heads, -1)
         cosines, sines = self.cosines[places, None], self.sines[places, None]
@@ -164,7 +164,7 @@ class Lfm2:
 
 
 def _attend_together(out: Floats, queries: Floats, keys: Floats, values: Floats, column: Column) -> None:
-    """Attend from the few new tokens of each text at once, as if all texts had as many and were as long."""
+    """Attend from the few new tokens of all texts at once, padded to one number and one length."""
     rows, places, starts = column
     count, length = int(np.diff(starts).max()), int(places.max()) + 1
     nth = np.arange(len(rows)) - starts[rows]
@@ -177,9 +177,9 @@ def _attend_together(out: Floats, queries: Floats, keys: Floats, values: Floats,
 
 
 def _mixed(queries: Floats, keys: Floats, values: Floats, later: NDArray[np.bool_]) -> Floats:
-    """Mix the values of the tokens of a text by how well their keys fit each query, but for those that come later.
+    """Mix the values of the tokens of a text by the softmax of keys and queries, except later tokens.
 
-    Shapes, each behind those of texts and heads: (new, width), (length, width), (length, width), (new, length).
+    Shapes, after those of texts and heads: (new, width), (length, width), (length, width), (new, length).
     """
     scores = queries @ keys.swapaxes(-1, -2)
     np.copyto(scores, -np.inf, where=later)
@@ -190,14 +190,14 @@ def _mixed(queries: Floats, keys: Floats, values: Floats, later: NDArray[np.bool
 
 
 def _later(places: NDArray[np.intp], length: int) -> NDArray[np.bool_]:
-    """Return which of so many places come after each of some; shape (…, length)."""
+    """Return which of the first places, `length` of them, come after each of `places`; shape (…, length)."""
     return np.arange(length) > places[..., None]
 
 
 def _fed(layer: Layer, states: Floats) -> Floats:
     """Pass each token through the gated feed-forward network (Shazeer, "GLU Variants Improve Transformer", 2020)."""
     gate: Floats = states @ layer.gate
-    with np.errstate(over="ignore"):  # where a gate is so far below zero that it is closed
+    with np.errstate(over="ignore"):  # where a gate is closed, far below zero
         denominator: Floats = np.exp(-gate)
     denominator += np.float32(1)
     gate *= states @ layer.up
@@ -207,7 +207,7 @@ def _fed(layer: Layer, states: Floats) -> Floats:
 
 
 def _convolved(mixer: Convolution, states: Floats, kept: list[Floats], column: Column) -> Floats:
-    """Mix each token with the few before it in its text; the gated inputs of all are kept, behind as many zeros."""
+    """Mix each token with the few before it in its text, and keep its gated input."""
     gate_in, gate_out, inputs = np.split(states @ mixer.projected, 3, axis=1)
     (gated,) = kept
     rows, places, _ = column
@@ -272,9 +272,9 @@ def _tensors(path: Path) -> Iterator[tuple[str, Floats]]:
 
 
 def _sizes(part: Any) -> Iterator[int]:
-    """Yield the sizes of the arrays of a layer, and of what is in it."""
-    for one in fields(part):
-        value = getattr(part, one.name)
+    """Yield the sizes of all arrays in a layer."""
+    for member in fields(part):
+        value = getattr(part, member.name)
         if isinstance(value, np.ndarray):
             yield value.size
         else:
@@ -282,7 +282,7 @@ def _sizes(part: Any) -> Iterator[int]:
 
 
 class Cache:
-    """What the layers keep of some texts: an array for each thing, in which the first axis is that of the texts."""
+    """The values that the layers keep of some texts, in arrays whose first axis is that of the texts."""
 
     def __init__(self, network: Lfm2, rows: int) -> None:
         self.lengths = np.zeros(rows, dtype=np.intp)
@@ -297,19 +297,19 @@ class Cache:
                 self.layers.append([empty, empty])
 
     def grow(self, counts: Sequence[int]) -> None:
-        """Make room for so many more tokens of each text, and for half as many again."""
+        """Make room for more tokens of each text, and half as much again."""
         places = self._margin + int((self.lengths + np.asarray(counts)).max())
         if any(array.shape[-2] < places for arrays in self.layers for array in arrays):
             self._map(lambda array: _extended(array, places + places // 2))
 
     def select(self, rows: Sequence[int]) -> None:
-        """Keep some texts, in that order; one that is named twice is copied."""
+        """Keep some texts, in that order; a text listed twice is copied."""
         chosen = list(rows)
         self.lengths = self.lengths[chosen]
         self._map(lambda array: array[chosen])
 
     def join(self, other: Self) -> None:
-        """Put the texts of another cache behind these."""
+        """Append the texts of another cache."""
         self.lengths = np.concatenate([self.lengths, other.lengths])
         for mine, theirs in zip(self.layers, other.layers, strict=True):
             for number, (left, right) in enumerate(zip(mine, theirs, strict=True)):
@@ -317,7 +317,7 @@ class Cache:
                 mine[number] = np.concatenate([_extended(left, places), _extended(right, places)])
 
     def copies(self, rows: int) -> "Cache":
-        """Return that many copies of the one text that is here."""
+        """Return copies of the only text."""
         copied: Cache = object.__new__(Cache)
         copied.lengths, copied._margin = np.repeat(self.lengths, rows), self._margin
         copied.layers = [[np.repeat(array, rows, axis=0) for array in arrays] for arrays in self.layers]
@@ -328,7 +328,7 @@ class Cache:
 
 
 def _extended(array: Floats, places: int) -> Floats:
-    """Return an array with that many places, which are its last axis but one."""
+    """Return an array with at least that many places, its last axis but one."""
     if places <= array.shape[-2]:
         return array
     longer = np.zeros((*array.shape[:-2], places, array.shape[-1]), dtype=np.float32)

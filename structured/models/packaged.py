@@ -9,14 +9,11 @@ from typing import Any, Self
 
 from structured.models.lfm2 import Cache, Floats, Lfm2
 from structured.models.prompt_encoding import PromptEncoder
-from structured.models.protocol import DecodingBatch, LanguageModel, Messages
+from structured.models.protocol import MIN_SHARED, DecodingBatch, LanguageModel, Messages
 from structured.vocabulary import Vocabulary
 
-MIN_SHARED = 16
-"""Tokens at the beginning of prompts that are worth computing on their own."""
-
 MAX_PREFIXES = 8
-"""Beginnings of prompts that are kept."""
+"""Prefixes whose caches are kept."""
 
 
 class PackagedModel(LanguageModel):
@@ -37,14 +34,14 @@ class PackagedModel(LanguageModel):
         self.vocabulary = Vocabulary.from_transformers(tokenizer)
         self._prompts = PromptEncoder(tokenizer)
         self._prefixes: dict[tuple[int, ...], Cache] = {}
-        """What is kept of tokens that prompts began with, those used last behind the others."""
+        """The caches of prefixes, the last used at the end."""
         self._lock = RLock()
 
     def __repr__(self) -> str:
         return f"PackagedModel({self.name!r}, {self.vocabulary!r})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Copy and pickle it as the folder that it is loaded from."""
+        """Pickle and copy the folder that it is loaded from."""
         return partial(PackagedModel, name=self.name), (self._folder,)
 
     def encode(self, prompt: str | Messages) -> list[int]:
@@ -54,7 +51,7 @@ class PackagedModel(LanguageModel):
     def prefill(
         self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0
     ) -> "tuple[PackagedBatch, Floats]":
-        """Read the prompts; what they share, once."""
+        """Read the prompts, their shared beginning once."""
         shared = min(shared, min(map(len, prompts)) - 1 - window)
         if shared >= MIN_SHARED:
             cache = self._prefix(tuple(prompts[0][:shared])).copies(len(prompts))
@@ -65,16 +62,16 @@ class PackagedModel(LanguageModel):
         return batch, batch.forward(prompts, window=window)
 
     def _prefix(self, token_ids: tuple[int, ...]) -> Cache:
-        """Return what is kept of some tokens, one text, which nobody may change."""
+        """Return the cache of a prefix: a single text, which must not be changed."""
         with self._lock:
-            known = self._prefixes.pop(token_ids, None)
-            if known is None:
-                known = Cache(self.network, 1)
-                self.network.read(known, [token_ids])
-            self._prefixes[token_ids] = known
+            prefix = self._prefixes.pop(token_ids, None)
+            if prefix is None:
+                prefix = Cache(self.network, 1)
+                self.network.read(prefix, [token_ids])
+            self._prefixes[token_ids] = prefix
             while len(self._prefixes) > MAX_PREFIXES:
                 del self._prefixes[next(iter(self._prefixes))]
-            return known
+            return prefix
 
 
 class PackagedBatch(DecodingBatch):
@@ -88,25 +85,25 @@ class PackagedBatch(DecodingBatch):
         self._cache = cache
 
     def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> Floats:
-        """Append tokens to each text, and return the logits behind."""
+        """Append tokens to each text, and return the logits after them."""
         logits = self._network.read(self._cache, token_ids, window)
         return logits if window else logits[:, 0]
 
     def select(self, rows: Sequence[int]) -> None:
-        """Keep some of the texts, in this order; one that is named twice is duplicated."""
+        """Keep some of the texts, in this order; a text listed twice is duplicated."""
         self._cache.select(rows)
 
     def join(self, other: Self) -> None:
-        """Take over the texts of another batch."""
+        """Append the texts of another batch."""
         self._cache.join(other._cache)
 
     def rollback(self, counts: Sequence[int]) -> None:
-        """Forget so many of the last tokens of each text."""
+        """Forget the last tokens of each text, this many."""
         self._cache.lengths = self._cache.lengths - counts
 
 
 class _Tokenizer:
-    """The tokenizer of a folder, as far as one of transformers is read."""
+    """The tokenizer of a folder, with the members of a tokenizer of transformers that are read."""
 
     chat_template = None
 

@@ -320,7 +320,7 @@ def test_names_that_are_no_adapter(base: Path, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("GGML")
     for name, message in (
         (tmp_path, r"is no adapter: it lacks adapter_config\.json and adapter_model\.safetensors\. Name a GGUF file"),
-        ("owner/adapter", r"^The adapter 'owner/adapter' is not there\. .* of the hub has to be downloaded first"),
+        ("owner/adapter", r"^The adapter 'owner/adapter' does not exist\. .* of the hub has to be downloaded first"),
         (tmp_path / "text", "is a file of another kind"),
     ):
         with pytest.raises(ModelError, match=message):
