@@ -90,7 +90,7 @@ class HuggingFaceModel(LanguageModel):
         Where layers allow no padding between that and the rest, prompts of one length go together, and join the others.
         Raises ModelError if texts cannot be read on.
         """
-        if not self.network.continuation.takes_several:
+        if not self.network.takes_several:
             shared = 0
         rows_by_length: dict[int, list[int]] = {}
         for row, prompt in enumerate(prompts):
@@ -155,7 +155,7 @@ class HuggingFaceBatch(DecodingBatch):
     def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> Logits:
         """Append tokens to each text, and return the logits after them. Raises OutOfMemoryError."""
         parts = [token_ids]
-        if not self._network.continuation.takes_several:  # then all texts have as many new tokens
+        if not self._network.takes_several:  # then all texts have as many new tokens
             parts = [[[token_id] for token_id in column] for column in zip(*token_ids, strict=True)]
         with self._memory_errors():
             scores = [self._read(part, window) for part in parts][-1]
