@@ -380,7 +380,15 @@ def _one_line(error: Exception) -> str:
 
 
 class StructuredWarning(Portable, UserWarning):
-    """The base of every warning that the library gives."""
+    """The base of every warning that the library gives.
+
+    Attributes:
+        documents: The positions in the batch of the documents that it is about, if it is about any.
+    """
+
+    def __init__(self, message: str, *, documents: Sequence[int] = ()) -> None:
+        self.documents = tuple(documents)
+        super().__init__(message)
 
 
 class PackagedModelWarning(StructuredWarning):
@@ -392,27 +400,11 @@ class OptionWarning(StructuredWarning):
 
 
 class BudgetWarning(StructuredWarning):
-    """`max_tokens` or the model's context shortened some answers. They are valid, but may be incomplete.
-
-    Attributes:
-        documents: The positions of their documents in the batch.
-    """
-
-    def __init__(self, message: str, *, documents: Sequence[int] = ()) -> None:
-        self.documents = tuple(documents)
-        super().__init__(message)
+    """`max_tokens` or the model's context shortened some answers. They are valid, but may be incomplete."""
 
 
 class RepetitionWarning(StructuredWarning):
-    """Answers repeated the same text, and the string or the list was closed. They are valid, but may be incomplete.
-
-    Attributes:
-        documents: The positions of their documents in the batch.
-    """
-
-    def __init__(self, message: str, *, documents: Sequence[int] = ()) -> None:
-        self.documents = tuple(documents)
-        super().__init__(message)
+    """Answers repeated the same text, and the string or the list was closed. They are valid, but may be incomplete."""
 
 
 class CacheWarning(StructuredWarning):

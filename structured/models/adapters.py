@@ -136,13 +136,13 @@ def read_adapter(path: Path, *, model_type: str, heads: Heads) -> dict[str, LowR
         return _read_folder(path)
     file = gguf_adapter(path)
     name = file.metadata["general.architecture"]
-    known = ARCHITECTURES.get(name)
-    if known is None:
+    architecture = ARCHITECTURES.get(name)
+    if architecture is None:
         raise ModelError(
             f"{str(path)!r} is for the architecture {name!r}, and transformers is given GGUF adapters for "
             f"{_listed(ARCHITECTURES)} alone. Name the folder that PEFT wrote, or run a GGUF model with llama.cpp."
         )
-    if model_type not in known.model_types:
+    if model_type not in architecture.model_types:
         raise ModelError(f"{str(path)!r} is for models of the architecture {name!r}, and this one is {model_type!r}.")
     alpha = alpha_of(file)
 
@@ -153,7 +153,7 @@ def read_adapter(path: Path, *, model_type: str, heads: Heads) -> dict[str, LowR
     products = _pairs(path, tensors, re.compile(r"(.+)\.weight\.lora_([ab])"), low_rank)
     return {
         _renamed(path, matrix, r"blk\.(\d+)\.(.+)", "model.layers.{}.{}", _PEFT_NAMES): (
-            _permuted(product, matrix, heads, back=True) if known.is_permuted else product
+            _permuted(product, matrix, heads, back=True) if architecture.is_permuted else product
         )
         for matrix, product in products.items()
     }
@@ -166,14 +166,14 @@ def write_gguf_adapter(
 
     Raises ModelError for an architecture or a matrix that has no known name in GGUF files.
     """
-    known = ARCHITECTURES.get(architecture)
-    if known is None:
+    form = ARCHITECTURES.get(architecture)
+    if form is None:
         raise ModelError(_unwritten(architecture))
     tensors: dict[str, NDArray[Any]] = {}
     alphas = {product.scale * len(product.a) for product in adapter.values()}
     for name, product in adapter.items():
         matrix = _renamed(path, name, r"model\.layers\.(\d+)\.(.+)", "blk.{}.{}", _GGUF_NAMES)
-        written = _permuted(product, matrix, heads) if known.is_permuted else product
+        written = _permuted(product, matrix, heads) if form.is_permuted else product
         tensors[f"{matrix}.weight.lora_a"] = written.a.astype(dtype)
         tensors[f"{matrix}.weight.lora_b"] = written.b.astype(dtype)
     [alpha] = alphas
@@ -183,8 +183,8 @@ def write_gguf_adapter(
 
 def gguf_architecture(model_type: str) -> str:
     """Return the name in GGUF files of an architecture of transformers. Raises ModelError for unsupported ones."""
-    for name, known in ARCHITECTURES.items():
-        if model_type in known.model_types:
+    for name, architecture in ARCHITECTURES.items():
+        if model_type in architecture.model_types:
             return name
     raise ModelError(_unwritten(model_type))
 

@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from structured.index.cache_folder import WRITING, CacheFolder, kept_folder
 
 if TYPE_CHECKING:
-    import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     Loaded: TypeAlias = tuple[PreTrainedModel, PreTrainedTokenizerBase]
@@ -223,11 +222,10 @@ def _facts(model: "PreTrainedModel") -> tuple[Any, ...]:
 
 def _same_weights(first: "PreTrainedModel", second: "PreTrainedModel") -> bool:
     """Tell whether two models have the same tensors, bit by bit; the second is on the host."""
-    firsts, seconds = first.state_dict(), second.state_dict()
-    return firsts.keys() == seconds.keys() and all(_same(firsts[name], seconds[name]) for name in firsts)
-
-
-def _same(first: "torch.Tensor", second: "torch.Tensor") -> bool:
     import torch
 
-    return first.dtype == second.dtype and torch.equal(first.to("cpu"), second)
+    tensors, others = first.state_dict(), second.state_dict()
+    return tensors.keys() == others.keys() and all(
+        tensor.dtype == others[name].dtype and torch.equal(tensor.to("cpu"), others[name])
+        for name, tensor in tensors.items()
+    )

@@ -130,7 +130,8 @@ class TokenizerReader:
     def _items(self, attribute: str, value: Any) -> Iterator[Any]:
         """Yield the items of a list, a tuple, an array or a tensor."""
         problem = f"{'returns' if attribute == 'encode' else 'is'} {described(value)}"
-        if not isinstance(value, Sized) or isinstance(value, _NO_LISTS):
+        is_list = isinstance(value, Sized) and not isinstance(value, _NO_LISTS)
+        if not is_list:
             raise self._wrong(attribute, problem)
         try:
             yield from itertools.islice(value.tolist() if hasattr(value, "tolist") else value, len(value))
