@@ -43,22 +43,15 @@ class LowRank:
         return len(self.b), self.a.shape[1]
 
 
-@dataclass(frozen=True, slots=True)
-class Architecture:
-    """How GGUF files of an architecture differ from models of transformers."""
-
-    model_types: frozenset[str]
-    """Its names in transformers."""
-    is_permuted: bool = False
-    """Whether the rows of queries and keys are sorted to rotate pairs of neighbours, not halves of a head."""
-
-
-ARCHITECTURES: Mapping[str, Architecture] = {
-    "llama": Architecture(frozenset({"llama", "mistral"}), is_permuted=True),
-    "qwen2": Architecture(frozenset({"qwen2"})),
-    "qwen3": Architecture(frozenset({"qwen3"})),
+ARCHITECTURES: Mapping[str, frozenset[str]] = {
+    "llama": frozenset({"llama", "mistral"}),
+    "qwen2": frozenset({"qwen2"}),
+    "qwen3": frozenset({"qwen3"}),
 }
-"""The architectures whose adapters are converted, by their names in GGUF files."""
+"""The architectures whose adapters are converted: their names in transformers, by their names in GGUF files."""
+
+PERMUTED = frozenset({"llama"})
+"""Those whose GGUF files sort the rows of queries and keys to rotate pairs of neighbours, not halves of a head."""
 
 _PEFT_NAMES = {
     "attn_q": "self_attn.q_proj",
@@ -136,13 +129,12 @@ def read_adapter(path: Path, *, model_type: str, heads: Heads) -> dict[str, LowR
         return _read_folder(path)
     file = gguf_adapter(path)
     name = file.metadata["general.architecture"]
-    architecture = ARCHITECTURES.get(name)
-    if architecture is None:
+    if name not in ARCHITECTURES:
         raise ModelError(
             f"{str(path)!r} is for the architecture {name!r}, and transformers is given GGUF adapters for "
             f"{_listed(ARCHITECTURES)} alone. Name the folder that PEFT wrote, or run a GGUF model with llama.cpp."
         )
-    if model_type not in architecture.model_types:
+    if model_type not in ARCHITECTURES[name]:
         raise ModelError(f"{str(path)!r} is for models of the architecture {name!r}, and this one is {model_type!r}.")
     alpha = alpha_of(file)
 
@@ -153,7 +145,7 @@ def read_adapter(path: Path, *, model_type: str, heads: Heads) -> dict[str, LowR
     products = _pairs(path, tensors, re.compile(r"(.+)\.weight\.lora_([ab])"), low_rank)
     return {
         _renamed(path, matrix, r"blk\.(\d+)\.(.+)", "model.layers.{}.{}", _PEFT_NAMES): (
-            _permuted(product, matrix, heads, back=True) if architecture.is_permuted else product
+            _permuted(product, matrix, heads, back=True) if name in PERMUTED else product
         )
         for matrix, product in products.items()
     }
@@ -166,14 +158,13 @@ def write_gguf_adapter(
 
     Raises ModelError for an architecture or a matrix that has no known name in GGUF files.
     """
-    form = ARCHITECTURES.get(architecture)
-    if form is None:
+    if architecture not in ARCHITECTURES:
         raise ModelError(_unwritten(architecture))
     tensors: dict[str, NDArray[Any]] = {}
     alphas = {product.scale * len(product.a) for product in adapter.values()}
     for name, product in adapter.items():
         matrix = _renamed(path, name, r"model\.layers\.(\d+)\.(.+)", "blk.{}.{}", _GGUF_NAMES)
-        written = _permuted(product, matrix, heads) if form.is_permuted else product
+        written = _permuted(product, matrix, heads) if architecture in PERMUTED else product
         tensors[f"{matrix}.weight.lora_a"] = written.a.astype(dtype)
         tensors[f"{matrix}.weight.lora_b"] = written.b.astype(dtype)
     [alpha] = alphas
@@ -183,8 +174,8 @@ def write_gguf_adapter(
 
 def gguf_architecture(model_type: str) -> str:
     """Return the name in GGUF files of an architecture of transformers. Raises ModelError for unsupported ones."""
-    for name, architecture in ARCHITECTURES.items():
-        if model_type in architecture.model_types:
+    for name, model_types in ARCHITECTURES.items():
+        if model_type in model_types:
             return name
     raise ModelError(_unwritten(model_type))
 
