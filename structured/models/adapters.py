@@ -91,12 +91,16 @@ def find_adapter(name: str | Path) -> Path:
     if path.is_dir():
         lacks = [file for file in (CONFIG, WEIGHTS) if not (path / file).is_file()]
         if lacks:
-            raise ModelError(f"The folder {shown_name(name)} is no adapter: it lacks {' and '.join(lacks)}. {EXPECTED}")
+            raise ModelError(
+                f"The folder {shown_name(name)} is not an adapter: it lacks {' and '.join(lacks)}. {EXPECTED}"
+            )
         return path
     if is_gguf(path):
         return path
     what = "is a file of another kind" if path.is_file() else "does not exist"
-    raise ModelError(f"The adapter {shown_name(name)} {what}. {EXPECTED} One of the hub has to be downloaded first.")
+    raise ModelError(
+        f"The adapter {shown_name(name)} {what}. {EXPECTED} An adapter of the hub has to be downloaded first."
+    )
 
 
 def gguf_adapter(path: Path) -> GgufFile:
@@ -105,7 +109,7 @@ def gguf_adapter(path: Path) -> GgufFile:
     facts = {key: file.metadata.get(key) for key in ("general.type", "adapter.type", "general.architecture")}
     if facts["general.type"] != "adapter" or facts["adapter.type"] != "lora":
         raise ModelError(
-            f"{str(path)!r} is no LoRA adapter: its general.type is {facts['general.type']!r} and its adapter.type "
+            f"{str(path)!r} is not a LoRA adapter: its general.type is {facts['general.type']!r} and its adapter.type "
             f"{facts['adapter.type']!r}. {EXPECTED}"
         )
     if not isinstance(facts["general.architecture"], str) or not isinstance(alpha_of(file), float):
@@ -262,7 +266,7 @@ def _pairs(
     for name, tensor in tensors.items():
         match = form.fullmatch(name)
         if match is None or tensor.ndim != 2:
-            raise ModelError(f"{str(path)!r} has {name}, which is no part of a low-rank product beside a matrix.")
+            raise ModelError(f"{str(path)!r} has {name}, which is not part of a low-rank product beside a matrix.")
         parts.setdefault(match[1], {})[match[2].lower()] = tensor
     if not parts:
         raise ModelError(f"{str(path)!r} has no tensors.")

@@ -162,7 +162,7 @@ def why_not_hub(name: str) -> str | None:
     short = _close(name.casefold(), FETCHABLE)
     near = [*short, *_like(Path(name)), *_close(name, _cached_ids(constants.HF_HUB_CACHE))]
     raise ModelError(
-        f"No model could be loaded from {shown_name(name)}. It is no local folder, it is not in the cache "
+        f"No model could be loaded from {shown_name(name)}. It is not a local folder, it is not in the cache "
         f"{constants.HF_HUB_CACHE}, and {reason}.{_did_you_mean(near)} {EXPECTED}"
     )
 

@@ -154,7 +154,7 @@ class LlamaCppModel(LanguageModel):
         self.llama = llama
         self.name = name or llama.model_path
         if not library.llama_model_has_decoder(llama.model) or library.llama_model_has_encoder(llama.model):
-            raise ModelError(f"{self.name} is no causal language model. Use one that generates text.")
+            raise ModelError(f"{self.name} is not a causal language model. Use one that generates text.")
         self._tokenizer = LlamaTokenizer(llama, self.name)
         self.vocabulary = self._tokenizer.vocabulary
         self.has_chat_template = self._tokenizer.has_chat_template
