@@ -9,8 +9,9 @@ import pytest
 from doubles import byte_level_tokenizer, real_tokenizer, tiny
 from pydantic import BaseModel, Field
 
-from structured import Extractor, GuidedLogitsProcessor, extract, extract_batch
+from structured import Beams, Extractor, Repetition, extract, extract_batch
 from structured.errors import ModelError
+from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.models.network import can_append_several
 
 if TYPE_CHECKING:
@@ -102,13 +103,13 @@ def by_generate(model: "HuggingFaceModel") -> list[Entry]:
 
 def assert_texts_do_not_depend_on_the_way(model: "HuggingFaceModel") -> None:
     """Compare one by one with batches, a shared instruction, no forced tokens, beams, and the loop of transformers."""
-    options: Options = {"model": model, "max_tokens": 60, "retries": 0, "stop_repetition": False}
+    options: Options = {"model": model, "max_tokens": 60, "retries": 0, "repetition": Repetition(stop=False)}
     expected = [extract(Entry, document, **options) for document in DOCUMENTS]
     assert len(set(map(str, expected))) > 1 or model.model.config.model_type in RECURRENT  # some forget a document soon
     assert extract_batch(Entry, DOCUMENTS, batch_size=2, **options) == expected
     assert extract_batch(Entry, DOCUMENTS, jump_forward=False, **options) == expected
     assert by_generate(model) == expected
-    for more in ({"instructions": "Be exact. " * 12}, {"beams": 2}):
+    for more in ({"instructions": "Be exact. " * 12}, {"search": Beams(2)}):
         alone = [extract(Entry, document, **options, **more) for document in DOCUMENTS[:2]]
         assert extract_batch(Entry, DOCUMENTS[:2], **options, **more) == alone
 

@@ -17,7 +17,7 @@ from gguf_models import write_llama
 from package_map import HOUSE
 from typer.testing import CliRunner
 
-from structured.cli.app import app
+from structured.cli.commands import app
 from structured.errors import ModelError
 from structured.models import dequantised, pretrained
 from structured.models.dequantised import ModelCache, key_of

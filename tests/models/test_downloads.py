@@ -11,7 +11,7 @@ from zipfile import ZipFile
 import pytest
 from typer.testing import CliRunner
 
-from structured.cli.app import app
+from structured.cli.commands import app
 from structured.errors import ModelError
 from structured.models import downloads
 from structured.models.checkpoints import find_checkpoint

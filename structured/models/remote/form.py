@@ -12,9 +12,8 @@ from structured.errors.values import shown
 from structured.json_schema.document.drafts import Draft, subschemas
 from structured.json_schema.document.references import REFERENCES
 from structured.models.protocol import Messages
-from structured.output_types.constraints.constraint import Constraint, JsonConstraint
-from structured.output_types.constraints.of_type import constraint_of
 from structured.output_types.output_type import OutputType
+from structured.output_types.remote_constraints import Constraint, JsonConstraint, constraint_of
 
 WHITESPACE = " \t\n\r"
 """What JSON allows between its tokens (RFC 8259 §2)."""

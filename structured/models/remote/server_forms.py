@@ -24,7 +24,9 @@ from structured.models.remote.form import (
     cut_off,
     wrapped,
 )
-from structured.output_types.constraints.constraint import (
+from structured.output_types.described_types import type_to_data
+from structured.output_types.output_type import OutputType
+from structured.output_types.remote_constraints import (
     ChoiceConstraint,
     Constraint,
     DescribedConstraint,
@@ -32,8 +34,6 @@ from structured.output_types.constraints.constraint import (
     JsonConstraint,
     RegexConstraint,
 )
-from structured.output_types.constraints.plain_data import type_to_data
-from structured.output_types.output_type import OutputType
 from structured.regex import Alternation, CharSet, Concat, Literal, Pattern, Repeat, Words, words
 from structured.regex.printing import quantifier
 
