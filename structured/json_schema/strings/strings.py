@@ -8,9 +8,9 @@ Without rules other than a length, a character may be written as itself or by an
 although the grammar of RFC 8259 has them, because Pydantic rejects them.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from structured.automata.dfa import (
     Intersection,
@@ -40,6 +40,9 @@ from structured.regex.dialects import ECMA
 from structured.regex.json_strings import escaped
 from structured.regex.regex_parser import regex_to_pattern
 from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT, Assertion, Scan, words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _HEX = chars("0123456789ABCDEFabcdef")
 UNESCAPED = char_set(*UNESCAPED_RANGES)
