@@ -1,9 +1,8 @@
 """One of some texts, each with what it stands for, as an output type: `Choice(["yes", "no"])`."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
-from functools import cached_property
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, overload
@@ -121,28 +120,14 @@ class Choice(OutputType[T], Generic[T]):
         """Return the text of a value, by which answers are compared."""
         return self.write(value)
 
-    @cached_property
-    def _texts(self) -> Callable[[Any], str | None]:
-        """What finds the first text of a value."""
-        try:
-            by_value: dict[Any, str] = {}
-            for text, value in self.options.items():
-                by_value.setdefault((type(value), value), text)
-        except TypeError:  # some value has no hash
-            return lambda value: next((text for text, one in self.options.items() if one == value), None)
-        return lambda value: by_value.get((type(value), value))
-
     def write(self, value: Any) -> str:
-        """Return the text of a value. Raises ValueError if it is none of those."""
-        try:
-            found = self._texts(value)
-        except TypeError:  # the value has no hash, and so is none of those that have
-            found = None
-        if found is None and isinstance(value, str) and value in self.options:
+        """Return the first text of a value. Raises ValueError if it is none of those."""
+        for text, choice in self.options.items():
+            if type(choice) is type(value) and choice == value:
+                return text
+        if isinstance(value, str) and value in self.options:
             return value
-        if found is None:
-            raise ValueError(f"{described(value)} is none of the choices")
-        return found
+        raise ValueError(f"{described(value)} is none of the choices")
 
 
 def _text(value: object) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError
 from importlib.resources import files
@@ -174,7 +174,7 @@ class Grammar(OutputType[T]):
             GrammarError: The grammar cannot be read, has no text, or has something unsupported: a rule that begins with
                 itself, tokens of a vocabulary. The place is marked.
         """
-        return _OfGbnf(grammar, root, name=name, description=description)
+        return _GbnfGrammar(grammar, root, name=name, description=description)
 
     def __repr__(self) -> str:
         name = next((name for name, called in SHIPPED.items() if called == self.name), None)
@@ -264,14 +264,8 @@ class Grammar(OutputType[T]):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        options = {
-            "result": self.result,
-            "indenter": self._indenter,
-            "import_paths": self._import_paths,
-            "name": self.name,
-            "description": self._description,
-        }
-        return _remade, (self.grammar, self.start, options)
+        options = {"indenter": self._indenter, "import_paths": self._import_paths, "description": self._description}
+        return partial(Grammar, self.grammar, self.start, result=self.result, name=self.name, **options), ()
 
 
 _RULE_OF_GBNF = re.compile(r"^[ \t]*[\w-]+[ \t]*::=", re.MULTILINE)
@@ -283,7 +277,7 @@ def _elsewhere(error: GrammarError, grammar: str, remedy: str) -> GrammarError:
     return GrammarError(error.problem, text=grammar, place=error.place, remedy=remedy)
 
 
-class _OfGbnf(Grammar[str]):
+class _GbnfGrammar(Grammar[str]):
     """The texts of a grammar in GBNF."""
 
     def __init__(self, grammar: str, start: str, *, name: str, description: str | None) -> None:
@@ -325,7 +319,7 @@ class _OfGbnf(Grammar[str]):
         return sha256(f"gbnf {super().digest}".encode()).hexdigest()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remade_of_gbnf, (self.grammar, self.start, self.name, self._description)
+        return partial(_GbnfGrammar, self.grammar, self.start, name=self.name, description=self._description), ()
 
 
 def _shipped(name: str) -> str:
@@ -342,7 +336,7 @@ def _excerpt(grammar: str) -> str:
 
 def is_gbnf(grammar: Grammar[Any]) -> bool:
     """Tell whether a grammar is written in GBNF rather than in Lark's language."""
-    return isinstance(grammar, _OfGbnf)
+    return isinstance(grammar, _GbnfGrammar)
 
 
 def sources_of(grammar: Grammar[Any]) -> tuple[bytes, ...] | None:
@@ -371,13 +365,3 @@ def learn_tables(grammar: Grammar[Any], tables: bytes) -> None:
     from structured.automata.grammar.lark_grammar import with_indentation
 
     grammar._known = with_indentation(bytes_to_tables(tables), grammar._indenter)  # noqa: SLF001  of one house
-
-
-def _remade_of_gbnf(grammar: str, start: str, name: str, description: str | None) -> Grammar[str]:
-    """Return an unpickled grammar in GBNF."""
-    return _OfGbnf(grammar, start, name=name, description=description)
-
-
-def _remade(grammar: str, start: str, options: dict[str, Any]) -> "Grammar[Any]":
-    """Return an unpickled grammar."""
-    return Grammar(grammar, start, **options)

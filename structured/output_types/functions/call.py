@@ -3,9 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from types import CodeType
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 from uuid import uuid4
 
 from pydantic_core import SchemaSerializer, core_schema
@@ -103,21 +101,6 @@ class Tool:
 
 
 R = TypeVar("R")
-R_co = TypeVar("R_co", covariant=True)
-
-
-class _WithCode(Protocol[R_co]):
-    """A function or a method, which has code of its own; a class has none."""
-
-    @property
-    def __code__(self) -> CodeType: ...
-
-    def __call__(self, *args: Any, **kwargs: Any) -> R_co: ...
-
-
-Function = _WithCode[R] | partial[R]
-"""What is a function to type checkers: to them, a class is a `Callable` as well. (To pyright, so is `Literal["a"]`, but
-not `Literal["a", "b"]`.)"""
 
 
 @dataclass(frozen=True, slots=True)

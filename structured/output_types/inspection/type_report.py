@@ -132,22 +132,24 @@ def report_to_dict(report: Report) -> dict[str, Any]:
     return {
         "type": report.name,
         "whitespace": report.whitespace,
-        "fields": [
-            {
-                "path": field.path,
-                "kind": field.kind,
-                "status": field.status,
-                "validators": list(field.validators),
-                "refusals": [_refusal_to_dict(error) for error in field.refusals],
-                "same_as": list(field.same_as),
-                "may_be_left_out": field.may_be_left_out,
-            }
-            for field in report.fields
-        ],
+        "fields": [_field_to_dict(field) for field in report.fields],
         "hazards": [asdict(hazard) for hazard in report.hazards],
         "choices": report.choices,
         "cost": None if report.cost is None else asdict(report.cost),
         **({} if report.answers is None else {"answers": asdict(report.answers)}),
+    }
+
+
+def _field_to_dict(field: FieldReport) -> dict[str, Any]:
+    keys = ("problem", "keyword", "schema_path", "remedy")
+    return {
+        "path": field.path,
+        "kind": field.kind,
+        "status": field.status,
+        "validators": list(field.validators),
+        "refusals": [{key: getattr(error, key) for key in keys} for error in field.refusals],
+        "same_as": list(field.same_as),
+        "may_be_left_out": field.may_be_left_out,
     }
 
 
@@ -218,15 +220,6 @@ def _shown_answers(answers: Answers, cost: Cost) -> Iterator[str]:
 
 def _excerpt(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
-
-
-def _refusal_to_dict(error: SchemaError) -> dict[str, str | None]:
-    return {
-        "problem": error.problem,
-        "keyword": error.keyword,
-        "schema_path": error.schema_path,
-        "remedy": error.remedy,
-    }
 
 
 _DIGITS = f"{INTEGER_DIGITS} of an int, {FLOAT_DIGITS} before and {PLACES} after the point of a float"
