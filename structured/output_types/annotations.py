@@ -128,7 +128,7 @@ def _bare(annotation: Any) -> Any:
         elif isinstance(annotation, _TypeAlias):
             annotation = annotation.__value__
         elif origin in (Union, types.UnionType):
-            several = [one for one in arguments if one is not type(None)]
+            several = [argument for argument in arguments if argument is not type(None)]
             if len(several) != 1:
                 return Union  # of several, the place does not tell which
             annotation = several[0]

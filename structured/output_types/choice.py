@@ -55,7 +55,9 @@ class Choice(OutputType[T], Generic[T]):
             options = get_args(options)
         if isinstance(options, str | bytes) or not isinstance(options, Iterable):
             raise SchemaError(f"{described(options)} is no list of choices", remedy='Give a list: Choice(["a", "b"]).')
-        pairs = list(options.items()) if isinstance(options, Mapping) else [(_text(one), one) for one in options]
+        pairs = (
+            list(options.items()) if isinstance(options, Mapping) else [(_text(option), option) for option in options]
+        )
         if not pairs:
             raise SchemaError("A Choice has nothing to choose from", remedy="Give one choice at least.")
         self.options: Mapping[str, T] = MappingProxyType(dict(pairs))

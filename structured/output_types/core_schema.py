@@ -274,7 +274,9 @@ def has_claims(schema: Mapping[str, Any]) -> bool:
     """Tell whether the author of a type says something of its JSON Schema; a mark of this library only adds a word."""
     metadata = schema.get("metadata") or {}
     functions = [function for key in _BY_THE_AUTHOR for function in metadata.get(key, ())]
-    return "pydantic_js_extra" in metadata or not all(is_of_pydantic(one) or is_mark(one) for one in functions)
+    return "pydantic_js_extra" in metadata or not all(
+        is_of_pydantic(function) or is_mark(function) for function in functions
+    )
 
 
 def is_open(schema: Mapping[str, Any]) -> bool:

@@ -208,7 +208,7 @@ def _of_regex(expression: Any, *, flags: Any = 0, dialect: Any = "python") -> Re
 
 
 def _of_choice(texts: Any) -> Choice[str]:
-    if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise TypeError(f"{shown(texts)} is no list of texts")
     return Choice(texts)
 

@@ -379,7 +379,7 @@ class _Compact(_Describer):
     def _is_vague(self, part: Subschema, keyword: str) -> bool:
         """Tell whether none of the branches has properties, of which the others would say nothing."""
         return not any(
-            is_object(one) for branch in parts_below(part, keyword) for one in (branch, *known_targets(branch))
+            is_object(target) for branch in parts_below(part, keyword) for target in (branch, *known_targets(branch))
         )
 
     def _contained(self, part: Subschema, indent: str) -> Iterator[str]:

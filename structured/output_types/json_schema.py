@@ -173,7 +173,9 @@ def nesting(value: Any) -> int:
     """Return how many brackets stand inside each other in a value, or that it is more than may be."""
     left, depth = [value], 0
     while left and depth <= MAX_NESTED:
-        inside = [list(one.values()) if isinstance(one, Mapping) else one for one in left if _has_members(one)]
+        inside = [
+            list(value.values()) if isinstance(value, Mapping) else value for value in left if _has_members(value)
+        ]
         left = [member for members in inside for member in members]
         depth += bool(inside)
     return depth
@@ -250,8 +252,12 @@ def _copied(value: Any, what: str) -> Any:
 @deep
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {_name(name): _plain(one) if _has_members(one) else one for name, one in value.items()}
-    return [_plain(one) if _has_members(one) else one for one in value] if isinstance(value, list | tuple) else value
+        return {_name(name): _plain(member) if _has_members(member) else member for name, member in value.items()}
+    return (
+        [_plain(member) if _has_members(member) else member for member in value]
+        if isinstance(value, list | tuple)
+        else value
+    )
 
 
 def _name(name: object) -> str:

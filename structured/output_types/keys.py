@@ -100,7 +100,7 @@ def check_merge_by(output_type: OutputType[Any], merge_by: Sequence[str]) -> Non
         raise SchemaError(f"merge_by is for types and JSON Schemas, not for {output_type.name}", remedy="Leave it out.")
     known = _fields_of_records(output_type.root)
     for path in merge_by:
-        if not any(one == path or one.endswith(f"[].{path}") for one in known):
+        if not any(field == path or field.endswith(f"[].{path}") for field in known):
             listed = ", ".join(map(repr, known[:MAX_LISTED])) or "none"
             raise SchemaError(
                 f"merge_by names {path!r}, and no record of a list in {output_type.name} has such a field",

@@ -76,11 +76,11 @@ def steps_to_field(steps: Steps) -> str:
 def branches(part: Subschema, keyword: str) -> Iterator[tuple[Subschema, str]]:
     """Yield the branches of a choice, each with the name that tells it apart, if there are several beside null."""
     listed = part.schema.get(keyword)
-    found = [part.below(keyword, index) for index in range(len(listed) if isinstance(listed, list) else 0)]
-    several = sum(one.schema != {"type": "null"} for one in found) > 1
+    options = [part.below(keyword, index) for index in range(len(listed) if isinstance(listed, list) else 0)]
+    several = sum(option.schema != {"type": "null"} for option in options) > 1
     tags = {reference: tag for tag, reference in part.schema.get("discriminator", {}).get("mapping", {}).items()}
-    for one in found:
-        schema = one.schema if isinstance(one.schema, Mapping) else {}
+    for option in options:
+        schema = option.schema if isinstance(option.schema, Mapping) else {}
         reference = str(schema.get("$ref", ""))
         name = reference.rpartition("/")[2] or schema.get("type", "value")
-        yield one, str(tags.get(reference, name)) if several else ""
+        yield option, str(tags.get(reference, name)) if several else ""

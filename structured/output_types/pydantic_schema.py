@@ -133,7 +133,9 @@ class CompleteJsonSchema(GenerateJsonSchema):
         """Remember what the definitions are."""
         self._core_definitions |= {definition["ref"]: definition for definition in schema["definitions"]}
         self._unconfigured += [
-            one["ref"].partition(":")[0] for one in schema["definitions"] if lacks_configuration(one)
+            definition["ref"].partition(":")[0]
+            for definition in schema["definitions"]
+            if lacks_configuration(definition)
         ]
         return super().definitions_schema(schema)
 
@@ -473,7 +475,9 @@ def _with_names(shown: JsonSchemaValue, spellings: list[Spelling]) -> JsonSchema
         if written.count(spelling.written) > 1 or not spelling.preferred.isdisjoint(written)
     ]
     required = shown.get("required", [])
-    mistaken = [one.written for one in spellings if not (one.looked_up - {one.written}).isdisjoint(written)]
+    mistaken = [
+        spelling.written for spelling in spellings if not (spelling.looked_up - {spelling.written}).isdisjoint(written)
+    ]
     shown |= {"required": [*dict.fromkeys([*required, *mistaken])]} if mistaken else {}
     shown |= {"reserved_names": reserved} if reserved else {}
     return shown | ({"ambiguous_aliases": sorted(set(ambiguous))} if ambiguous else {})

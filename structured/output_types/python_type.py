@@ -113,7 +113,7 @@ def _refuse_other_kinds(given: object) -> None:
             remedy = "If it is a JSON Schema, pass JsonSchema(...) of it."
     elif isinstance(given, Mapping | bool):
         found, remedy = f"{shown(given)} is a value", "If it is a JSON Schema, pass JsonSchema(...) of it."
-    elif isinstance(given, list | tuple | set) and given and all(isinstance(one, str | int) for one in given):
+    elif isinstance(given, list | tuple | set) and given and all(isinstance(item, str | int) for item in given):
         found, remedy = f"{shown(given)} is a value", "If these are choices, pass Choice(...) of them."
     elif isinstance(given, list) and len(given) == 1:
         found, remedy = f"{shown(given)} is a value", f"For a list of them, pass list[{type_name(given[0])}]."

@@ -141,7 +141,7 @@ class Regex(OutputType[T], Generic[T]):
         if groups is not None:
             _check_groups(groups, pattern, self.flags)
         self.name = f"Regex({_shortened(pattern)!r})"
-        self.validators = tuple([_name(one) for one in (convert, groups) if one is not None])
+        self.validators = tuple([_name(function) for function in (convert, groups) if function is not None])
 
     def __repr__(self) -> str:
         given = [repr(self.source)]

@@ -115,4 +115,4 @@ def _annotated(output_type: Any) -> Any:
         return output_type
     annotated, *notes = get_args(output_type)
     kinds = (JsonSchema, OutputType) if annotated is Any else (OutputType,)
-    return next((one for one in notes if isinstance(one, kinds)), output_type)
+    return next((note for note in notes if isinstance(note, kinds)), output_type)

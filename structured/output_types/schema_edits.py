@@ -55,7 +55,7 @@ def discriminators(root: Subschema) -> set[Identity]:
 def _discriminators_at(part: Subschema) -> Iterator[Identity]:
     discriminator = part.schema.get("discriminator")
     if isinstance(discriminator, Mapping):
-        name = discriminator.get("propertyName")
+        name = str(discriminator.get("propertyName"))
         options = [part.below("oneOf", index) for index in range(len(part.schema.get("oneOf", [])))]
         for option in flat(options):
             if name in option.schema.get("properties", {}):

@@ -38,13 +38,13 @@ def _allows_unstated(part: Subschema, value: Any, seen: set[Identity]) -> bool:
     seen.add(part.identity)
     schema = part.schema
     conjuncts = [part.below("allOf", index) for index in range(len(schema.get("allOf", ())))]
-    if GROUNDED in schema or not all(_allows_unstated(one, value, seen) for one in conjuncts):
+    if GROUNDED in schema or not all(_allows_unstated(conjunct, value, seen) for conjunct in conjuncts):
         return False
     inner = [follow(part)] if "$ref" in schema else []
     for keyword in ("anyOf", "oneOf"):
         inner += [part.below(keyword, index) for index in range(len(schema.get(keyword, ())))]
     if inner:
-        return any(_allows_unstated(one, value, seen) for one in inner)
+        return any(_allows_unstated(branch, value, seen) for branch in inner)
     if "enum" in schema or "const" in schema:
         return value in schema.get("enum", [schema.get("const")])
     return not types_of(schema) or bool(types_of(schema) & _types(value))
@@ -79,8 +79,8 @@ def flat(parts: list[Subschema], seen: set[Identity] | None = None) -> list[Subs
 def below(part: Subschema, step: str | int) -> Iterator[Subschema]:
     """Yield what a part says of one of its members or items."""
     if isinstance(step, str):
-        patterns = [one for one in part.schema.get("patternProperties", ()) if _is_found(one, step)]
-        yield from (part.below("patternProperties", one) for one in patterns)
+        patterns = [pattern for pattern in part.schema.get("patternProperties", ()) if _is_found(pattern, step)]
+        yield from (part.below("patternProperties", pattern) for pattern in patterns)
         if step in part.schema.get("properties", {}):
             yield part.below("properties", step)
         elif patterns:
@@ -184,7 +184,10 @@ def _gathered(part: Subschema, tell: Callable[[Schema], list[str]], seen: set[Id
         return []
     seen.add(part.identity)
     branches = [
-        one for keyword in ("anyOf", "oneOf") for one in parts_below(part, keyword) if one.schema != {"type": "null"}
+        branch
+        for keyword in ("anyOf", "oneOf")
+        for branch in parts_below(part, keyword)
+        if branch.schema != {"type": "null"}
     ]
     others = [*known_targets(part), *parts_below(part, "allOf"), *(branches if len(branches) == 1 else [])]
     told = tell(part.schema) or [text for other in others for text in _gathered(other, tell, seen)]
@@ -204,8 +207,8 @@ def _examples(schema: Schema) -> list[str]:
     examples = schema.get("examples")
     if not isinstance(examples, list):
         return []
-    shown = (quoted(one) for one in examples)
-    return [one for one in shown if len(one) <= LONGEST_EXAMPLE][:MAX_EXAMPLES]
+    shown = (quoted(example) for example in examples)
+    return [example for example in shown if len(example) <= LONGEST_EXAMPLE][:MAX_EXAMPLES]
 
 
 MAX_EXAMPLES = 3

@@ -101,7 +101,7 @@ def align(document: str, values: Sequence[Value]) -> list[Evidence]:
     Returns:
         The evidence for each value, in the same order, without confidence.
     """
-    found: list[Evidence] = [_unspoken(one) for one in values]
+    found: list[Evidence] = [_unspoken(value) for value in values]
     spoken: dict[str | Decimal, list[int]] = {}
     for index, one in enumerate(values):
         if one.value is not None and not isinstance(one.value, bool):
@@ -117,7 +117,7 @@ def align(document: str, values: Sequence[Value]) -> list[Evidence]:
         for index in indices:
             if values[index].is_listed:
                 found[index] = Evidence(None, "concluded")
-    neighbours = _Neighbours([one.steps for one in values], len(document))
+    neighbours = _Neighbours([value.steps for value in values], len(document))
     mentioned.sort(key=_certainty)
     for indices, mentions in mentioned:
         for index, (span, match) in _assign(indices, mentions, neighbours):
@@ -413,7 +413,9 @@ class _Neighbours:
         record = _record(self._paths[index])
         place = bisect_left(self._found, index)
         before, after = self._found[max(0, place - 1) : place], self._found[place : place + 1]
-        inside = [self._spans[one] for one in (*before, *after) if self._paths[one][: len(record)] == record]
+        inside = [
+            self._spans[neighbour] for neighbour in (*before, *after) if self._paths[neighbour][: len(record)] == record
+        ]
         if inside:
             return min(start for start, _ in inside), max(end for _, end in inside)
         low = self._spans[before[0]][1] if before else 0

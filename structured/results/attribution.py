@@ -105,7 +105,10 @@ def attribute(
     """
     from structured.results.alignment import Value, align  # with a library that only evidence needs
 
-    heard = [_voices(output_type, one) for one in sorted(generations, key=lambda one: -one.log_probability)]
+    heard = [
+        _voices(output_type, generation)
+        for generation in sorted(generations, key=lambda generation: -generation.log_probability)
+    ]
     typed = list(_typed_leaves(output_type, text))
     found = [leaf for leaf, _, _ in typed]
     bases = [part.basis(steps, leaf.value) for leaf, part, steps in typed]
@@ -140,7 +143,7 @@ def _voices(output_type: OutputType[Any], generation: Generation) -> _Voices:
 
 def _agreed(leaf: Leaf, heard: Sequence[_Voices]) -> Sureness:
     """Return how sure some generations, the likeliest first, are of a leaf."""
-    voices = [one[leaf.path] for one in heard if leaf.path in one]
+    voices = [voice[leaf.path] for voice in heard if leaf.path in voice]
     alike = [confidence for value, confidence in voices if value == identity(leaf.value)]
     return Sureness(alike[0] if alike else None, len(alike) / len(heard) if len(heard) > 1 else None)
 

@@ -113,8 +113,8 @@ def on_pages(evidence: Mapping[str, Evidence], pages: Sequence[int]) -> Mapping[
     if not pages:
         return evidence
     return {
-        path: one if one.span is None else replace(one, page=page_of(pages, one.span[0]))
-        for path, one in evidence.items()
+        path: item if item.span is None else replace(item, page=page_of(pages, item.span[0]))
+        for path, item in evidence.items()
     }
 
 
@@ -156,7 +156,9 @@ def _trust(evidence: Evidence | None) -> tuple[object, object]:
 
 def _pieces(document: str, evidence: Mapping[str, Evidence]) -> Iterator[Html]:
     """Yield the pieces of a document, cut wherever a span starts or ends."""
-    spans = [(*one.span, one.band) for one in evidence.values() if one.span is not None and one.span[0] < one.span[1]]
+    spans = [
+        (*item.span, item.band) for item in evidence.values() if item.span is not None and item.span[0] < item.span[1]
+    ]
     cuts = sorted({0, len(document), *(cut for start, end, _ in spans for cut in (start, end))})
     for start, end in pairwise(cuts):
         around = [(above - below, band) for below, above, band in spans if below <= start and end <= above]

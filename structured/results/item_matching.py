@@ -124,7 +124,7 @@ def _best(ours: Sequence[Item], theirs: Sequence[Item]) -> list[tuple[int, int]]
         if theirs[at].values and not theirs[at].lists:
             waiting[theirs[at].text].append(at)
     same = [(at, waiting[item.text].pop()) for at, item in enumerate(ours) if waiting.get(item.text)]
-    left = [at for at in range(len(ours)) if at not in {one for one, _ in same}]
+    left = [at for at in range(len(ours)) if at not in {matched for matched, _ in same}]
     right = [at for at in range(len(theirs)) if at not in {other for _, other in same}]
     if not left or not right:
         return same
@@ -143,8 +143,8 @@ def _in_common(ours: Sequence[Item], theirs: Sequence[Item]) -> NDArray[np.float
         for value in item.values & having.keys():
             weights[at, having[value]] += 1
         for steps in item.lists:
-            for other, one in enumerate(theirs):
-                weights[at, other] += _shared(item.lists[steps], one.lists.get(steps, ()))
+            for other, their_item in enumerate(theirs):
+                weights[at, other] += _shared(item.lists[steps], their_item.lists.get(steps, ()))
     return weights
 
 

@@ -118,7 +118,9 @@ def leaves(text: str) -> Iterator[Leaf]:
     known: set[Steps] = set()
     for steps, start, end in spans(text):
         if steps in known:
-            found = {one: leaf for one, leaf in found.items() if one[: len(steps)] != steps or leaf.start >= start}
+            found = {
+                place: leaf for place, leaf in found.items() if place[: len(steps)] != steps or leaf.start >= start
+            }
         known.add(steps)
         if text[start] not in "{[":
             found[steps] = Leaf(steps, json.loads(text[start:end]), start, end)

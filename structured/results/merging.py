@@ -60,8 +60,8 @@ def merge(
 
     `[{"no": 1}, {"no": 2}]`, `[{"no": 2}, {"no": 3}]` → `[{"no": 1}, {"no": 2}, {"no": 3}]`, if 2 stands at one place.
     """
-    nodes = [_node(one.data, one.evidence, number, ()) for number, one in enumerate(answers)]
-    starts = [one.start for one in answers]
+    nodes = [_node(answer.data, answer.evidence, number, ()) for number, answer in enumerate(answers)]
+    starts = [answer.start for answer in answers]
     merging = _Merging(prefer, key_of, shape_of, starts)
     merged = merging.merged(nodes, ())
     evidence: dict[str, Evidence] = {}
@@ -115,10 +115,10 @@ class _Node:
 def _node(data: Any, evidence: Mapping[str, Evidence], part: int, steps: Steps) -> _Node:
     match data:
         case dict():
-            members = {name: _node(one, evidence, part, (*steps, name)) for name, one in data.items()}
+            members = {name: _node(member, evidence, part, (*steps, name)) for name, member in data.items()}
             return _Node(part, members=members)
         case list():
-            return _Node(part, items=[_node(one, evidence, part, (*steps, n)) for n, one in enumerate(data)])
+            return _Node(part, items=[_node(member, evidence, part, (*steps, n)) for n, member in enumerate(data)])
     return _Node(part, data, evidence.get(steps_to_path(steps)))
 
 
@@ -132,9 +132,9 @@ def _plain(
 ) -> Any:
     """Return the plain data of a node, and note its evidence and conflicts by their paths."""
     if node.members is not None:
-        return {name: _plain(one, (*steps, name), evidence, conflicts) for name, one in node.members.items()}
+        return {name: _plain(member, (*steps, name), evidence, conflicts) for name, member in node.members.items()}
     if node.items is not None:
-        return [_plain(one, (*steps, index), evidence, conflicts) for index, one in enumerate(node.items)]
+        return [_plain(item, (*steps, index), evidence, conflicts) for index, item in enumerate(node.items)]
     if node.evidence is not None:
         evidence[steps_to_path(steps)] = node.evidence
     if node.others:
@@ -157,11 +157,11 @@ class _Merging(NamedTuple):
         """
         if len(nodes) == 1 and nodes[0].is_leaf:
             return nodes[0]
-        said = [one for one in nodes if not one.is_null] or nodes
+        said = [node for node in nodes if not node.is_null] or nodes
         groups: dict[Hashable, list[_Node]] = {}
-        for one in said:
-            shape = "leaf" if one.is_leaf else self.shape_of(steps, _data(one))
-            groups.setdefault(shape, []).append(one)
+        for node in said:
+            shape = "leaf" if node.is_leaf else self.shape_of(steps, _data(node))
+            groups.setdefault(shape, []).append(node)
         shape, most = max(groups.items(), key=lambda group: (len(group[1]), sum(map(_worth, group[1]))))
         if shape is None:
             found = max(most, key=_worth)
@@ -171,22 +171,22 @@ class _Merging(NamedTuple):
             found = self._merged_lists(most, steps, must_differ=shape == SET)
         else:
             found = self._preferred(most)
-        taken = {id(one) for one in ([found] if shape is None else most)}
-        others = [one for one in said if id(one) not in taken]
+        taken = {id(node) for node in ([found] if shape is None else most)}
+        others = [node for node in said if id(node) not in taken]
         _keep_beside(found, others)
         return found
 
     def _merged_objects(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
         by_name: dict[str, list[_Node]] = {}
-        for one in nodes:
-            for name, inside in (one.members or {}).items():
+        for node in nodes:
+            for name, inside in (node.members or {}).items():
                 by_name.setdefault(name, []).append(inside)
         members = {name: self.merged(inside, (*steps, name)) for name, inside in by_name.items()}
         return _Node(nodes[0].part, members=members)
 
     def _preferred(self, leaves: Sequence[_Node]) -> _Node:
         """Return the leaf that is preferred, with the others that the document supports and that say something else."""
-        votes = Counter(identity(one.value) for one in leaves)
+        votes = Counter(identity(leaf.value) for leaf in leaves)
         measures: Mapping[Prefer, Callable[[_Node], float]] = {
             "confident": _confidence,
             "first": lambda one: -(math.inf if one.span is None else one.span[0]),
@@ -194,15 +194,15 @@ class _Merging(NamedTuple):
             "vote": lambda one: votes[identity(one.value)],
         }
         measure = measures[self.prefer]
-        best = max(leaves, key=lambda one: (one.is_supported, measure(one), _confidence(one), -one.part))
+        best = max(leaves, key=lambda leaf: (leaf.is_supported, measure(leaf), _confidence(leaf), -leaf.part))
         found = _Node(best.part, best.value, best.evidence)
         _keep_beside(found, leaves)
         return found
 
     def _merged_lists(self, nodes: Sequence[_Node], steps: Steps, *, must_differ: bool) -> _Node:
         records = _Records(steps, self.key_of, self.starts)
-        for one in nodes:
-            records.add(one)
+        for node in nodes:
+            records.add(node)
         items = [self.merged(group, (*steps, index)) for index, group in enumerate(records.groups())]
         return _Node(nodes[0].part, items=_different(items) if must_differ else items)
 
@@ -210,8 +210,8 @@ class _Merging(NamedTuple):
 def _different(items: Sequence[_Node]) -> list[_Node]:
     """Return the first item of each value."""
     first: dict[Hashable, _Node] = {}
-    for one in items:
-        first.setdefault(identity(_data(one)), one)
+    for item in items:
+        first.setdefault(identity(_data(item)), item)
     return list(first.values())
 
 
@@ -223,8 +223,8 @@ def _keep_beside(found: _Node, others: Sequence[_Node]) -> None:
         for steps, leaf in other.leaves():
             place = leaves.get(steps, first)
             if place is not None and leaf.is_supported:
-                known = {identity(one.value) for one in (place, *place.others)}
-                place.others += [one for one in (leaf, *leaf.others) if identity(one.value) not in known]
+                known = {identity(node.value) for node in (place, *place.others)}
+                place.others += [node for node in (leaf, *leaf.others) if identity(node.value) not in known]
 
 
 def _worth(node: _Node) -> float:
@@ -290,14 +290,14 @@ class _Record:
 
         They are if the document states two values for one field, at two places.
         """
-        if any(one.part == part for one in self.items):
+        if any(item.part == part for item in self.items):
             return 0
         pairs = [
             (place, known[steps], steps) for known in self.places for steps, place in places.items() if steps in known
         ]
-        if any(one.value != other.value and not one.overlaps(other) for one, other, _ in pairs):
+        if any(place.value != other.value and not place.overlaps(other) for place, other, _ in pairs):
             return 0
-        return sum(one.overlaps(other) for one, other, steps in pairs if steps in own)
+        return sum(place.overlaps(other) for place, other, steps in pairs if steps in own)
 
 
 class _Records:
@@ -315,7 +315,7 @@ class _Records:
     def add(self, answer: _Node) -> None:
         """Take the items of a part; two that say the same of the same places are one."""
         start = self._starts[answer.part]
-        placed = _without_repetitions([(one, _places(one, start)) for one in answer.items or []])
+        placed = _without_repetitions([(item, _places(item, start)) for item in answer.items or []])
         shared = Counter(place for _, places in placed for place in places.items())
         order = float(start)
         for index, (item, places) in enumerate(placed):
@@ -337,12 +337,12 @@ class _Records:
             return self._by_key[key]
         if not places:
             twins = self._unplaced[identity(data)] if key is None else []
-            return next((one for one in twins if all(known.part != item.part for known in one.items)), None)
+            return next((record for record in twins if all(known.part != item.part for known in record.items)), None)
         blocks = [(steps, block) for steps, place in own.items() for block in place.blocks]
         near = dict.fromkeys(record for block in blocks for record in self._near.get(block, ()))
         open_to = [record for record in near if key is None or record.key is None]
         alike = [(record.likeness(item.part, places, own), record) for record in open_to]
-        return max((one for one in alike if one[0]), key=lambda one: one[0], default=(0, None))[1]
+        return max((match for match in alike if match[0]), key=lambda match: match[0], default=(0, None))[1]
 
     def _remember(self, record: _Record, key: Hashable, data: Any, own: _Places, *, is_placed: bool) -> None:
         """Remember by what a record is found."""

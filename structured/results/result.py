@@ -218,7 +218,7 @@ class Result(Generic[T]):
         It is 0 where the document left no choice: it states one number, say, whatever that number is about. So it is
         where the model was asked for nothing at all.
         """
-        known = (0.0 if one.is_unweighed else one.confidence for one in self.evidence.values())
+        known = (0.0 if item.is_unweighed else item.confidence for item in self.evidence.values())
         return min((confidence for confidence in known if confidence is not None), default=0.0)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -232,15 +232,15 @@ class Result(Generic[T]):
             {
                 "path": path,
                 "value": values.get(path),
-                "quote": None if one.span is None else self.document[slice(*one.span)],
-                "start": None if one.span is None else one.span[0],
-                "end": None if one.span is None else one.span[1],
-                "page": one.page,
-                "match": one.match,
-                "confidence": one.confidence,
-                "agreement": one.agreement,
+                "quote": None if item.span is None else self.document[slice(*item.span)],
+                "start": None if item.span is None else item.span[0],
+                "end": None if item.span is None else item.span[1],
+                "page": item.page,
+                "match": item.match,
+                "confidence": item.confidence,
+                "agreement": item.agreement,
             }
-            for path, one in self.evidence.items()
+            for path, item in self.evidence.items()
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -251,14 +251,14 @@ class Result(Generic[T]):
             "value": self._value_to_json(),
             "data": self.data,
             "missing": list(self.missing),
-            "evidence": {path: _evidence_to_json(one) for path, one in self.evidence.items()},
+            "evidence": {path: _evidence_to_json(item) for path, item in self.evidence.items()},
             "document": self.document,
             "text": self.text,
             "usage": asdict(self.usage),
             "attempts": _attempts_to_json(self.attempts),
             "seconds": self.seconds,
             "conflicts": {
-                path: [{"value": value, "evidence": _evidence_to_json(one)} for value, one in others]
+                path: [{"value": value, "evidence": _evidence_to_json(alternative)} for value, alternative in others]
                 for path, others in self.conflicts.items()
             },
         }
@@ -272,7 +272,7 @@ class Result(Generic[T]):
     def __getstate__(self) -> dict[str, Any]:
         """Compute what is lazy, and leave out what it is computed from."""
         computed = {"data": self.data, "evidence": dict(self.evidence), "provenance": self.provenance}
-        attempts = tuple(Attempt(one.text, picklable(one.error)) for one in self.attempts)
+        attempts = tuple(Attempt(attempt.text, picklable(attempt.error)) for attempt in self.attempts)
         replaced = {"_reading": None, "attempts": attempts, "metadata": dict(self.metadata)}
         unmade = None if self._unmade is None else picklable(self._unmade)
         return {**vars(self), **computed, **replaced, "conflicts": dict(self.conflicts), "_unmade": unmade}
@@ -343,7 +343,10 @@ def _answered_from_json(record: Mapping[str, Any], position: int, metadata: Mapp
         if not isinstance(record[name], str):
             raise TypeError(f"the {name} is {shown(record[name])}")
     conflicts = {
-        path: [(one["value"], _read_evidence(one["evidence"], record["document"])) for one in others]
+        path: [
+            (alternative["value"], _read_evidence(alternative["evidence"], record["document"]))
+            for alternative in others
+        ]
         for path, others in record["conflicts"].items()
     }
     return Result(
@@ -365,7 +368,7 @@ def _evidence_to_json(evidence: Evidence) -> dict[str, Any]:
 
 
 def _evidence_from_json(record: Mapping[str, Any]) -> dict[str, Evidence]:
-    return {path: _read_evidence(one, record["document"]) for path, one in record["evidence"].items()}
+    return {path: _read_evidence(evidence, record["document"]) for path, evidence in record["evidence"].items()}
 
 
 def _read_evidence(record: Mapping[str, Any], document: str) -> Evidence:
@@ -403,7 +406,9 @@ def error_from_json(record: Any) -> StructuredError:
 
 
 def _attempts_to_json(attempts: Sequence[Attempt]) -> list[dict[str, str]]:
-    return [{"text": one.text, "error": message(one.error), "kind": _kind_of(one.error)} for one in attempts]
+    return [
+        {"text": attempt.text, "error": message(attempt.error), "kind": _kind_of(attempt.error)} for attempt in attempts
+    ]
 
 
 def _kind_of(error: Exception) -> str:
@@ -411,4 +416,4 @@ def _kind_of(error: Exception) -> str:
 
 
 def _attempts_from_json(records: Sequence[Mapping[str, str]]) -> tuple[Attempt, ...]:
-    return tuple(Attempt(one["text"], StandInError(one["error"], one["kind"])) for one in records)
+    return tuple(Attempt(record["text"], StandInError(record["error"], record["kind"])) for record in records)

@@ -126,7 +126,7 @@ class Concatenation(Row[T]):
 
     def __init__(self, parts: Iterable[Part]) -> None:
         """Take the parts, those of concatenations among them one by one."""
-        flat = [one for part in parts for one in (part.row if isinstance(part, Concatenation) else (part,))]
+        flat = [member for part in parts for member in (part.row if isinstance(part, Concatenation) else (part,))]
         self.row: tuple[Part, ...] = tuple(flat)
         """The parts, fixed texts among them."""
         numbers = iter(range(1, len(flat) + 1))
@@ -168,7 +168,7 @@ class Concatenation(Row[T]):
     def from_data(self, data: Any) -> str:
         """Return the text of plain data."""
         values = self._values(data)
-        return self._joined(part.from_data(one) for part, one in zip(self.members, values, strict=True))
+        return self._joined(part.from_data(value) for part, value in zip(self.members, values, strict=True))
 
 
 class Template(Row[T]):
@@ -217,7 +217,7 @@ class Template(Row[T]):
         if self.result is not dict:
             return super().plain(value)
         values = zip(self._names, self.members, self._values(value), strict=True)
-        return {name: part.plain(one) for name, part, one in values}
+        return {name: part.plain(value) for name, part, value in values}
 
     def to_data(self, text: str) -> Any:
         """Return what the parts say as plain data, by their names: they are voted on one by one."""
@@ -227,7 +227,7 @@ class Template(Row[T]):
     def from_data(self, data: Any) -> str:
         """Return the text of plain data."""
         values = zip(self.members, self._values(data), strict=True)
-        return self._joined(part.from_data(one) for part, one in values)
+        return self._joined(part.from_data(value) for part, value in values)
 
 
 @overload
@@ -267,7 +267,7 @@ def template(text: str, /, *, result: Callable[..., Any] = dict, **parts: object
 def concatenation(left: object, right: object) -> "Concatenation[Any]":
     """Return the texts of one part, each with one of the other behind it; a str is a fixed text."""
     given = enumerate((left, right), start=1)
-    return Concatenation([one if isinstance(one, str) else part_of(one, f"part {place}") for place, one in given])
+    return Concatenation([side if isinstance(side, str) else part_of(side, f"part {place}") for place, side in given])
 
 
 class _Place(NamedTuple):

@@ -125,7 +125,7 @@ class Repeat(Combination[list[T]]):
 
     def plain(self, value: Any) -> Any:
         """Return the values as plain JSON data."""
-        return [self.item.plain(one) for one in value]
+        return [self.item.plain(item) for item in value]
 
     def to_data(self, text: str) -> Any:
         """Return what the items say as plain data."""

@@ -39,7 +39,9 @@ class Alternatives(Combination[T]):
     def __init__(self, options: Sequence[OutputType[Any]]) -> None:
         """Take the options, those of alternatives among them one by one."""
         flat = [
-            one for option in options for one in (option.members if isinstance(option, Alternatives) else (option,))
+            member
+            for option in options
+            for member in (option.members if isinstance(option, Alternatives) else (option,))
         ]
         self._take(flat, joined_names(flat, "|"))
 
@@ -55,7 +57,7 @@ class Alternatives(Combination[T]):
         found = [dict(value_schema_of(option)) for option in self.members]
         if not all(found):
             return None
-        return found[0] if all(one == found[0] for one in found) else {"anyOf": found}
+        return found[0] if all(schema == found[0] for schema in found) else {"anyOf": found}
 
     def _accepting(self, text: str) -> list[OutputType[Any]]:
         """Return the options of whose texts it is one."""
@@ -155,7 +157,7 @@ def alternatives(left: object, right: object) -> "Alternatives[Any]":
     """Return the texts of both; a str is a text that stands for itself."""
     given = enumerate((left, right), start=1)
     return Alternatives(
-        [Choice([one]) if isinstance(one, str) else part_of(one, f"option {place}") for place, one in given]
+        [Choice([side]) if isinstance(side, str) else part_of(side, f"option {place}") for place, side in given]
     )
 
 

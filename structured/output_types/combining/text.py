@@ -69,7 +69,7 @@ class Text(OutputType[str]):
         self.stop = _phrases("stop", stop)
         self.keep_stop = keep_stop
         for phrase in self.stop:
-            within = [one for one in self.stop if one != phrase and one in phrase]
+            within = [other for other in self.stop if other != phrase and other in phrase]
             if within:
                 raise SchemaError(
                     f"The stop phrase {phrase!r} is never the first: {within[0]!r} is within it",

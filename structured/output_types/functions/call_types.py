@@ -164,8 +164,8 @@ def functions(*choices: Callable[..., Any] | Mapping[str, Any], parallel: bool =
 def call_type(choices: Sequence[Any], *, parallel: bool = False) -> FunctionType | ToolType:
     """Return the output type of a call of one of some functions or tools; see `functions`."""
     parallel = flag("parallel", parallel)
-    read = [Tool.from_openai(one) if isinstance(one, Mapping) else one for one in choices]
-    are_tools = [isinstance(one, Tool) for one in read]
+    read = [Tool.from_openai(choice) if isinstance(choice, Mapping) else choice for choice in choices]
+    are_tools = [isinstance(choice, Tool) for choice in read]
     if not read:
         raise SchemaError("There is no function to choose", remedy="Give one at least: functions(book, weather).")
     if len(set(are_tools)) > 1:
@@ -202,16 +202,16 @@ def _tool_call(tool: Tool, uri: str) -> Schema:
 
 def _function_type(given: list[Any], parallel: bool) -> FunctionType:
     """Return the type of calls of functions."""
-    for one in given:
-        _check_function(one)
-    signatures = [signature_of(one) for one in given]
-    by_name = _by_name([(known.name, one) for known, one in zip(signatures, given, strict=True)])
+    for function in given:
+        _check_function(function)
+    signatures = [signature_of(function) for function in given]
+    by_name = _by_name([(known.name, function) for known, function in zip(signatures, given, strict=True)])
     called: Any = Union[tuple(known.call for known in signatures)]  # noqa: UP007  of as many as there are
     try:
         known = python_type(list[called] if parallel else called)
     except SchemaError:
-        for one in signatures:
-            _check_parameters(one)
+        for signature in signatures:
+            _check_parameters(signature)
         raise
     return FunctionType(
         _type_name(by_name, parallel),

@@ -39,7 +39,7 @@ class Docstring(NamedTuple):
             read = parse(written)
         except ParseError:
             return cls(_line(written), {})
-        parameters = {one.arg_name.lstrip("*"): _line(one.description or "") for one in read.params}
+        parameters = {parameter.arg_name.lstrip("*"): _line(parameter.description or "") for parameter in read.params}
         return cls(_line(read.description or ""), parameters)
 
 
@@ -74,8 +74,14 @@ class Signature:
         hints = _hints(plain, named)
         by_position = _by_position(parameters)
         fields = {
-            one.name: _field(one, hints.get(one.name, one.annotation), said, named, is_required=one.name in by_position)
-            for one in parameters
+            parameter.name: _field(
+                parameter,
+                hints.get(parameter.name, parameter.annotation),
+                said,
+                named,
+                is_required=parameter.name in by_position,
+            )
+            for parameter in parameters
         }
         name = _name(plain)
         arguments = _typed_dict(name, fields)
@@ -85,7 +91,7 @@ class Signature:
 
     def check(self, arguments: Mapping[str, Any]) -> None:
         """Raise TypeError for an argument that has no parameter, and for a parameter that needs one and has none."""
-        names = [one.name for one in self.parameters]
+        names = [parameter.name for parameter in self.parameters]
         for name in arguments:
             if name not in names:
                 told = f"Its parameters are {', '.join(names)}." if names else "It takes none."
@@ -105,10 +111,12 @@ class Signature:
     def bound(self, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return how arguments are passed: those by position, and those by name."""
         by_name = dict(arguments)
-        by_position = [by_name.pop(one.name) for one in self.parameters if one.name in self.by_position]
-        for one in self.parameters:
-            if one.kind is Parameter.VAR_POSITIONAL:
-                by_position += by_name.pop(one.name, ())
+        by_position = [
+            by_name.pop(parameter.name) for parameter in self.parameters if parameter.name in self.by_position
+        ]
+        for parameter in self.parameters:
+            if parameter.kind is Parameter.VAR_POSITIONAL:
+                by_position += by_name.pop(parameter.name, ())
         return by_position, by_name
 
 
@@ -146,20 +154,20 @@ def _parameters(function: Callable[..., Any], named: str) -> tuple[Parameter, ..
             remedy="Write a function that calls it, with annotated parameters.",
         ) from error
     fixed = function.keywords if isinstance(function, functools.partial) else {}
-    for one in read.parameters.values():
-        if one.kind is Parameter.VAR_KEYWORD:
+    for parameter in read.parameters.values():
+        if parameter.kind is Parameter.VAR_KEYWORD:
             raise SchemaError(
-                f"{named} takes **{one.name}, whose names are not known and may be those of other parameters",
+                f"{named} takes **{parameter.name}, whose names are not known and may be those of other parameters",
                 remedy="Write a function that calls it, with a parameter for each name; or with one dict.",
             )
-    return tuple(one for one in read.parameters.values() if one.name not in fixed)
+    return tuple(parameter for parameter in read.parameters.values() if parameter.name not in fixed)
 
 
 def _by_position(parameters: tuple[Parameter, ...]) -> frozenset[str]:
     """Return the parameters that are passed by position: without a name, or before further ones."""
-    has_further = any(one.kind is Parameter.VAR_POSITIONAL for one in parameters)
+    has_further = any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in parameters)
     last = Parameter.POSITIONAL_OR_KEYWORD if has_further else Parameter.POSITIONAL_ONLY
-    return frozenset(one.name for one in parameters if one.kind <= last)
+    return frozenset(parameter.name for parameter in parameters if parameter.kind <= last)
 
 
 def _hints(plain: Any, named: str) -> dict[str, Any]:

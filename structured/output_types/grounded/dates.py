@@ -177,7 +177,7 @@ def _dates(document: str) -> Iterator[tuple[Span, list[date]]]:
         if separator == ".":  # nobody who writes points writes the month first, unless it is too large to be one
             yield match.span(), day_first or month_first
         else:
-            year_first = [(one, second, short) for one in _years(None, first)] if short else []
+            year_first = [(year, second, short) for year in _years(None, first)] if short else []
             yield match.span(), [*day_first, *month_first, *_valid(year_first)]
 
 
@@ -206,12 +206,12 @@ class _BesideMonths:
         if not year or not (separators in _SAME or self._is_year(year)):
             return
         years = _years(year["year"], year["short"])
-        dates = _valid([(one, month, day["day"]) for one in years])
+        dates = _valid([(year, month, day["day"]) for year in years])
         yield (day.start(), year.end()), dates
         first = self._earlier_days.get(day.start())
         while first and (month := _month(first["month"], month)):
-            others = _valid([(one, month, first["day"]) for one in years])
-            dates = [one for one, later in zip(others, dates, strict=False) if one < later]
+            others = _valid([(year, month, first["day"]) for year in years])
+            dates = [day for day, later in zip(others, dates, strict=False) if day < later]
             yield (first.start(), year.end()), dates
             first = self._earlier_days.get(first.start())
 
@@ -220,9 +220,9 @@ class _BesideMonths:
         if not both or not self._is_year(both):
             return
         years = _years(both["year"], both["short"])
-        dates = _valid([(one, _month(both["other_month"], month), both["day"]) for one in years])
-        others = _valid([(one, month, both["first"]) for one in years]) if both["first"] else []
-        yield (start, both.end()), [one for one, later in zip(others, dates, strict=False) if one < later]
+        dates = _valid([(year, _month(both["other_month"], month), both["day"]) for year in years])
+        others = _valid([(year, month, both["first"]) for year in years]) if both["first"] else []
+        yield (start, both.end()), [day for day, later in zip(others, dates, strict=False) if day < later]
         if not both["other_month"]:
             yield (start, both.end()), dates
 
@@ -263,7 +263,7 @@ def _times(document: str) -> Iterator[tuple[Span, list[time]]]:
             hours = [hour % 12, hour % 12 + 12]
         fraction = parts.get("fraction", "").ljust(6, "0")
         with suppress(ValueError):
-            clocks = [time(one, minute, int(parts.get("second", 0)), int(fraction)) for one in hours]
+            clocks = [time(hour, minute, int(parts.get("second", 0)), int(fraction)) for hour in hours]
             yield match.span(), clocks
             zone = _ZONE.match(document, match.end()) if match["minute"] else None
             offset = _offset(zone) if zone else None
@@ -302,14 +302,16 @@ def _datetimes(
     dates: tuple[Statement[date], ...], times: tuple[Statement[time], ...]
 ) -> Iterator[tuple[Span, list[datetime]]]:
     by_end = sorted(dates, key=lambda statement: statement.span[1])
-    starts, ends = [one.span[0] for one in dates], [one.span[1] for one in by_end]
+    starts, ends = [day.span[0] for day in dates], [statement.span[1] for statement in by_end]
     for clock in times:
         start, end = clock.span
         before, after = bisect_right(ends, start), bisect_left(starts, end)
         beside = [
-            one for one in by_end[max(0, before - 2) : before] if one.span[1] == ends[before - 1] >= start - MAX_GAP
+            statement
+            for statement in by_end[max(0, before - 2) : before]
+            if statement.span[1] == ends[before - 1] >= start - MAX_GAP
         ]
-        beside += [one for one in dates[after : after + 2] if one.span[0] == starts[after] <= end + MAX_GAP]
+        beside += [day for day in dates[after : after + 2] if day.span[0] == starts[after] <= end + MAX_GAP]
         for day in beside:
             span = min(start, day.span[0]), max(end, day.span[1])
             yield span, [datetime.combine(*both) for both in product(day.readings, clock.readings)]
