@@ -86,16 +86,16 @@ class Annotation:
     @cached_property
     def _fields(self) -> dict[str | int, tuple[str, "Annotation"]]:
         """The fields of a class by their names in the text, the items of a tuple by their positions."""
-        found: dict[str | int, tuple[str, Any]] = {}
+        fields: dict[str | int, tuple[str, Any]] = {}
         if _is_model(self._bare):
             for name, info in self._bare.model_fields.items():
-                found |= {key: (name, _annotation_of(info)) for key in _names_in_text(name, info)}
+                fields |= {key: (name, _annotation_of(info)) for key in _names_in_text(name, info)}
         elif dataclasses.is_dataclass(self._bare) or typing_extensions.is_typeddict(self._bare):
-            found = {name: (name, hint) for name, hint in _hints(self._bare).items()}
+            fields = {name: (name, hint) for name, hint in _hints(self._bare).items()}
         elif self._is_by_position:
             items = _hints(self._bare).values() if hasattr(self._bare, "_fields") else get_args(self._bare)
-            found = {position: ("", item) for position, item in enumerate(items)}
-        return {key: (name, Annotation.of(hint)) for key, (name, hint) in found.items()}
+            fields = {position: ("", item) for position, item in enumerate(items)}
+        return {key: (name, Annotation.of(hint)) for key, (name, hint) in fields.items()}
 
     @cached_property
     def _rest(self) -> "Annotation | None":

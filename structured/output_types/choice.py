@@ -124,8 +124,8 @@ class Choice(OutputType[T], Generic[T]):
 
     def write(self, value: Any) -> str:
         """Return the first text of a value. Raises ValueError if it is none of those."""
-        for text, choice in self.options.items():
-            if type(choice) is type(value) and choice == value:
+        for text, option in self.options.items():
+            if type(option) is type(value) and option == value:
                 return text
         if isinstance(value, str) and value in self.options:
             return value

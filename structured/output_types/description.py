@@ -366,13 +366,13 @@ class _Compact(_Describer):
 
     def _conditions(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield what holds where something else does: `if {kind: "box"} then {height: number}`."""
-        told = {word: self.describe(part.below(word), indent) for word in ("if", "then", "else") if part.has(word)}
-        then, otherwise = (told.get(word, _ANYTHING) for word in ("then", "else"))
-        if "if" in told and (then, otherwise) != (_ANYTHING, _ANYTHING):
-            yield f"if {told['if']} then {then}{f' else {otherwise}' if otherwise != _ANYTHING else ''}"
+        parts = {word: self.describe(part.below(word), indent) for word in ("if", "then", "else") if part.has(word)}
+        then, otherwise = (parts.get(word, _ANYTHING) for word in ("then", "else"))
+        if "if" in parts and (then, otherwise) != (_ANYTHING, _ANYTHING):
+            yield f"if {parts['if']} then {then}{f' else {otherwise}' if otherwise != _ANYTHING else ''}"
         for keyword in ("dependentSchemas", "dependencies"):
-            for name, wanted in _mapping(part.schema, keyword).items():
-                if isinstance(wanted, Mapping):
+            for name, dependent in _mapping(part.schema, keyword).items():
+                if isinstance(dependent, Mapping):
                     then = self.describe(part.below(keyword, name), indent)
                     yield _ANYTHING if then == _ANYTHING else f"if {{{_key(name)}: any}} then {then}"
 
@@ -405,13 +405,13 @@ class _Compact(_Describer):
 
 
 def _list(schema: Schema, keyword: str) -> "list[Any]":
-    found = schema.get(keyword)
-    return found if isinstance(found, list) else []
+    value = schema.get(keyword)
+    return value if isinstance(value, list) else []
 
 
 def _mapping(schema: Schema, keyword: str) -> Mapping[str, Any]:
-    found = schema.get(keyword)
-    return found if isinstance(found, Mapping) else {}
+    value = schema.get(keyword)
+    return value if isinstance(value, Mapping) else {}
 
 
 def _listed(values: Sequence[object]) -> str:
@@ -507,8 +507,8 @@ def _text_rules(schema: Schema) -> list[str]:
     bounds = [f"{sign} {to_jsonable_python(rules[key])}" for key, sign in _BOUND_SIGNS.items() if key in rules]
     digits = [f"<= {rules[key]} {unit}" for key, unit in _DIGITS.items() if key in rules]
     now = schema.get("now_op")
-    told = [f"in the {now}"] if isinstance(now, str) else []
-    return [*([f"/{pattern}/"] if is_short else []), *bounds, *digits, *told]
+    times = [f"in the {now}"] if isinstance(now, str) else []
+    return [*([f"/{pattern}/"] if is_short else []), *bounds, *digits, *times]
 
 
 _DIGITS = {"max_digits": "digits", "decimal_places": "decimal places"}

@@ -239,15 +239,15 @@ class Grammar(OutputType[T]):
             except (LarkError, AssertionError, IndexError) as error:  # as indenters raise them
                 raise ValueError(f"the grammar has no such text: {error}") from error
         if self.result == "text":
-            found: Any = text
+            value: Any = text
         elif self.result == "tree":
-            found = tree
+            value = tree
         else:
             try:
-                found = self.result.transform(tree)
+                value = self.result.transform(tree)
             except VisitError as error:
                 raise ValueError(str(error.orig_exc)) from error.orig_exc
-        return found  # type: ignore[no-any-return]
+        return value  # type: ignore[no-any-return]
 
     def describe(self) -> Description:
         """Return the grammar, or what was given in its place."""

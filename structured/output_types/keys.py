@@ -57,7 +57,7 @@ def keys(root: Subschema, merge_by: Sequence[str] = ()) -> KeyOf:
     def key_of(steps: Steps, item: Any) -> Hashable | None:
         here = steps_to_field(steps)
         at = tuple(0 if isinstance(step, int) else step for step in steps)
-        found: list[Hashable] = []
+        values: list[Hashable] = []
         for below, value in leaves(item):
             if any(isinstance(step, int) for step in below):
                 continue
@@ -65,8 +65,8 @@ def keys(root: Subschema, merge_by: Sequence[str] = ()) -> KeyOf:
             if is_key(f"{here}.{field}" if field else here, field, (*at, *below)):
                 if value is None:
                     return None
-                found.append((field, type(value) is bool, value))
-        return tuple(found) or None
+                values.append((field, type(value) is bool, value))
+        return tuple(values) or None
 
     return key_of
 

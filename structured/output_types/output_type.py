@@ -294,10 +294,10 @@ def check_interface(output_type: OutputType[Any]) -> None:
 
 def description_of(output_type: OutputType[Any]) -> Description:
     """Return how a type is shown to the model. Raises SchemaError if that is no Description of texts."""
-    found = _called(output_type, "describe", output_type.describe)
-    if not isinstance(found, Description) or not all(map(_is_text, found)):
-        raise _wrong(output_type, "describe", found, "Return a Description of texts, without lone surrogates.")
-    return found
+    description = _called(output_type, "describe", output_type.describe)
+    if not isinstance(description, Description) or not all(map(_is_text, description)):
+        raise _wrong(output_type, "describe", description, "Return a Description of texts, without lone surrogates.")
+    return description
 
 
 def automaton_of(output_type: OutputType[Any], document: str | None) -> Automaton:
@@ -305,16 +305,16 @@ def automaton_of(output_type: OutputType[Any], document: str | None) -> Automato
 
     Raises SchemaError if it is none, or if the type raises anything else than an error of the library.
     """
-    found = _called(output_type, "automaton", lambda: output_type.automaton(document))
-    lacks = [name for name in _MEMBERS if not hasattr(found, name)]
+    automaton = _called(output_type, "automaton", lambda: output_type.automaton(document))
+    lacks = [name for name in _MEMBERS if not hasattr(automaton, name)]
     if lacks:
         remedy = f"It lacks {', '.join(lacks)}. Return a structured.automata.Automaton: RegularAutomaton(pattern), say."
-        raise _wrong(output_type, "automaton", found, remedy)
-    fingerprint: object = found.fingerprint
+        raise _wrong(output_type, "automaton", automaton, remedy)
+    fingerprint: object = automaton.fingerprint
     if fingerprint is not None and not (isinstance(fingerprint, bytes) and fingerprint):
         remedy = "Return bytes that identify the language, or None if nothing shall be kept."
         raise _wrong(output_type, "automaton.fingerprint", fingerprint, remedy)
-    return with_limits_left(found)
+    return with_limits_left(automaton)
 
 
 def _called(output_type: OutputType[Any], member: str, run: Callable[[], T]) -> T:
@@ -329,8 +329,8 @@ def _called(output_type: OutputType[Any], member: str, run: Callable[[], T]) -> 
         ) from error
 
 
-def _wrong(output_type: OutputType[Any], member: str, found: object, remedy: str) -> SchemaError:
-    return SchemaError(f"`{member}` of {output_type.name} is {described(found)}", remedy=remedy)
+def _wrong(output_type: OutputType[Any], member: str, value: object, remedy: str) -> SchemaError:
+    return SchemaError(f"`{member}` of {output_type.name} is {described(value)}", remedy=remedy)
 
 
 def _is_text(value: object) -> bool:

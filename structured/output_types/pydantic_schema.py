@@ -386,11 +386,11 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
         alone = spelled()
         claims = Counter(name for spelling in alone for name in spelling.looked_up)
-        found = spelled(frozenset(name for name, count in claims.items() if count > 1))
-        for (_, field), first, chosen in zip(present, alone, found, strict=True):
+        distinct = spelled(frozenset(name for name, count in claims.items() if count > 1))
+        for (_, field), first, chosen in zip(present, alone, distinct, strict=True):
             if first.written != chosen.written:
                 self._written[id(field)] = chosen.written
-        return found
+        return distinct
 
     def _get_alias_name(self, field: Any, name: str) -> str:
         return self._written.get(id(field)) or super()._get_alias_name(field, name)
@@ -490,12 +490,12 @@ def _without_updates(schema: Any) -> Any:
 
 def _with_lengths(shown: JsonSchemaValue, lengths: Mapping[str, int], least: str, most: str) -> dict[str, int]:
     """Return the keywords of lengths, beside those that are there: both hold."""
-    found = {}
+    keywords = {}
     if "min_length" in lengths:
-        found[least] = max(lengths["min_length"], shown.get(least, 0))
+        keywords[least] = max(lengths["min_length"], shown.get(least, 0))
     if "max_length" in lengths:
-        found[most] = min(lengths["max_length"], shown.get(most, lengths["max_length"]))
-    return found
+        keywords[most] = min(lengths["max_length"], shown.get(most, lengths["max_length"]))
+    return keywords
 
 
 def _rounded(bound: Any, towards: float) -> float:

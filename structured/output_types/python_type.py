@@ -103,29 +103,32 @@ def type_name(output_type: object) -> str:
     return f"{getattr(origin, '__name__', None) or shown(origin)}[{', '.join(map(type_name, arguments))}]"
 
 
-def _refuse_other_kinds(given: object) -> None:
+def _refuse_other_kinds(value: object) -> None:
     """Refuse what is often taken for a type, with what to write in its place."""
-    if isinstance(given, str):
-        found, remedy = f"{shown(given)} is a string", "Pass the type itself, without quotes, before the text."
-        if len(given.split()) == 1:
-            remedy = f"Pass the type itself, without quotes; or Choice([{shown(given)}]) for that text."
-        if given.lstrip().startswith("{"):
+    if isinstance(value, str):
+        problem, remedy = f"{shown(value)} is a string", "Pass the type itself, without quotes, before the text."
+        if len(value.split()) == 1:
+            remedy = f"Pass the type itself, without quotes; or Choice([{shown(value)}]) for that text."
+        if value.lstrip().startswith("{"):
             remedy = "If it is a JSON Schema, pass JsonSchema(...) of it."
-    elif isinstance(given, Mapping | bool):
-        found, remedy = f"{shown(given)} is a value", "If it is a JSON Schema, pass JsonSchema(...) of it."
-    elif isinstance(given, list | tuple | set) and given and all(isinstance(item, str | int) for item in given):
-        found, remedy = f"{shown(given)} is a value", "If these are choices, pass Choice(...) of them."
-    elif isinstance(given, list) and len(given) == 1:
-        found, remedy = f"{shown(given)} is a value", f"For a list of them, pass list[{type_name(given[0])}]."
-    elif isinstance(given, type) and issubclass(given, OutputType):
-        found, remedy = f"{given.__name__} is a class of output types", f"Pass an instance of it: {given.__name__}(…)."
-    elif isinstance(given, types.ModuleType):
-        found, remedy = f"{given.__name__} is a module", f"Pass a type that it holds: {given.__name__}.…"
-    elif isinstance(given, BaseModel) or (is_dataclass(given) and not isinstance(given, type)):
-        found, remedy = f"{shown(given)} is a value", f"Pass its type, {type(given).__name__}."
+    elif isinstance(value, Mapping | bool):
+        problem, remedy = f"{shown(value)} is a value", "If it is a JSON Schema, pass JsonSchema(...) of it."
+    elif isinstance(value, list | tuple | set) and value and all(isinstance(item, str | int) for item in value):
+        problem, remedy = f"{shown(value)} is a value", "If these are choices, pass Choice(...) of them."
+    elif isinstance(value, list) and len(value) == 1:
+        problem, remedy = f"{shown(value)} is a value", f"For a list of them, pass list[{type_name(value[0])}]."
+    elif isinstance(value, type) and issubclass(value, OutputType):
+        problem, remedy = (
+            f"{value.__name__} is a class of output types",
+            f"Pass an instance of it: {value.__name__}(…).",
+        )
+    elif isinstance(value, types.ModuleType):
+        problem, remedy = f"{value.__name__} is a module", f"Pass a type that it holds: {value.__name__}.…"
+    elif isinstance(value, BaseModel) or (is_dataclass(value) and not isinstance(value, type)):
+        problem, remedy = f"{shown(value)} is a value", f"Pass its type, {type(value).__name__}."
     else:
         return
-    raise SchemaError(f"{found}, not a type", remedy=remedy)
+    raise SchemaError(f"{problem}, not a type", remedy=remedy)
 
 
 def _undefined(output_type: object, error: Exception) -> str:

@@ -144,16 +144,16 @@ class Regex(OutputType[T], Generic[T]):
         self.validators = tuple([_name(function) for function in (convert, groups) if function is not None])
 
     def __repr__(self) -> str:
-        given = [repr(self.source)]
+        arguments = [repr(self.source)]
         if self.convert is not None:
-            given.append(_name(self.convert))
+            arguments.append(_name(self.convert))
         if self.groups is not None:
-            given.append(f"groups={_name(self.groups)}")
+            arguments.append(f"groups={_name(self.groups)}")
         if self.flags:
-            given.append(f"flags={self.flags!r}")
+            arguments.append(f"flags={self.flags!r}")
         if self.dialect != "python":
-            given.append(f"dialect={self.dialect!r}")
-        return f"Regex({', '.join(given)})"
+            arguments.append(f"dialect={self.dialect!r}")
+        return f"Regex({', '.join(arguments)})"
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
@@ -183,14 +183,14 @@ class Regex(OutputType[T], Generic[T]):
         """Return the value of a text. Raises ValueError if the expression does not match it, or it is rejected."""
         if not self._recogniser.accepts(text):
             raise ValueError(f"{_shortened(text)!r} is not matched by {self.name} as a whole")
-        found: Any = text
+        value: Any = text
         if self.groups is not None:
             match = re.fullmatch(self.source, text, self.flags)
             assert match is not None, "the automaton accepts what re.fullmatch does"
-            found = self.groups(**match.groupdict())
+            value = self.groups(**match.groupdict())
         elif self.convert is not None:
-            found = self.convert(text)
-        return found  # type: ignore[no-any-return]
+            value = self.convert(text)
+        return value  # type: ignore[no-any-return]
 
     def describe(self) -> Description:
         """Return the expression, as the model is shown it."""
@@ -266,18 +266,21 @@ def to_regex(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WHITES
         ValueError: There is no whitespace of this name.
     """
     layout = JsonLayout(whitespace)
-    known = resolve_type(output_type, layout=layout)
-    automaton = None if isinstance(known, JsonOutput) or known.depends_on_document else automaton_of(known, None)
-    if isinstance(known, Regex) and known.dialect == "python" and not known.flags:
-        return known.source
+    resolved = resolve_type(output_type, layout=layout)
+    automaton = (
+        None if isinstance(resolved, JsonOutput) or resolved.depends_on_document else automaton_of(resolved, None)
+    )
+    if isinstance(resolved, Regex) and resolved.dialect == "python" and not resolved.flags:
+        return resolved.source
     if isinstance(automaton, RegularAutomaton):
         if any(isinstance(node, Reference) for node in nodes_of(automaton.pattern)):
             raise SchemaError(
-                f"The parts of {known.name} refer to each other, and are not printed", remedy=_ONLY_THE_EXPRESSION
+                f"The parts of {resolved.name} refer to each other, and are not printed",
+                remedy=_ONLY_THE_EXPRESSION,
             )
-        return _printed(automaton.pattern, known.name, [])
+        return _printed(automaton.pattern, resolved.name, [])
     compilation = resolve_json(output_type, layout).compilation()
-    return _printed(compiled(compilation), known.name, compilation.references)
+    return _printed(compiled(compilation), resolved.name, compilation.references)
 
 
 def _printed(pattern: Pattern, name: str, references: Sequence[tuple[Reference, Location]]) -> str:

@@ -63,17 +63,17 @@ def _types(value: Any) -> set[object]:
 def flat(parts: list[Subschema], seen: set[Identity] | None = None) -> list[Subschema]:
     """Return parts with those that they refer to or branch into in their place."""
     seen = set() if seen is None else seen
-    found: list[Subschema] = []
+    flattened: list[Subschema] = []
     for part in parts:
         if part.identity in seen or not isinstance(part.schema, Mapping):
             continue
         seen.add(part.identity)
-        found.append(part)
+        flattened.append(part)
         if "$ref" in part.schema:
-            found += flat([follow(part)], seen)
+            flattened += flat([follow(part)], seen)
         for keyword in ("allOf", "anyOf", "oneOf"):
-            found += flat([part.below(keyword, index) for index in range(len(part.schema.get(keyword, ())))], seen)
-    return found
+            flattened += flat([part.below(keyword, index) for index in range(len(part.schema.get(keyword, ())))], seen)
+    return flattened
 
 
 def below(part: Subschema, step: str | int) -> Iterator[Subschema]:
@@ -178,7 +178,7 @@ def remark(part: Subschema, title: str = "", seen: Iterable[Identity] = ()) -> s
 
 
 @deep
-def _gathered(part: Subschema, tell: Callable[[Schema], list[str]], seen: set[Identity]) -> list[str]:
+def _gathered(part: Subschema, remarks_of: Callable[[Schema], list[str]], seen: set[Identity]) -> list[str]:
     """Return what is told of a value: by its schema, or else by what that refers to; and what is told of its items."""
     if not isinstance(part.schema, Mapping) or is_object(part) or part.identity in seen:
         return []
@@ -190,9 +190,9 @@ def _gathered(part: Subschema, tell: Callable[[Schema], list[str]], seen: set[Id
         if branch.schema != {"type": "null"}
     ]
     others = [*known_targets(part), *parts_below(part, "allOf"), *(branches if len(branches) == 1 else [])]
-    told = tell(part.schema) or [text for other in others for text in _gathered(other, tell, seen)]
+    remarks = remarks_of(part.schema) or [text for other in others for text in _gathered(other, remarks_of, seen)]
     items = (item for keyword in _ITEMS for item in parts_below(part, keyword))
-    return list(dict.fromkeys([*told, *(text for item in items for text in _gathered(item, tell, seen))]))
+    return list(dict.fromkeys([*remarks, *(text for item in items for text in _gathered(item, remarks_of, seen))]))
 
 
 _ITEMS = ("items", "prefixItems", "additionalItems", "additionalProperties", "patternProperties")

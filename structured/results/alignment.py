@@ -101,7 +101,7 @@ def align(document: str, values: Sequence[Value]) -> list[Evidence]:
     Returns:
         The evidence for each value, in the same order, without confidence.
     """
-    found: list[Evidence] = [_unspoken(value) for value in values]
+    evidence: list[Evidence] = [_unspoken(value) for value in values]
     spoken: dict[str | Decimal, list[int]] = {}
     for index, one in enumerate(values):
         if one.value is not None and not isinstance(one.value, bool):
@@ -116,26 +116,26 @@ def align(document: str, values: Sequence[Value]) -> list[Evidence]:
             continue
         for index in indices:
             if values[index].is_listed:
-                found[index] = Evidence(None, "concluded")
+                evidence[index] = Evidence(None, "concluded")
     neighbours = _Neighbours([value.steps for value in values], len(document))
     mentioned.sort(key=_certainty)
     for indices, mentions in mentioned:
         for index, (span, match) in _assign(indices, mentions, neighbours):
-            found[index] = Evidence(span, match)
+            evidence[index] = Evidence(span, match)
             neighbours.add(index, span)
-    return found
+    return evidence
 
 
-def _unspoken(one: Value) -> Evidence:
+def _unspoken(value: Value) -> Evidence:
     """Return the evidence for a value that no text can spell, and none for others."""
-    if one.value is None:
+    if value.value is None:
         return Evidence(None, "absent")
-    return Evidence(None, "concluded" if isinstance(one.value, bool) else "none")
+    return Evidence(None, "concluded" if isinstance(value.value, bool) else "none")
 
 
-def _certainty(one: tuple[list[int], list[Mention]]) -> tuple[int, int, int]:
+def _certainty(candidate: tuple[list[int], list[Mention]]) -> tuple[int, int, int]:
     """Return a key that puts first what has least choice: one place for one value; among equals, the longest text."""
-    indices, mentions = one
+    indices, mentions = candidate
     (start, end), _ = mentions[0]
     return abs(len(mentions) - len(indices)), len(indices), start - end
 
@@ -216,7 +216,7 @@ class _Search:
         if not MIN_FUZZY_LENGTH <= len(value) <= MAX_FUZZY_LENGTH:
             return []
         text, slack = self._folded.text, len(value) // 5 + 4
-        found: dict[Span, float] = {}
+        scores: dict[Span, float] = {}
         for start in self._beginnings(value):
             low, high = max(0, start - slack), start + len(value) + slack
             part = fuzz.partial_ratio_alignment(value, text[low:high], score_cutoff=FUZZY_SCORE - 15)
@@ -225,9 +225,9 @@ class _Search:
                     _on_words(text, low + part.dest_start, low + part.dest_end),
                     key=lambda span: fuzz.ratio(value, text[slice(*span)]),
                 )
-                found[span] = fuzz.ratio(value, text[slice(*span)])
-        best = max(found.values(), default=0)
-        nearest = [span for span, score in found.items() if score == best >= FUZZY_SCORE]
+                scores[span] = fuzz.ratio(value, text[slice(*span)])
+        best = max(scores.values(), default=0)
+        nearest = [span for span, score in scores.items() if score == best >= FUZZY_SCORE]
         spans = [self._folded.to_document(span) for span in nearest if _digits(text[slice(*span)]) == _digits(value)]
         return [span for span in spans if _is_clean(self.document, span)]
 
@@ -259,17 +259,17 @@ class _Search:
     @cached_property
     def _vocabulary(self) -> dict[str, list[int]]:
         """The words of the folded document, and where they start."""
-        found: dict[str, list[int]] = {}
+        places: dict[str, list[int]] = {}
         for match in _WORD.finditer(self._folded.text):
-            found.setdefault(match[0], []).append(match.start())
-        return found
+            places.setdefault(match[0], []).append(match.start())
+        return places
 
     @cached_property
     def _by_length(self) -> dict[int, list[str]]:
-        found: dict[int, list[str]] = {}
+        words: dict[int, list[str]] = {}
         for word in self._vocabulary:
-            found.setdefault(len(word), []).append(word)
-        return found
+            words.setdefault(len(word), []).append(word)
+        return words
 
     @cached_property
     def _numbers(self) -> _Stated[Decimal]:
@@ -290,11 +290,11 @@ class _Search:
 
 def _by_value(statements: Sequence[Statement[T]]) -> _Stated[T]:
     """Return where each value is stated: as the usual reading, and as another."""
-    found: _Stated[T] = {}
+    places: _Stated[T] = {}
     for statement in statements:
         for rank, reading in enumerate(statement.readings):
-            found.setdefault(reading, ([], []))[rank > 0].append(statement.span)
-    return found
+            places.setdefault(reading, ([], []))[rank > 0].append(statement.span)
+    return places
 
 
 def _stated(places: _Stated[T], value: T, count: int) -> list[Mention]:
@@ -304,13 +304,13 @@ def _stated(places: _Stated[T], value: T, count: int) -> list[Mention]:
 
 def _stated_moment(places: _Stated[Moment], value: Moment, count: int) -> list[Mention]:
     """Return where a time is stated; one in UTC also where no zone is, since a type may demand one."""
-    found = _stated(places, value, count)
-    return found if found or value.utcoffset() else _stated(places, value.replace(tzinfo=None), count)
+    mentions = _stated(places, value, count)
+    return mentions if mentions or value.utcoffset() else _stated(places, value.replace(tzinfo=None), count)
 
 
 def _find(text: str, value: str, is_whole: Callable[[Span], bool]) -> list[Span]:
     """Return where a text stands; of those that overlap the whole words, or else the first."""
-    found: list[Span] = []
+    spans: list[Span] = []
     start = 0
     for _ in range(max(1, min(MAX_OCCURRENCES, MAX_COMPARED // len(value)))):
         start = text.find(value, start)
@@ -318,14 +318,14 @@ def _find(text: str, value: str, is_whole: Callable[[Span], bool]) -> list[Span]
             break
         span = start, start + len(value)
         if not is_whole(span):
-            found.append(span)
+            spans.append(span)
             start += 1
             continue
-        while found and found[-1][1] > start:
-            found.pop()
-        found.append(span)
+        while spans and spans[-1][1] > start:
+            spans.pop()
+        spans.append(span)
         start = span[1]
-    return found
+    return spans
 
 
 def _parted(document: str, spans: list[Span]) -> tuple[list[Span], list[Span]]:

@@ -86,9 +86,9 @@ def sureness(output_type: OutputType[Any], generation: Generation, kept: Kept | 
 
     How sure it was of a value that was kept is known from before, since nothing was left to be sampled.
     """
-    found = answer_leaves(output_type, generation.text)
-    sampled = map(Sureness, confidences(generation.text, found, generation.diagnostics.tokens))
-    return {leaf.path: (kept and kept.sureness(leaf)) or new for leaf, new in zip(found, sampled, strict=True)}
+    answer = answer_leaves(output_type, generation.text)
+    sampled = map(Sureness, confidences(generation.text, answer, generation.diagnostics.tokens))
+    return {leaf.path: (kept and kept.sureness(leaf)) or new for leaf, new in zip(answer, sampled, strict=True)}
 
 
 def attribute(
@@ -110,14 +110,14 @@ def attribute(
         for generation in sorted(generations, key=lambda generation: -generation.log_probability)
     ]
     typed = list(_typed_leaves(output_type, text))
-    found = [leaf for leaf, _, _ in typed]
+    answer = [leaf for leaf, _, _ in typed]
     bases = [part.basis(steps, leaf.value) for leaf, part, steps in typed]
     values = [
         Value(leaf.steps, _exact(leaf, text), basis == "concluded", basis == "quoted")
-        for leaf, basis in zip(found, bases, strict=True)
+        for leaf, basis in zip(answer, bases, strict=True)
     ]
     located: dict[str, Evidence] = {}
-    for leaf, basis, place in zip(found, bases, align(document, values), strict=True):
+    for leaf, basis, place in zip(answer, bases, align(document, values), strict=True):
         is_stated = basis in {"quoted", "grounded"} and leaf.value is not None  # null says that nothing is
         match = "grounded" if is_stated else place.match
         sure = (kept and kept.sureness(leaf)) or _agreed(leaf, heard)
@@ -136,9 +136,9 @@ _Voices = Mapping[str, tuple[Hashable, float | None]]
 
 
 def _voices(output_type: OutputType[Any], generation: Generation) -> _Voices:
-    found = answer_leaves(output_type, generation.text)
-    sure = confidences(generation.text, found, generation.diagnostics.tokens)
-    return {leaf.path: (identity(leaf.value), confidence) for leaf, confidence in zip(found, sure, strict=True)}
+    answer = answer_leaves(output_type, generation.text)
+    sure = confidences(generation.text, answer, generation.diagnostics.tokens)
+    return {leaf.path: (identity(leaf.value), confidence) for leaf, confidence in zip(answer, sure, strict=True)}
 
 
 def _agreed(leaf: Leaf, heard: Sequence[_Voices]) -> Sureness:
@@ -157,8 +157,8 @@ def _typed_leaves(output_type: OutputType[Any], text: str) -> Iterator[tuple[Lea
     """Yield the leaves of an answer, each with the type of the piece that it is of, and its place in that."""
     pieces = output_type.pieces(text)
     if pieces is None:
-        found = [Leaf((), text, 0, len(text))] if output_type.parts is None else leaves(text)
-        yield from ((leaf, output_type, leaf.steps) for leaf in found)
+        own_leaves = [Leaf((), text, 0, len(text))] if output_type.parts is None else leaves(text)
+        yield from ((leaf, output_type, leaf.steps) for leaf in own_leaves)
         return
     for steps, part, start, end in pieces:
         for leaf, inner, own in _typed_leaves(part, text[start:end]):

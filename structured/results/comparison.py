@@ -101,11 +101,11 @@ class Place:
         """Return a text that is the same for values without members that are the same here, and only for those."""
         is_text, is_number = isinstance(value, str), isinstance(value, int | float) and not isinstance(value, bool)
         if "decimal" in self._formats and (is_text or is_number):
-            found = _read_decimal(str(value))
+            text = _read_decimal(str(value))
         else:
-            found = self._read(value) if is_text else None
-        if found is not None:
-            return found
+            text = self._read(value) if is_text else None
+        if text is not None:
+            return text
         if not is_text:
             return identity(value)
         rule = self._comparison.rule_of(self.field)
@@ -287,12 +287,12 @@ class _Pairing:
 
 def _pair_of(place: Place, expected: _Side, given: _Side, items: tuple[tuple[str, int], ...]) -> Pair:
     outcome: Outcome
-    wanted, came = (_kind(side.value) != "nothing" for side in (expected, given))
-    if wanted and came:
+    is_expected, is_given = (_kind(side.value) != "nothing" for side in (expected, given))
+    if is_expected and is_given:
         outcome = "right" if place.normal(expected.value) == place.normal(given.value) else "wrong"
     else:
-        outcome = "missing" if wanted else "invented" if came else "absent"
-    ends = (expected.value if wanted else None, given.value if came else None)
+        outcome = "missing" if is_expected else "invented" if is_given else "absent"
+    ends = (expected.value if is_expected else None, given.value if is_given else None)
     return Pair(place.field, outcome, *ends, expected.path, given.path, items)
 
 

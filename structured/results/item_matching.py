@@ -106,11 +106,11 @@ def _matched(ours: Sequence[Item], theirs: Sequence[Item]) -> list[tuple[int, in
         for at, item in enumerate(items):
             if item.key or not item.is_keyed:
                 groups[item.key][side].append(at)
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     for left, right in groups.values():
         for at, other in _best([ours[at] for at in left], [theirs[at] for at in right]):
-            found.append((left[at], right[other]))
-    return found
+            pairs.append((left[at], right[other]))
+    return pairs
 
 
 def _best(ours: Sequence[Item], theirs: Sequence[Item]) -> list[tuple[int, int]]:
@@ -154,6 +154,6 @@ def _shared(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
     return sum(_values_shared(ours[at], theirs[other]) for at, other in matched)
 
 
-def _values_shared(one: Item, other: Item) -> int:
-    inside = sum(_shared(items, other.lists.get(steps, ())) for steps, items in one.lists.items())
-    return len(one.values & other.values) + inside
+def _values_shared(item: Item, other: Item) -> int:
+    inside = sum(_shared(items, other.lists.get(steps, ())) for steps, items in item.lists.items())
+    return len(item.values & other.values) + inside

@@ -114,17 +114,17 @@ def leaves(text: str) -> Iterator[Leaf]:
 
     Of members of one name the last counts, as it does to readers of JSON.
     """
-    found: dict[Steps, Leaf] = {}
+    by_steps: dict[Steps, Leaf] = {}
     known: set[Steps] = set()
     for steps, start, end in spans(text):
         if steps in known:
-            found = {
-                place: leaf for place, leaf in found.items() if place[: len(steps)] != steps or leaf.start >= start
+            by_steps = {
+                place: leaf for place, leaf in by_steps.items() if place[: len(steps)] != steps or leaf.start >= start
             }
         known.add(steps)
         if text[start] not in "{[":
-            found[steps] = Leaf(steps, json.loads(text[start:end]), start, end)
-    yield from found.values()
+            by_steps[steps] = Leaf(steps, json.loads(text[start:end]), start, end)
+    yield from by_steps.values()
 
 
 def spans(text: str) -> Iterator[tuple[Steps, int, int]]:

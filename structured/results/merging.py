@@ -164,17 +164,17 @@ class _Merging(NamedTuple):
             groups.setdefault(shape, []).append(node)
         shape, most = max(groups.items(), key=lambda group: (len(group[1]), sum(map(_worth, group[1]))))
         if shape is None:
-            found = max(most, key=_worth)
+            result = max(most, key=_worth)
         elif most[0].members is not None:
-            found = self._merged_objects(most, steps)
+            result = self._merged_objects(most, steps)
         elif most[0].items is not None:
-            found = self._merged_lists(most, steps, must_differ=shape == SET)
+            result = self._merged_lists(most, steps, must_differ=shape == SET)
         else:
-            found = self._preferred(most)
-        taken = {id(node) for node in ([found] if shape is None else most)}
+            result = self._preferred(most)
+        taken = {id(node) for node in ([result] if shape is None else most)}
         others = [node for node in said if id(node) not in taken]
-        _keep_beside(found, others)
-        return found
+        _keep_beside(result, others)
+        return result
 
     def _merged_objects(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
         by_name: dict[str, list[_Node]] = {}
@@ -195,9 +195,9 @@ class _Merging(NamedTuple):
         }
         measure = measures[self.prefer]
         best = max(leaves, key=lambda leaf: (leaf.is_supported, measure(leaf), _confidence(leaf), -leaf.part))
-        found = _Node(best.part, best.value, best.evidence)
-        _keep_beside(found, leaves)
-        return found
+        preferred = _Node(best.part, best.value, best.evidence)
+        _keep_beside(preferred, leaves)
+        return preferred
 
     def _merged_lists(self, nodes: Sequence[_Node], steps: Steps, *, must_differ: bool) -> _Node:
         records = _Records(steps, self.key_of, self.starts)
@@ -215,9 +215,9 @@ def _different(items: Sequence[_Node]) -> list[_Node]:
     return list(first.values())
 
 
-def _keep_beside(found: _Node, others: Sequence[_Node]) -> None:
+def _keep_beside(preferred: _Node, others: Sequence[_Node]) -> None:
     """Keep what the document supports of other nodes beside what was preferred: at the same leaf, or the first one."""
-    leaves = dict(found.leaves())
+    leaves = dict(preferred.leaves())
     first = next(iter(leaves.values()), None)
     for other in others:
         for steps, leaf in other.leaves():
@@ -258,12 +258,12 @@ _Places = Mapping[Steps, _Place]
 
 def _places(item: _Node, start: int) -> _Places:
     """Return where the leaves of an item stand from a place on; those of lists in it only if there are no others."""
-    found = {
+    places = {
         steps: _Place(*leaf.span, identity(leaf.value))
         for steps, leaf in item.leaves()
         if leaf.span is not None and leaf.span[0] >= start
     }
-    return {steps: place for steps, place in found.items() if not any(isinstance(one, int) for one in steps)} or found
+    return {steps: place for steps, place in places.items() if not any(isinstance(one, int) for one in steps)} or places
 
 
 def _without_repetitions(items: Sequence[tuple[_Node, _Places]]) -> list[tuple[_Node, _Places]]:

@@ -104,12 +104,12 @@ class PartialReader(Generic[T]):
         An open model is an instance that lacks the other fields, and their defaults; no code of its class has run. What
         is returned does not change with the text.
         """
-        inside, found = self._whole, self._is_whole
+        inside, is_known = self._whole, self._is_whole
         for container in reversed(self._open):
             members = container.members.copy()
-            if found:
+            if is_known:
                 _put(members, container.key, inside)
-            inside, found = container.annotation.partial(members), True
+            inside, is_known = container.annotation.partial(members), True
         return inside
 
     def _read(self, tokens: Iterable[Token]) -> Iterator[Event]:

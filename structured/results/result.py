@@ -116,12 +116,14 @@ class Reading:
 
     def evidence(self, document: str, text: str) -> Mapping[str, Evidence]:
         """Return the evidence for each leaf of an answer, by its path."""
-        found = self.located
-        if found is None:
-            found = attribute(self.output_type, document, text, self.candidates, self.kept)
+        evidence_by_path = self.located
+        if evidence_by_path is None:
+            evidence_by_path = attribute(self.output_type, document, text, self.candidates, self.kept)
         if self.calibrate is not None:
-            found = {path: evidence.calibrated(self.calibrate) for path, evidence in found.items()}
-        return on_pages(found, self.pages)
+            evidence_by_path = {
+                path: evidence.calibrated(self.calibrate) for path, evidence in evidence_by_path.items()
+            }
+        return on_pages(evidence_by_path, self.pages)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -136,10 +136,10 @@ class Concatenation(Row[T]):
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
         """That of the one value; several have a list of fixed length."""
-        found = [dict(value_schema_of(part)) for part in self.members]
-        if len(found) == 1:
-            return found[0] or None
-        return {"type": "array", "prefixItems": found, "minItems": len(found), "maxItems": len(found)}
+        schemas = [dict(value_schema_of(part)) for part in self.members]
+        if len(schemas) == 1:
+            return schemas[0] or None
+        return {"type": "array", "prefixItems": schemas, "minItems": len(schemas), "maxItems": len(schemas)}
 
     def _whole(self, values: list[Any]) -> T:
         return cast("T", values[0] if len(values) == 1 else tuple(values))
@@ -153,8 +153,8 @@ class Concatenation(Row[T]):
 
     def plain(self, value: Any) -> Any:
         """Return the values as plain JSON data."""
-        found = [part.plain(one) for part, one in zip(self.members, self._values(value), strict=True)]
-        return found[0] if len(found) == 1 else found
+        plain = [part.plain(one) for part, one in zip(self.members, self._values(value), strict=True)]
+        return plain[0] if len(plain) == 1 else plain
 
     @property
     def _steps(self) -> list[Steps]:
@@ -162,8 +162,8 @@ class Concatenation(Row[T]):
 
     def to_data(self, text: str) -> Any:
         """Return what the parts say as plain data, several as a list."""
-        found = [part.to_data(piece) for part, piece in zip(self.members, self._texts(text), strict=True)]
-        return found[0] if len(found) == 1 else found
+        data = [part.to_data(piece) for part, piece in zip(self.members, self._texts(text), strict=True)]
+        return data[0] if len(data) == 1 else data
 
     def from_data(self, data: Any) -> str:
         """Return the text of plain data."""
@@ -259,15 +259,15 @@ def template(text: str, /, *, result: Callable[..., Any] = dict, **parts: object
         raise TypeError(f"text is {described(text)}. Give the text of the template.")
     if not callable(result):
         raise TypeError(f"result is {described(result)}. Give a function or a type, such as dict.")
-    found = Template(text, {name: part_of(part, f"{{{name}}}") for name, part in parts.items()}, result)
+    template_type = Template(text, {name: part_of(part, f"{{{name}}}") for name, part in parts.items()}, result)
     check_takes("result", result, parts)
-    return found
+    return template_type
 
 
 def concatenation(left: object, right: object) -> "Concatenation[Any]":
     """Return the texts of one part, each with one of the other behind it; a str is a fixed text."""
-    given = enumerate((left, right), start=1)
-    return Concatenation([side if isinstance(side, str) else part_of(side, f"part {place}") for place, side in given])
+    sides = enumerate((left, right), start=1)
+    return Concatenation([side if isinstance(side, str) else part_of(side, f"part {place}") for place, side in sides])
 
 
 class _Place(NamedTuple):
@@ -282,7 +282,7 @@ _TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 def _places(text: str, names: Mapping[str, object]) -> list[_Place]:
     """Return the texts and places of a template. Raises PatternError where it is none."""
-    found: list[_Place] = []
+    places: list[_Place] = []
     used: dict[str, int] = {}
     end = 0
     literal_text = ""
@@ -294,8 +294,8 @@ def _places(text: str, names: Mapping[str, object]) -> list[_Place]:
             continue
         _check_place(token, text, names, used)
         used[token[1]] = token.start()
-        found += [_Place("", literal_text)] if literal_text else []
-        found.append(_Place(token[1], ""))
+        places += [_Place("", literal_text)] if literal_text else []
+        places.append(_Place(token[1], ""))
         literal_text = ""
     literal_text += text[end:]
     missing = [name for name in names if name not in used]
@@ -305,7 +305,7 @@ def _places(text: str, names: Mapping[str, object]) -> list[_Place]:
             pattern=text,
             remedy=f"Write {{{missing[0] if missing else 'name'}}} where it belongs, or use Choice for fixed texts.",
         )
-    return [*found, _Place("", literal_text)] if literal_text else found
+    return [*places, _Place("", literal_text)] if literal_text else places
 
 
 def _check_place(token: re.Match[str], text: str, names: Mapping[str, object], used: Mapping[str, int]) -> None:

@@ -44,7 +44,7 @@ def split(positions: Positions, text: str, *, longest: bool = True) -> list[Span
     if not data and positions.is_empty:
         return []
     alive = _leading_to_the_end(positions, data)
-    found: list[tuple[int, int]] = []
+    ends: list[tuple[int, int]] = []
     here = _first(positions.begun(positions.first), alive[0])
     place = 0
     if here is None:
@@ -55,9 +55,9 @@ def split(positions: Positions, text: str, *, longest: bool = True) -> list[Span
         if after is not None and (longest or follower is None):
             here, place = after, place + 1
         else:
-            found.append((here[0], place))
+            ends.append((here[0], place))
             here = None if is_end else follower
-    return list(_spans(found, data))
+    return list(_spans(ends, data))
 
 
 def _spans(ends: list[tuple[int, int]], data: bytes) -> Iterator[Span]:
@@ -80,16 +80,16 @@ def _leading_to_the_end(positions: Positions, data: bytes) -> list[_After]:
                 after[member] = (member[0], target)
         steps.append(after)
         reached.append(positions.closure(after.values()))
-    found: list[_After] = []
+    leading: list[_After] = []
     behind: _After = {}
     for place in range(len(data), -1, -1):
         here: _After = {}
         if place < len(data):
             here.update({member: after for member, after in steps[place].items() if after in behind})
         _spread(positions, reached[place], here, lambda position: place == len(data) and position in positions.last)  # noqa: B023  called now
-        found.append(here)
+        leading.append(here)
         behind = here
-    return found[::-1]
+    return leading[::-1]
 
 
 def _spread(positions: Positions, members: list[Member], here: _After, may_end: Callable[[int], bool]) -> None:
@@ -159,32 +159,32 @@ def Json(  # noqa: N802  an output type, as Regex and Choice are
     Raises:
         SchemaError: It is not a type, or an `OutputType` of its own, which can be combined as it is.
     """
-    found = resolve_type(output_type, layout=JsonLayout(whitespace, optional), grounded=grounded)
-    if not isinstance(found, JsonOutput):
-        raise SchemaError(f"{found.name} is no JSON", remedy="Combine it as it is, without Json(…).")
-    return found
+    json_type = resolve_type(output_type, layout=JsonLayout(whitespace, optional), grounded=grounded)
+    if not isinstance(json_type, JsonOutput):
+        raise SchemaError(f"{json_type.name} is no JSON", remedy="Combine it as it is, without Json(…).")
+    return json_type
 
 
-def part_of(given: object, named: str) -> OutputType[Any]:
+def part_of(part: object, named: str) -> OutputType[Any]:
     """Return a part of a combination, which messages call by a name. Raises SchemaError if it is none."""
-    if _is_free_text(given):
-        written = "Annotated[str, …]" if get_origin(given) is Annotated else type_name(given)
+    if _is_free_text(part):
+        written = "Annotated[str, …]" if get_origin(part) is Annotated else type_name(part)
         raise SchemaError(
             f"{named} is {written}, which is free text, or a JSON string in quotation marks",
             remedy=f'Write Text(…) or Regex(r"…") for free text, and say where it ends; or Json({written}) for the '
             "string.",
         )
-    if isinstance(given, str):
-        raise SchemaError(f"{named} is the text {shown(given)}, not a type", remedy=f"Pass Choice([{shown(given)}]).")
-    return resolve_type(given)
+    if isinstance(part, str):
+        raise SchemaError(f"{named} is the text {shown(part)}, not a type", remedy=f"Pass Choice([{shown(part)}]).")
+    return resolve_type(part)
 
 
-def _is_free_text(given: object) -> bool:
+def _is_free_text(part: object) -> bool:
     """Tell whether a type is `str`, also under metadata, or a union with it."""
-    origin, arguments = get_origin(given), get_args(given)
+    origin, arguments = get_origin(part), get_args(part)
     if origin is Annotated:
         return not any(isinstance(note, OutputType) for note in arguments[1:]) and _is_free_text(arguments[0])
-    return any(map(_is_free_text, arguments)) if origin in (Union, UnionType) else given is str
+    return any(map(_is_free_text, arguments)) if origin in (Union, UnionType) else part is str
 
 
 class Combination(OutputType[T]):
@@ -275,12 +275,12 @@ class Combination(OutputType[T]):
         return self._positions.read(lambda positions: self._split_by(positions, text))
 
     def _split_by(self, positions: Positions, text: str) -> list[Span]:
-        found = split(positions, text)
-        if found is None:
+        spans = split(positions, text)
+        if spans is None:
             raise ValueError(f"{_shortened(text)!r} is no text of {self.name}")
-        if self.depends_on_document and found != split(positions, text, longest=False):
+        if self.depends_on_document and spans != split(positions, text, longest=False):
             raise ValueError(f"{_shortened(text)!r} can be split in several ways, and the document is not known")
-        return found
+        return spans
 
 
 def part_automaton(part: OutputType[Any], document: str | None) -> Automaton:

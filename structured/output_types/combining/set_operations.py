@@ -54,15 +54,15 @@ class Alternatives(Combination[T]):
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
         """That of any of the options; None if one may be anything."""
-        found = [dict(value_schema_of(option)) for option in self.members]
-        if not all(found):
+        schemas = [dict(value_schema_of(option)) for option in self.members]
+        if not all(schemas):
             return None
-        return found[0] if all(schema == found[0] for schema in found) else {"anyOf": found}
+        return schemas[0] if all(schema == schemas[0] for schema in schemas) else {"anyOf": schemas}
 
     def _accepting(self, text: str) -> list[OutputType[Any]]:
         """Return the options of whose texts it is one."""
-        found = zip(self.members, self._recognisers, strict=True)
-        return [option for option, recogniser in found if recogniser.accepts(text)]
+        pairs = zip(self.members, self._recognisers, strict=True)
+        return [option for option, recogniser in pairs if recogniser.accepts(text)]
 
     @cached_property
     def _recognisers(self) -> list[Recogniser]:
@@ -86,12 +86,12 @@ class Alternatives(Combination[T]):
         for option in self.members:
             try:
                 text = option.write(value)
-                found = self.parse(text)
+                value_read = self.parse(text)
             except AUTOMATON_ERRORS:
                 raise
             except Exception:  # noqa: BLE001, S112  it is no value of this option
                 continue
-            if found == value:
+            if value_read == value:
                 return text
             texts += [text] if self._reading(text) is option else []
         if not texts:
@@ -138,12 +138,12 @@ class Alternatives(Combination[T]):
         for option in self.members:
             try:
                 text = option.from_data(data)
-                found = self.to_data(text)
+                data_read = self.to_data(text)
             except AUTOMATON_ERRORS:
                 raise
             except Exception:  # noqa: BLE001, S112  it is no data of this option
                 continue
-            if found == data:
+            if data_read == data:
                 return text
         raise ValueError(f"{described(data)} is no data of {self.name}")
 
@@ -155,9 +155,9 @@ class Alternatives(Combination[T]):
 
 def alternatives(left: object, right: object) -> "Alternatives[Any]":
     """Return the texts of both; a str is a text that stands for itself."""
-    given = enumerate((left, right), start=1)
+    sides = enumerate((left, right), start=1)
     return Alternatives(
-        [Choice([side]) if isinstance(side, str) else part_of(side, f"option {place}") for place, side in given]
+        [Choice([side]) if isinstance(side, str) else part_of(side, f"option {place}") for place, side in sides]
     )
 
 
@@ -273,5 +273,5 @@ def difference(left: object, right: object) -> "Restricted[Any]":
     return Restricted(_operand(left, "the left side of -"), _operand(right, "the right side of -"), is_included=False)
 
 
-def _operand(given: object, named: str) -> OutputType[Any]:
-    return Choice([given]) if isinstance(given, str) else part_of(given, named)
+def _operand(operand: object, named: str) -> OutputType[Any]:
+    return Choice([operand]) if isinstance(operand, str) else part_of(operand, named)

@@ -75,8 +75,8 @@ class Text(OutputType[str]):
                     f"The stop phrase {phrase!r} is never the first: {within[0]!r} is within it",
                     remedy="Leave out the longer one.",
                 )
-        given = {name: value for name, value in self._rules().items() if value not in ((), (0, None), False)}
-        self.name = f"Text({', '.join(f'{name}={_plainly(value)!r}' for name, value in given.items())})"
+        rules = {name: value for name, value in self._rules().items() if value not in ((), (0, None), False)}
+        self.name = f"Text({', '.join(f'{name}={_plainly(value)!r}' for name, value in rules.items())})"
 
     def __repr__(self) -> str:
         return self.name
@@ -170,12 +170,12 @@ class Text(OutputType[str]):
 
     def _told(self) -> list[str]:
         """Return what the text has to be."""
-        told = [f"contains {phrase!r}" for phrase in self.contains]
-        told += [f"does not contain {phrase!r}" for phrase in self.lacks]
+        rules = [f"contains {phrase!r}" for phrase in self.contains]
+        rules += [f"does not contain {phrase!r}" for phrase in self.lacks]
         for noun, (fewest, most) in (("characters", self.characters), ("words", self.words)):
             if (fewest, most) != (0, None):
-                told.append(f"{fewest:,} {noun} or more" if most is None else f"{fewest:,} to {most:,} {noun}")
-        return told + ([f"ends with {' or '.join(map(repr, self.stop))}"] if self.stop else [])
+                rules.append(f"{fewest:,} {noun} or more" if most is None else f"{fewest:,} to {most:,} {noun}")
+        return rules + ([f"ends with {' or '.join(map(repr, self.stop))}"] if self.stop else [])
 
     @property
     def digest(self) -> str:
@@ -187,21 +187,21 @@ def _containing(phrases: Sequence[str]) -> Pattern:
     return concat(ANY_TEXT, words(phrases), ANY_TEXT)
 
 
-def _phrases(name: str, given: object) -> tuple[str, ...]:
+def _phrases(name: str, value: object) -> tuple[str, ...]:
     """Return phrases. Raises SchemaError if they are no texts, or empty."""
-    found = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Sequence) else (given,)
-    for phrase in found:
+    phrases = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Sequence) else (value,)
+    for phrase in phrases:
         if not isinstance(phrase, str) or not phrase:
             raise SchemaError(f"{name} has {described(phrase)}", remedy="Give a text, or a list of them.")
-    if found:
-        words(found)  # raises PatternError for what is no character
-    return found
+    if phrases:
+        words(phrases)  # raises PatternError for what is no character
+    return phrases
 
 
-def _range(name: str, given: object) -> tuple[int, int | None]:
+def _range(name: str, value: object) -> tuple[int, int | None]:
     """Return a range of counts. Raises SchemaError if it is none."""
-    problem = f"{name} is {described(given)}"
-    match given:
+    problem = f"{name} is {described(value)}"
+    match value:
         case (int() | None as least, int() | None as most) if (fewest := least or 0) >= 0:
             if max(fewest, most or 0) > MAX_COUNT:
                 problem = f"{problem}: {MAX_COUNT:,} is the most that there may be"

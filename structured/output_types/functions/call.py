@@ -70,25 +70,28 @@ class Tool:
 
         Raises SchemaError for what is none.
         """
-        told = entry.get("function") if entry.get("type") == "function" else None
-        if not isinstance(told, Mapping) or not isinstance(told.get("name"), str):
+        function = entry.get("function") if entry.get("type") == "function" else None
+        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
             raise SchemaError(
                 f"{described(entry)} is no tool of OpenAI's API",
                 remedy='Write {"type": "function", "function": {"name": …, "parameters": …}}.',
             )
-        unknown = sorted(map(str, told.keys() - {"name", "description", "parameters", "strict"}))
+        unknown = sorted(map(str, function.keys() - {"name", "description", "parameters", "strict"}))
         if unknown:
             raise SchemaError(
-                f"The tool {told['name']!r} has the unknown member {unknown[0]!r}",
+                f"The tool {function['name']!r} has the unknown member {unknown[0]!r}",
                 remedy="Leave it out: a tool has a name, a description, parameters, and strict.",
             )
-        given = {name: value for name, value in told.items() if value is not None}
-        return cls(**given, implementation=implementation)
+        fields = {name: value for name, value in function.items() if value is not None}
+        return cls(**fields, implementation=implementation)
 
     def to_openai(self) -> dict[str, Any]:
         """Return the tool as an entry of OpenAI's `tools`."""
-        told: dict[str, Any] = {"name": self.name, "description": self.description, "parameters": self.parameters}
-        return {"type": "function", "function": told if self.strict is None else {**told, "strict": self.strict}}
+        function: dict[str, Any] = {"name": self.name, "description": self.description, "parameters": self.parameters}
+        return {
+            "type": "function",
+            "function": function if self.strict is None else {**function, "strict": self.strict},
+        }
 
     def __call__(self, /, **arguments: Any) -> Any:
         """Call the implementation. Raises TypeError if there is none."""

@@ -190,49 +190,51 @@ def _tool_type(tools: list[Tool], parallel: bool) -> ToolType:
 
 def _tool_call(tool: Tool, uri: str) -> Schema:
     """Return the schema of a call of a tool."""
-    said = {"description": tool.description} if tool.description else {}
+    description = {"description": tool.description} if tool.description else {}
     return {
         "type": "object",
-        **said,
+        **description,
         "properties": {NAME: {"const": tool.name}, ARGUMENTS: {"$ref": uri}},
         "required": [NAME, ARGUMENTS],
         "additionalProperties": False,
     }
 
 
-def _function_type(given: list[Any], parallel: bool) -> FunctionType:
+def _function_type(functions: list[Any], parallel: bool) -> FunctionType:
     """Return the type of calls of functions."""
-    for function in given:
+    for function in functions:
         _check_function(function)
-    signatures = [signature_of(function) for function in given]
-    by_name = _by_name([(known.name, function) for known, function in zip(signatures, given, strict=True)])
-    called: Any = Union[tuple(known.call for known in signatures)]  # noqa: UP007  of as many as there are
+    signatures = [signature_of(function) for function in functions]
+    by_name = _by_name(
+        [(call_output.name, function) for call_output, function in zip(signatures, functions, strict=True)]
+    )
+    called: Any = Union[tuple(call_output.call for call_output in signatures)]  # noqa: UP007  of as many as there are
     try:
-        known = python_type(list[called] if parallel else called)
+        call_output = python_type(list[called] if parallel else called)
     except SchemaError:
         for signature in signatures:
             _check_parameters(signature)
         raise
     return FunctionType(
         _type_name(by_name, parallel),
-        known.schema,
-        adapter=known.adapter,
-        annotation=known.annotation,
+        call_output.schema,
+        adapter=call_output.adapter,
+        annotation=call_output.annotation,
         by_name=by_name,
         parallel=parallel,
     )
 
 
-def _check_function(given: object) -> None:
-    if not callable(given):
+def _check_function(value: object) -> None:
+    if not callable(value):
         remedy = "Pass functions, or the tools of OpenAI's API."
-        if isinstance(given, list | tuple):
+        if isinstance(value, list | tuple):
             remedy = "Pass each on its own: functions(*choices)."
-        raise SchemaError(f"{described(given)} is no function", remedy=remedy)
-    if isinstance(given, type) and hasattr(given, "__pydantic_validator__"):
+        raise SchemaError(f"{described(value)} is no function", remedy=remedy)
+    if isinstance(value, type) and hasattr(value, "__pydantic_validator__"):
         raise SchemaError(
-            f"{given.__name__} is a type, which validates its values itself",
-            remedy=f"Extract it as a type, or write a function that takes it: def f(value: {given.__name__}).",
+            f"{value.__name__} is a type, which validates its values itself",
+            remedy=f"Extract it as a type, or write a function that takes it: def f(value: {value.__name__}).",
         )
 
 

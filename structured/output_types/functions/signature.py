@@ -68,17 +68,17 @@ class Signature:
     def of(cls, function: Callable[..., Any]) -> "Signature":
         """Read the signature of a function. Raises SchemaError for what an answer cannot give exactly."""
         plain = function.func if isinstance(function, functools.partial) else function
-        said = Docstring.of(plain)
-        named = str(getattr(plain, "__name__", None) or shown(plain))
-        parameters = _parameters(function, named)
-        hints = _hints(plain, named)
+        docstring = Docstring.of(plain)
+        shown_name = str(getattr(plain, "__name__", None) or shown(plain))
+        parameters = _parameters(function, shown_name)
+        hints = _hints(plain, shown_name)
         by_position = _by_position(parameters)
         fields = {
             parameter.name: _field(
                 parameter,
                 hints.get(parameter.name, parameter.annotation),
-                said,
-                named,
+                docstring,
+                shown_name,
                 is_required=parameter.name in by_position,
             )
             for parameter in parameters
@@ -86,7 +86,7 @@ class Signature:
         name = _name(plain)
         arguments = _typed_dict(name, fields)
         call = _typed_dict(name, {NAME: Literal[name], ARGUMENTS: arguments})
-        call.__doc__ = said.summary
+        call.__doc__ = docstring.summary
         return cls(name, parameters, by_position, arguments, call)
 
     def check(self, arguments: Mapping[str, Any]) -> None:
@@ -94,8 +94,8 @@ class Signature:
         names = [parameter.name for parameter in self.parameters]
         for name in arguments:
             if name not in names:
-                told = f"Its parameters are {', '.join(names)}." if names else "It takes none."
-                raise TypeError(f"{self.name} has no parameter {name!r}.{nearest(name, names)} {told}")
+                hint = f"Its parameters are {', '.join(names)}." if names else "It takes none."
+                raise TypeError(f"{self.name} has no parameter {name!r}.{nearest(name, names)} {hint}")
         for name in names:
             if name not in arguments and name in self.arguments.__required_keys__:
                 raise TypeError(f"The parameter {name} of {self.name} has no argument, and may not be left out.")
@@ -184,29 +184,29 @@ def _hints(plain: Any, named: str) -> dict[str, Any]:
         return {}
 
 
-def _field(parameter: Parameter, annotation: Any, said: Docstring, named: str, *, is_required: bool) -> Any:
+def _field(parameter: Parameter, annotation: Any, docstring: Docstring, callee: str, *, is_required: bool) -> Any:
     """Return the type of an argument, with what the docstring says of it."""
     if annotation is Parameter.empty:
         raise SchemaError(
-            f"The parameter {parameter.name} of {named} has no annotation",
-            remedy=f"Pass the method of an instance: thing.{named}."
+            f"The parameter {parameter.name} of {callee} has no annotation",
+            remedy=f"Pass the method of an instance: thing.{callee}."
             if parameter.name == "self"
-            else f"Annotate it, {parameter.name}: str; or write a function that calls {named}, with annotations.",
+            else f"Annotate it, {parameter.name}: str; or write a function that calls {callee}, with annotations.",
         )
     info = FieldInfo.from_annotation(annotation)
     if isinstance(parameter.default, FieldInfo) or not info.is_required():
         raise SchemaError(
-            f"The parameter {parameter.name} of {named} has its default in a Field",
+            f"The parameter {parameter.name} of {callee} has its default in a Field",
             remedy="Write the rules beside the type, and the default after it: x: Annotated[int, Field(gt=0)] = 1.",
         )
     if {info.alias, info.validation_alias, info.serialization_alias} != {None}:
         raise SchemaError(
-            f"The parameter {parameter.name} of {named} has an alias, and arguments go by the names of parameters",
+            f"The parameter {parameter.name} of {callee} has an alias, and arguments go by the names of parameters",
             remedy="Leave the alias out.",
         )
     if parameter.kind is Parameter.VAR_POSITIONAL:
         annotation = list[annotation]
-    description = info.description or said.parameters.get(parameter.name)
+    description = info.description or docstring.parameters.get(parameter.name)
     known: Any = Annotated[annotation, Field(description=description)]
     may_be_left_out = parameter.default is not Parameter.empty or parameter.kind is Parameter.VAR_POSITIONAL
     return NotRequired[known] if may_be_left_out and not is_required else Required[known]

@@ -155,8 +155,8 @@ def stated_datetimes(document: str) -> tuple[Statement[datetime], ...]:
     return _statements(_datetimes(stated_dates(document), stated_times(document)))
 
 
-def _statements(found: Iterable[tuple[Span, Iterable[T]]]) -> tuple[Statement[T], ...]:
-    return merged((span, (*dict.fromkeys(values),)) for span, values in found)
+def _statements(stated: Iterable[tuple[Span, Iterable[T]]]) -> tuple[Statement[T], ...]:
+    return merged((span, (*dict.fromkeys(values),)) for span, values in stated)
 
 
 def _dates(document: str) -> Iterator[tuple[Span, list[date]]]:
@@ -243,11 +243,11 @@ def _years(year: str | None, short: str) -> list[int]:
 
 def _valid(parts: Iterable[tuple[int | str, int | str, int | str]]) -> list[date]:
     """Return the dates that years, months and days are, without those that the calendar does not have."""
-    found = []
+    dates = []
     for year, month, day in parts:
         with suppress(ValueError):
-            found.append(date(int(year), int(month), int(day)))
-    return found
+            dates.append(date(int(year), int(month), int(day)))
+    return dates
 
 
 def _times(document: str) -> Iterator[tuple[Span, list[time]]]:

@@ -68,8 +68,8 @@ def with_grounding(root: Subschema, grounded: Ground) -> Schema:
     to no field, and for a field that cannot be read off a document.
     """
     if grounded is True:
-        found: Schema = _marked_everywhere(root)
-        return found
+        schema: Schema = _marked_everywhere(root)
+        return schema
     return edited_at(root, grounded, _marked, places=WITH_ITEMS)
 
 

@@ -28,10 +28,10 @@ class Statement(Generic[T]):
     readings: tuple[T, ...]
 
 
-def merged(found: Iterable[tuple[Span, tuple[T, ...]]]) -> tuple[Statement[T], ...]:
+def merged(stated: Iterable[tuple[Span, tuple[T, ...]]]) -> tuple[Statement[T], ...]:
     """Return what was found by its spans, with the readings of one span together, and without what has none."""
     readings: dict[Span, tuple[T, ...]] = {}
-    for span, values in found:
+    for span, values in stated:
         known = readings.get(span)
         readings[span] = values if known is None else (*dict.fromkeys((*known, *values)),)
     return tuple([Statement(span, values) for span, values in sorted(readings.items()) if values])

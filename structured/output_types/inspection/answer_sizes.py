@@ -60,12 +60,12 @@ def text_lengths(pattern: Pattern) -> Lengths:
     nodes = _after_their_parts(pattern)
     known: dict[int, Lengths] = {}
     while True:
-        found = dict(known)
+        lengths = dict(known)
         for node in nodes:
-            found[id(node)] = _lengths(node, found)
-        if found == known:
+            lengths[id(node)] = _lengths(node, lengths)
+        if lengths == known:
             return known[id(pattern)]
-        known = found
+        known = lengths
 
 
 def _after_their_parts(pattern: Pattern) -> list[Pattern]:
@@ -242,16 +242,16 @@ def _arcs(automaton: Automaton, state: int) -> _Arcs:
 
 def _states(automaton: Automaton) -> dict[int, _Arcs] | None:
     """Return the arcs of every state; None if there are too many."""
-    found: dict[int, _Arcs] = {}
+    arcs: dict[int, _Arcs] = {}
     open_ends = [automaton.start]
     while open_ends:
         state = open_ends.pop()
-        if state not in found:
-            if len(found) == MAX_STATES:
+        if state not in arcs:
+            if len(arcs) == MAX_STATES:
                 return None
-            found[state] = _arcs(automaton, state)
-            open_ends += {target for _, target in found[state]}
-    return found
+            arcs[state] = _arcs(automaton, state)
+            open_ends += {target for _, target in arcs[state]}
+    return arcs
 
 
 def _in_order(arcs: dict[int, _Arcs]) -> list[int] | None:
@@ -283,19 +283,19 @@ def _sums(automaton: Automaton, arcs: dict[int, _Arcs], order: Sequence[int]) ->
 
 
 def _longest_text(state: int, arcs: dict[int, _Arcs], lengths: dict[int, int]) -> str:
-    found = bytearray()
+    text = bytearray()
     while arcs[state]:
         byte, state = max(arcs[state], key=lambda arc: lengths[arc[1]])
-        found.append(byte)
-    return found.decode()
+        text.append(byte)
+    return text.decode()
 
 
 def _shortest_text(automaton: Automaton) -> str:
-    found, state = bytearray(), automaton.start
+    text, state = bytearray(), automaton.start
     while not automaton.accepts(state):
         byte, state = min(_arcs(automaton, state), key=lambda arc: int(automaton.distances[arc[1]]))
-        found.append(byte)
-    return found.decode()
+        text.append(byte)
+    return text.decode()
 
 
 _OTHER_DIGIT = "\N{ARABIC-INDIC DIGIT THREE}".encode()
