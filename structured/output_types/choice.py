@@ -1,4 +1,4 @@
-"""One of some texts, each with what it stands for, as an output type: `Choice(["yes", "no"])`."""
+"""A choice of texts, each with a value, as an output type: `Choice(["yes", "no"])`."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -156,9 +156,7 @@ def _check(options: Mapping[str, Any], texts: list[Any]) -> None:
             raise SchemaError(f"The choice {described(text)} is no text", remedy="Let the keys be texts.")
     if len(options) < len(texts):
         twice = next(text for text, count in Counter(cast("list[str]", texts)).items() if count > 1)
-        raise SchemaError(
-            f"The choice {twice!r} stands there twice", remedy="Leave one out, or give each its own text."
-        )
+        raise SchemaError(f"The choice {twice!r} appears twice", remedy="Leave one out, or give each its own text.")
     try:
         "".join(options).encode()
     except UnicodeEncodeError as error:

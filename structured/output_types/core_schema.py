@@ -15,7 +15,7 @@ from pydantic.types import Base64Encoder, Base64UrlEncoder
 from structured.json_schema.document.location import VALIDATORS
 
 FUNCTION = "function"
-"""The keyword under which the name of a library's function stands of which no format says what it accepts."""
+"""The keyword that names a function of a library if no format says which values it accepts."""
 
 _LIBRARIES = frozenset({"ipaddress", "pydantic", "pydantic_extra_types"})
 
@@ -44,7 +44,7 @@ _WRITTEN_BY_USERS = frozenset({"val_func"})
 
 
 def said_of(function: Any) -> dict[str, Any]:
-    """Return the keywords that stand for a function: a note, the constraints that it checks, or its name.
+    """Return the keywords that represent a function: a note, the constraints that it checks, or its name.
 
     `partial(min_length_validator, min_length=2)` → `{"min_length": 2}`
     """
@@ -148,7 +148,7 @@ _COUNTED = {
 
 
 def inner(schema: CoreSchema) -> CoreSchema:
-    """Return the schema that a schema stands for, as JSON texts are validated."""
+    """Return the schema that a wrapping schema validates JSON texts by."""
     while schema["type"] in _INNER and _INNER[schema["type"]] in schema:
         schema = schema[_INNER[schema["type"]]]
     return schema
@@ -289,7 +289,7 @@ def is_open(schema: Mapping[str, Any]) -> bool:
 
 
 def without_claims(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a core schema, without a name, of which nothing is said but by Pydantic."""
+    """Return a core schema without a name, and without what its author says of the JSON Schema."""
     metadata = dict(schema["metadata"])
     metadata.pop("pydantic_js_extra", None)
     for key in _BY_THE_AUTHOR:

@@ -54,7 +54,7 @@ class DescribedType(JsonOutput[Any]):
     """A type of Python that another process has described; its answers are plain data."""
 
     task: str | None = field(repr=False, kw_only=True, default=None)
-    """What a prompt asks for; None for the task of any type."""
+    """The task in the prompt; None for that of every type."""
 
     def compilation(self) -> Compilation:
         """Return what compiles the description."""

@@ -100,7 +100,7 @@ def kinds() -> Callable[[Subschema], str]:
 
 
 class _Alternatives(str):
-    """A piece of which one of several parts holds."""
+    """A piece that lists alternatives."""
 
     __slots__ = ()
 
@@ -113,7 +113,7 @@ LONG = 40
 """Characters, beside two names, that the description of a repeated part takes if it is described once, by name."""
 
 MAX_LOOKED_AT = 100_000
-"""Schemas that are looked at for one description in which repeated parts are written out."""
+"""The most schemas that are visited for a description in which repeated parts are written out."""
 
 _WRITTEN = 10
 """As many a schema counts that is written."""
@@ -189,7 +189,7 @@ class _Describer:
             yield inner
 
     def _look(self, weight: int) -> None:
-        """Count a schema that is looked at. Raises _TooLong where they are too many, and could be named."""
+        """Count a visited schema. Raises _TooLong if they are too many, and could be named."""
         self.looked_at += weight
         if self.looked_at > MAX_LOOKED_AT and not self.names_everything:
             raise _TooLong
@@ -210,7 +210,7 @@ class _Describer:
                 yield _Alternatives(" | ".join(dict.fromkeys(branches)))
 
     def _is_vague(self, _part: Subschema, _keyword: str) -> bool:
-        """Tell whether branches say nothing of which one allows anything."""
+        """Tell whether a branch that allows anything makes its siblings meaningless."""
         return True
 
     def _target(self, target: Subschema, indent: str) -> str:
@@ -355,7 +355,7 @@ class _Compact(_Describer):
         return super()._is_grouped(piece) or isinstance(piece, _Alternatives)
 
     def _is_long(self, part: Subschema) -> bool:
-        """Tell whether a name, used twice, is shorter than what it stands for."""
+        """Tell whether a name, used twice, is shorter than the description."""
         name = self.name(part)
         return len(self._texts[part.identity]) + len(self._remark_at(part, name)) > LONG + 2 * len(name)
 
@@ -377,7 +377,7 @@ class _Compact(_Describer):
                     yield _ANYTHING if then == _ANYTHING else f"if {{{_key(name)}: any}} then {then}"
 
     def _is_vague(self, part: Subschema, keyword: str) -> bool:
-        """Tell whether none of the branches has properties, of which the others would say nothing."""
+        """Tell whether none of the branches has properties, which would be worth showing."""
         return not any(
             is_object(target) for branch in parts_below(part, keyword) for target in (branch, *known_targets(branch))
         )

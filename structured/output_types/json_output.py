@@ -117,7 +117,7 @@ class JsonOutput(OutputType[T]):
         return sha256(written.encode(errors="surrogatepass")).hexdigest()
 
     def basis(self, steps: Steps, value: Any) -> Basis:
-        """Return how the schema lets a value of an answer come about."""
+        """Return how the schema lets a value of an answer arise."""
         parts = parts_at(self.root, steps)
         if has_to_be_stated(parts, value):
             is_text = isinstance(value, str) and not any(is_stated_in_forms(part.schema) for part in flat(parts))
@@ -145,7 +145,7 @@ class JsonOutput(OutputType[T]):
 
 
 def with_statements(compilation: Compilation, document: str) -> Compilation:
-    """Return what compiles the same schema for a document, of which some values have to be stated."""
+    """Return the compilation of the same schema for a document, which has to state some of the values."""
     from structured.output_types.grounded.document_statements import (
         DocumentStatements,  # with much that only this needs
     )

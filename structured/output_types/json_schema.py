@@ -45,7 +45,7 @@ MAX_NESTED = 500
 """Brackets inside each other in a schema: Python reads no more than about twice as many."""
 
 SHALLOW = 40
-"""As many of which `jsonschema` goes through by itself."""
+"""The most brackets inside each other that `jsonschema` validates without more room on the stack."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -65,7 +65,7 @@ class JsonSchema:
         key_order: `"schema"` writes properties in the order of the schema, others after them; `"any"` lets the model
             choose. Properties that are counted, that are asked for by what they hold, or that stand in listed values
             keep their places in either case.
-        name: What it is called in prompts and errors; by default its `title`.
+        name: Its name in prompts and errors; by default its `title`.
 
     Raises:
         SchemaError: The schema is malformed. What cannot be enforced exactly is refused when the schema is used.
@@ -104,7 +104,7 @@ class JsonSchema:
     def __get_pydantic_core_schema__(self, _source: object, _handler: object) -> Any:
         """Refuse to be a part of a type: Pydantic would not validate what it describes."""
         raise SchemaError(
-            f"{self!r} stands inside of a type", remedy="Use it as the output type itself, or write the part as a type."
+            f"{self!r} is part of a type", remedy="Use it as the output type itself, or write the part as a type."
         )
 
     def compilation(

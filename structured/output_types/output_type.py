@@ -28,7 +28,7 @@ Values = TypeVarTuple("Values")
 
 
 Basis = Literal["free", "quoted", "grounded", "concluded"]
-"""How a value comes about: the model writes it freely, or it is a quotation of the document, or the document has to
+"""How a value arises: the model writes it freely, or it is a quotation of the document, or the document has to
 state it in some form, or it is one of some that the type lists, or true or false, which is a conclusion."""
 
 
@@ -40,19 +40,19 @@ class Description(NamedTuple):
     """
 
     label: str
-    """What stands above the description: `Type`."""
+    """The heading of the description: `Type`."""
     text: str
     answer: str
-    """What stands above the answer: `JSON`."""
+    """The heading of the answer: `JSON`."""
     task: str
-    """What a chat model is to do; the instructions of the caller stand above it."""
+    """The task of a chat model; the instructions of the caller come before it."""
 
 
 class Piece(NamedTuple):
     """A part of an answer that is of an output type of its own."""
 
     steps: Steps
-    """Where it stands in the plain data of the answer."""
+    """Its place in the plain data of the answer."""
     output_type: "OutputType[Any]"
     start: int
     """Its first character in the answer."""
@@ -67,7 +67,7 @@ class OutputType(ABC, Generic[T]):
     """
 
     name: str
-    """What it is called in messages."""
+    """Its name in messages."""
 
     depends_on_document: bool = False
     """Whether each document has an automaton of its own; if not, `automaton` is called once.
@@ -127,7 +127,7 @@ class OutputType(ABC, Generic[T]):
         return None
 
     def basis(self, steps: Steps, value: Any) -> Basis:  # noqa: ARG002  an answer without a schema is free
-        """Return how the type lets a value of an answer come about; see `Basis`."""
+        """Return how the type lets a value of an answer arise; see `Basis`."""
         return "free"
 
     def check(self) -> None:
@@ -207,7 +207,7 @@ class OutputType(ABC, Generic[T]):
         return _OPERATORS["-"](other, self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled and copied: automata and what else was found out on the way are found out again."""
+        """Return what is pickled and copied, without cached properties such as automata, which are computed again."""
         is_kept = {name: isinstance(getattr(type(self), name, None), cached_property) for name in vars(self)}
         return {name: value for name, value in vars(self).items() if not is_kept[name]}
 
@@ -215,7 +215,7 @@ class OutputType(ABC, Generic[T]):
     def __get_pydantic_core_schema__(*_: object) -> Any:
         """Refuse to be a part of a type: Pydantic knows nothing of it, and would accept any value in its place."""
         raise SchemaError(
-            "An OutputType stands inside of a type",
+            "An OutputType is part of a type",
             remedy="It can only be a whole answer. Write the part as a type: Annotated[str, Field(pattern=…)] for a "
             "Regex, Literal[…] for a Choice.",
         )
@@ -245,7 +245,7 @@ class OutputType(ABC, Generic[T]):
 
 
 class Several(OutputType[tuple[*Values]]):
-    """An output type with several values in a row, of which a longer row is made by `+`."""
+    """An output type with several values in a row; `+` makes a longer row."""
 
     @overload  # type: ignore[override]  # what follows becomes one of the values
     def __add__(self, other: str) -> "Several[*Values]": ...
@@ -259,7 +259,7 @@ class Several(OutputType[tuple[*Values]]):
 
 
 Operator = Callable[[object, object], OutputType[Any]]
-"""What makes one output type of two operands, one of which is an output type."""
+"""By operator, the function that combines two operands, one of them an output type."""
 
 _OPERATORS: dict[str, Operator] = {}
 

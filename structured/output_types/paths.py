@@ -1,4 +1,4 @@
-"""Where a value stands in an answer, for people: `lines[2].price`, `labels."unit price"`, `pet (cat).lives`.
+"""Paths of values in an answer, as people read them: `lines[2].price`, `labels."unit price"`, `pet (cat).lives`.
 
 In the path of a field, `[]` stands for each item, `*` for each entry of a dictionary, and a name in parentheses for the
 branch of a choice that the field belongs to.

@@ -271,7 +271,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         return shown if has_hash(items, self._core_definitions) else shown | {"unhashable": inner(items)["type"]}
 
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
-        """Add `propertyNames`: what the keys are, of which Pydantic tells little."""
+        """Add `propertyNames`: the schema of the keys, which Pydantic mostly leaves out."""
         return self._with_keys(super().dict_schema(schema), schema)
 
     def frozendict_schema(self, schema: Any) -> JsonSchemaValue:

@@ -159,7 +159,7 @@ def _is_value(output_type: object) -> bool:
 
 
 def _first_sentence(error: Exception) -> str:
-    """Return what an error says first; with a heading, which ends with a colon, what stands last under it."""
+    """Return the first sentence of an error; of one with a heading, which ends with a colon, the last line under it."""
     first, *others = str(error).splitlines() or [""]
     if first.endswith(":") and others:
         return f"{first} {others[-1].strip()}"

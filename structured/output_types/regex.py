@@ -306,7 +306,7 @@ def _printed(pattern: Pattern, name: str, references: Sequence[tuple[Reference, 
         )
     if any(isinstance(node, Lookbehind) for scan in nodes if isinstance(scan, Scan) for node in _inside(scan)):
         raise SchemaError(
-            "What stands before, as (?<=…) and (?m)^ look for it, cannot be found in JSON by a regular expression",
+            "Lookbehind, as in (?<=…) and (?m)^, cannot be expressed inside JSON by a regular expression",
             keyword="pattern",
             remedy=_ONLY_THE_EXPRESSION,
         )

@@ -94,7 +94,7 @@ class GrammarConstraint:
 
     @property
     def kind(self) -> str:
-        """What it is called in messages."""
+        """Its name in messages."""
         return f"a grammar in {self.language}{'' if self.language == 'GBNF' else chr(39) + 's language'}"
 
 

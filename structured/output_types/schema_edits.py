@@ -40,7 +40,7 @@ def edited_at(root: Subschema, paths: Sequence[str], change: Change, *, places: 
     """Return a schema with the fields at some paths changed. Definitions that a path leads through are copied to there.
 
     `places` are the keywords below which a path may end. Raises SchemaError for a path that leads to no field, and for
-    the field by which a union is told apart.
+    the discriminator of a union.
     """
     if isinstance(paths, str):
         raise SchemaError(f"The paths are one str, {paths!r}", remedy=f"Pass a list: [{paths!r}].")
@@ -48,7 +48,7 @@ def edited_at(root: Subschema, paths: Sequence[str], change: Change, *, places: 
 
 
 def discriminators(root: Subschema) -> set[Identity]:
-    """Return the properties by which the branches of unions are told apart."""
+    """Return the properties that discriminate between the branches of unions."""
     return {identity for part in all_parts(root) for identity in _discriminators_at(part)}
 
 

@@ -24,7 +24,7 @@ def parts_at(root: Subschema, steps: Steps) -> list[Subschema]:
 
 
 def has_to_be_stated(parts: list[Subschema], value: Any) -> bool:
-    """Tell whether parts of a schema let a value come about only as one that the document states.
+    """Tell whether parts of a schema allow a value only if the document states it.
 
     Which branch of a union an answer follows is not known here, so that all that allow the value have to say so.
     """
@@ -179,7 +179,7 @@ def remark(part: Subschema, title: str = "", seen: Iterable[Identity] = ()) -> s
 
 @deep
 def _gathered(part: Subschema, remarks_of: Callable[[Schema], list[str]], seen: set[Identity]) -> list[str]:
-    """Return what is told of a value: by its schema, or else by what that refers to; and what is told of its items."""
+    """Return the remarks on a value, of its schema or else of what that refers to, and those on its items."""
     if not isinstance(part.schema, Mapping) or is_object(part) or part.identity in seen:
         return []
     seen.add(part.identity)

@@ -1,15 +1,15 @@
-"""Alignment: where in a document the values of an answer stand, found after it was written.
+"""Alignment: the places in a document of the values of an answer, found after it was written.
 
-A text is looked for as it is, on word boundaries; then folded, in any case, with any white space, dashes and quotes;
-then as a number or a date that the document states in another form; then, nearly, inside words and by edit distance
-(RapidFuzz). A number is looked for among those that the document states, and nowhere else: 5 does not stand in 15, nor
-the text 89 in 89.90. One of some values that a type lists is looked for as a whole word: `paid` is not in `unpaid`.
+A text is searched as it is, on word boundaries; then in any case, with any white space, dashes and quotes; then as a
+number or a date that the document states in another form; then, nearly, inside words and by edit distance (RapidFuzz).
+A number is searched among those that the document states, and nowhere else: 5 is not in 15, nor the text 89 in 89.90.
+A value that a type lists is searched as a whole word: `paid` is not in `unpaid`.
 
-What several values of an answer say in the same way stands in as many places, if the document has them: the first gets
-the first, unless the values beside it, in its own record, stand near another.
+Equal values of an answer are at different places, if the document has as many: the first value gets the first place,
+unless the values beside it, in its own record, are near another.
 
-The work is bounded: at most `MAX_OCCURRENCES` of a value are looked at, and no text of more than `MAX_FUZZY_LENGTH`
-characters is looked for by edit distance.
+The work is bounded: at most `MAX_OCCURRENCES` of a value are examined, and no text of more than `MAX_FUZZY_LENGTH`
+characters is searched by edit distance.
 """
 
 import re
@@ -30,7 +30,7 @@ from structured.output_types.grounded.numbers import stated_numbers
 from structured.output_types.grounded.statements import Span, Statement
 from structured.output_types.paths import Steps
 from structured.results.evidence import Evidence, Match
-from structured.results.normalisation import Folded, fold, is_cut
+from structured.results.normalisation import NormalisedText, is_cut, normalise
 
 T = TypeVar("T")
 Moment = TypeVar("Moment", time, datetime)
@@ -45,13 +45,13 @@ _Stated: TypeAlias = dict[T, tuple[list[Span], list[Span]]]
 """Where values are stated: as the usual reading, and as another."""
 
 MAX_OCCURRENCES = 20_000
-"""Places of one value that are looked at."""
+"""The most places of one value that are examined."""
 
 MAX_COMPARED = 50_000_000
-"""Characters of these places that are looked at, together."""
+"""The most characters of these places together."""
 
 MAX_WINDOWS = 32
-"""Places that are looked at for a text by edit distance; fewer where it is long."""
+"""The most places that are searched for a text by edit distance; fewer where it is long."""
 
 MAX_ASSIGNMENTS = 10_000_000
 """Pairs of values that are the same and of places, among which the best are chosen."""
@@ -153,9 +153,9 @@ class _Search:
         self._alike: dict[int, list[str]] = {}
 
     def mentions(self, value: str | Decimal, count: int, *, fuzzy: bool, quoted: bool) -> list[Mention]:
-        """Return where a value stands, with no more kinds of matches than it takes to find it so many times.
+        """Return the mentions of a value, with no more kinds of matches than it takes to find it `count` times.
 
-        One that is quoted stands where it may be quoted, and nowhere else.
+        A quoted value is mentioned only where it may be quoted.
         """
         if isinstance(value, Decimal):
             return self._number(value, count)
@@ -165,27 +165,27 @@ class _Search:
             return []
         outside, inside = self._occurrences(value)
         mentions: dict[Span, Match] = dict.fromkeys(outside, "exact")
-        folded_inside: list[Span] = []
+        normalised_inside: list[Span] = []
         if len(mentions) < count:
-            folded, folded_inside = self._folded_occurrences(fold(value))
-            mentions = {**dict.fromkeys(folded, "normalised"), **mentions}
+            normalised, normalised_inside = self._normalised_occurrences(normalise(value))
+            mentions = {**dict.fromkeys(normalised, "normalised"), **mentions}
         if len(mentions) < count:
             mentions = {**dict(self._otherwise_stated(value, count)), **mentions}
         if not mentions and fuzzy:
-            mentions = dict.fromkeys(inside or folded_inside or self._near(fold(value)), "fuzzy")
+            mentions = dict.fromkeys(inside or normalised_inside or self._near(normalise(value)), "fuzzy")
         return sorted(mentions.items())
 
     def _occurrences(self, value: str) -> tuple[list[Span], list[Span]]:
-        """Return where a text stands on word boundaries, and inside words."""
+        """Return the spans of a text on word boundaries, and those inside words."""
         spans = _find(self.document, value, lambda span: _is_whole(self.document, span))
         return _parted(self.document, [span for span in spans if _is_clean(self.document, span)])
 
-    def _folded_occurrences(self, value: str) -> tuple[list[Span], list[Span]]:
-        """Return the same for a folded text in the folded document."""
-        to_document = self._folded.to_document
-        spans = _find(self._folded.text, value, lambda span: _is_whole(self.document, to_document(span)))
+    def _normalised_occurrences(self, value: str) -> tuple[list[Span], list[Span]]:
+        """Return the same for a normalised text in the normalised document."""
+        to_document = self._normalised.to_document
+        spans = _find(self._normalised.text, value, lambda span: _is_whole(self.document, to_document(span)))
         found = [span for span in map(to_document, spans) if _is_clean(self.document, span)]
-        return _parted(self.document, [span for span in found if fold(self.document[slice(*span)]) == value])
+        return _parted(self.document, [span for span in found if normalise(self.document[slice(*span)]) == value])
 
     def _otherwise_stated(self, text: str, count: int) -> list[Mention]:
         """Return where the document states the number, date or time that a text is."""
@@ -212,10 +212,10 @@ class _Search:
         return sorted({**dict(_stated(self._numbers, number, count)), **dict(exact)}.items())
 
     def _near(self, value: str) -> list[Span]:
-        """Return where a folded text stands nearly, all places that are as near as the nearest."""
+        """Return the spans that are nearest to a normalised text."""
         if not MIN_FUZZY_LENGTH <= len(value) <= MAX_FUZZY_LENGTH:
             return []
-        text, slack = self._folded.text, len(value) // 5 + 4
+        text, slack = self._normalised.text, len(value) // 5 + 4
         scores: dict[Span, float] = {}
         for start in self._beginnings(value):
             low, high = max(0, start - slack), start + len(value) + slack
@@ -228,11 +228,13 @@ class _Search:
                 scores[span] = fuzz.ratio(value, text[slice(*span)])
         best = max(scores.values(), default=0)
         nearest = [span for span, score in scores.items() if score == best >= FUZZY_SCORE]
-        spans = [self._folded.to_document(span) for span in nearest if _digits(text[slice(*span)]) == _digits(value)]
+        spans = [
+            self._normalised.to_document(span) for span in nearest if _digits(text[slice(*span)]) == _digits(value)
+        ]
         return [span for span in spans if _is_clean(self.document, span)]
 
     def _beginnings(self, value: str) -> list[int]:
-        """Return where a folded text may begin nearly: by its rarest words, or by words that are like its longest."""
+        """Return where a normalised text may nearly begin, by its rarest words or by words like its longest."""
         words = [(match.start(), match[0]) for match in _WORD.finditer(value)]
         known = sorted((len(self._vocabulary[word]), start, word) for start, word in words if word in self._vocabulary)
         candidates = [(start, word) for _, start, word in known]
@@ -253,14 +255,14 @@ class _Search:
         return self._alike[length]
 
     @cached_property
-    def _folded(self) -> Folded:
-        return Folded(self.document)
+    def _normalised(self) -> NormalisedText:
+        return NormalisedText(self.document)
 
     @cached_property
     def _vocabulary(self) -> dict[str, list[int]]:
-        """The words of the folded document, and where they start."""
+        """The words of the normalised document, and where they start."""
         places: dict[str, list[int]] = {}
-        for match in _WORD.finditer(self._folded.text):
+        for match in _WORD.finditer(self._normalised.text):
             places.setdefault(match[0], []).append(match.start())
         return places
 
@@ -309,7 +311,7 @@ def _stated_moment(places: _Stated[Moment], value: Moment, count: int) -> list[M
 
 
 def _find(text: str, value: str, is_whole: Callable[[Span], bool]) -> list[Span]:
-    """Return where a text stands; of those that overlap the whole words, or else the first."""
+    """Return the spans of a text; of those that overlap, the whole words or else the first."""
     spans: list[Span] = []
     start = 0
     for _ in range(max(1, min(MAX_OCCURRENCES, MAX_COMPARED // len(value)))):
@@ -394,7 +396,7 @@ class _Neighbours:
         self._taken = bytearray(size)
 
     def add(self, index: int, span: Span) -> None:
-        """Say where a value stands."""
+        """Note the span of a value."""
         if index not in self._spans:
             insort(self._found, index)
         self._spans[index] = span

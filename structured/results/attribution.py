@@ -67,7 +67,7 @@ Before = Mapping[str, Sureness]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What an answer was to keep of an earlier one: all that it says, but for some places."""
+    """The part of an earlier answer that a rewritten one keeps: all but some places."""
 
     before: Before
     places: frozenset[Steps]
@@ -132,7 +132,7 @@ def _exact(leaf: Leaf, text: str) -> Any:
 
 
 _Voices = Mapping[str, tuple[Hashable, float | None]]
-"""What a generation says at each of its leaves, by their paths: the identity of the value, and the confidence in it."""
+"""The leaves of a generation by their paths: the identity of each value, and the confidence in it."""
 
 
 def _voices(output_type: OutputType[Any], generation: Generation) -> _Voices:

@@ -27,7 +27,7 @@ class Calibration:
 
     Attributes:
         confidences: Where its points are: numbers from 0 to 1, each greater than the one before.
-        probabilities: What it is there: numbers from 0 to 1, none less than the one before.
+        probabilities: Its values there: numbers from 0 to 1, none less than the one before.
 
     Raises:
         ValueError: The points are no such function.

@@ -21,10 +21,10 @@ from structured.json_schema.document.location import Subschema
 from structured.output_types.paths import Steps, entry, member, path_to_steps, steps_to_path
 from structured.output_types.schema_parts import below, flat
 from structured.results.item_matching import Item, match_items
-from structured.results.normalisation import fold
+from structured.results.normalisation import normalise
 
 Outcome = Literal["right", "absent", "wrong", "missing", "invented"]
-"""What became of a value.
+"""The outcome of the comparison of a value.
 
 right: It was expected, and given.
 absent: None was expected, and none given.
@@ -52,7 +52,7 @@ class Pair:
 
     Attributes:
         field: The path of its field: `lines[].price`.
-        outcome: What became of it.
+        outcome: The outcome; see `Outcome`.
         expected: The value that was expected, as plain JSON; None if none was.
         given: The value that was given, likewise.
         expected_path: Where it was expected: `lines[2].price`. None if that is nowhere.
@@ -109,7 +109,7 @@ class Place:
         if not is_text:
             return identity(value)
         rule = self._comparison.rule_of(self.field)
-        return identity(fold(value) if rule == "folded" else unicodedata.normalize("NFC", value).strip())
+        return identity(normalise(value) if rule == "folded" else unicodedata.normalize("NFC", value).strip())
 
     def _read(self, text: str) -> str | None:
         """Return the date, time or duration that a text is, in one spelling; None if it is none, or has not to be."""
@@ -179,7 +179,7 @@ class Comparison:
         return place.normal(expected) == place.normal(given)
 
     def pairs(self, expected: Any, given: Any) -> list[Pair]:
-        """Return each value of two answers, plain JSON both, with that which stands in its place in the other."""
+        """Return each value of two answers, both plain JSON, paired with its counterpart in the other."""
         return list(_Pairing(self._keys).pairs(self.root, _Side(expected, ()), _Side(given, ()), ()))
 
 
@@ -195,7 +195,7 @@ def can_be_key(field: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """What an answer has at a place, and where that is; no steps, if it has no such place."""
+    """The value of an answer at a place, and the steps to it; no steps if it has no such place."""
 
     value: Any
     steps: Steps | None

@@ -11,7 +11,7 @@ from structured.output_types.html import Html, code, coloured, joined, marked, t
 from structured.output_types.paths import leaves, steps_to_path
 
 Match = Literal["grounded", "exact", "normalised", "fuzzy", "concluded", "absent", "none"]
-"""How it is known where a value stands.
+"""How a value was found in the document.
 
 grounded: The document states it by construction: nothing else could be written.
 exact: Found as it is.
@@ -52,7 +52,7 @@ class Evidence:
     """The evidence for one value.
 
     Attributes:
-        span: Where it stands: start and end, in characters (code points) of the document as given. None if it stands
+        span: Its start and end, in characters (code points) of the document as given. None if it stands
             nowhere.
         match: How that is known; see `Match`.
         confidence: Between 0 and 1: how sure the model was of it. None if the model was not asked, since the type and
@@ -100,7 +100,7 @@ class Evidence:
 
 
 def page_of(pages: Sequence[int], offset: int) -> int | None:
-    """Return the number of the page, from 1, on which an offset stands; None if there are no pages.
+    """Return the number of the page, from 1, that holds an offset; None if there are no pages.
 
     >>> page_of((0, 5, 7), 4), page_of((0, 5, 7), 5), page_of((), 5)
     (1, 2, None)
@@ -109,7 +109,7 @@ def page_of(pages: Sequence[int], offset: int) -> int | None:
 
 
 def on_pages(evidence: Mapping[str, Evidence], pages: Sequence[int]) -> Mapping[str, Evidence]:
-    """Return the evidence for each value with the page on which that stands."""
+    """Return the evidence for each value with its page."""
     if not pages:
         return evidence
     return {

@@ -1,6 +1,6 @@
 """The matching of the items of two lists: by their keys or, without any, so that most values are the same.
 
-What is matched does not depend on the order of either list, nor on which of them comes first: items are matched in the
+The matching does not depend on the order of either list, nor on which of them comes first: items are matched in the
 order of what they say.
 """
 
@@ -73,7 +73,7 @@ class Item:
     """An item of a list.
 
     Attributes:
-        values: What it says outside of lists: each value by its place in the item, as a text that equal ones share.
+        values: Its values outside of lists, each by its place in the item, as a text that equal values share.
         lists: The items of the lists in it, by their places.
         key: The values of its key fields; empty if it states none of them.
         is_keyed: Whether items are matched by key fields.
@@ -86,7 +86,7 @@ class Item:
 
     @cached_property
     def text(self) -> str:
-        """What it says, in one order."""
+        """Its values as one text, in a fixed order."""
         lists = sorted((repr(steps), sorted(item.text for item in inside)) for steps, inside in self.lists.items())
         return repr((self.key, sorted(self.values, key=repr), lists))
 

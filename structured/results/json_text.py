@@ -92,7 +92,7 @@ def _end(pattern: re.Pattern[str], piece: str, at: int) -> int:
 
 
 class Leaf(NamedTuple):
-    """A string, a number, a boolean or null, and where it stands in the answer."""
+    """A string, a number, a boolean or null, and its place in the answer."""
 
     steps: Steps
     value: Any
@@ -102,7 +102,7 @@ class Leaf(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where it stands in the value: `lines[2].price`; "" is the whole answer."""
+        """Its path: `lines[2].price`; "" is the whole answer."""
         return steps_to_path(self.steps)
 
 

@@ -17,7 +17,7 @@ from structured.output_types.paths import Steps, steps_to_path
 from structured.results.evidence import Evidence
 
 Prefer = Literal["confident", "first", "longest", "vote"]
-"""Which of several values that parts of a document give: that of which the model is surest, the first, the longest, or
+"""The value that is preferred among those that parts of a document give: the most confident, the first, the longest, or
 the one that most parts give."""
 
 Conflicts = Mapping[str, Sequence[tuple[Any, Evidence]]]
@@ -29,9 +29,9 @@ BLOCK = 256
 
 @dataclass(frozen=True, slots=True)
 class PartAnswer:
-    """What one part of a document says: plain data, and the evidence for each leaf by its path.
+    """The answer to one part of a document: plain data, and the evidence for each leaf by its path.
 
-    What stands before `start`, such as a heading, is shown with several parts, and tells no records apart.
+    Text before `start`, such as a heading, is shown with several parts, and tells no records apart.
     """
 
     data: Any
@@ -41,7 +41,7 @@ class PartAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What all parts say together."""
+    """The merged answer to all parts."""
 
     data: Any
     evidence: Mapping[str, Evidence]
@@ -237,7 +237,7 @@ def _confidence(node: _Node) -> float:
 
 
 class _Place(NamedTuple):
-    """Where a leaf of an item stands, and what it says."""
+    """The span and the value of a leaf of an item."""
 
     start: int
     end: int
@@ -249,7 +249,7 @@ class _Place(NamedTuple):
 
     @property
     def blocks(self) -> range:
-        """The blocks of the document in which it stands."""
+        """The blocks of the document that it touches."""
         return range(self.start // BLOCK, self.end // BLOCK + 1)
 
 
@@ -283,7 +283,7 @@ class _Record:
         self.places: list[_Places] = []
         self.key: Hashable | None = None
         self.order = order
-        """Where it stands in the document, or after what."""
+        """Its position in the document, or that of the record before it."""
 
     def likeness(self, part: int, places: _Places, own: _Places) -> int:
         """Return how many values of an item stand where its own do; 0 if the two are different things.

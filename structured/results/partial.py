@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Event(NamedTuple):
-    """A complete value, and where it stands in the answer.
+    """A complete value, and its place in the answer.
 
     It is an instance of its type where Pydantic can validate it without the rest of the text, and plain data otherwise.
     """
@@ -31,7 +31,7 @@ class Event(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where it stands: `lines[2].price`; "" is the whole answer."""
+        """Its path: `lines[2].price`; "" is the whole answer."""
         return steps_to_path(self.steps)
 
 

@@ -93,11 +93,11 @@ class Reading:
     Attributes:
         output_type: The type that reads it.
         candidates: All generations that tell how sure the model was.
-        kept: What the last attempt kept of an earlier answer.
+        kept: The part of an earlier answer that the last attempt kept.
         pages: Where each page of the document starts.
         calibrate: The probability that a value of some confidence is right; None if there is no calibration.
         located: The evidence, where it is known already.
-        stated: What the answer states, of a type whose fields may be missing.
+        stated: The stated values and the missing fields, of a type whose fields may be missing.
         provenance: Returns what decides the answer.
     """
 
@@ -146,8 +146,8 @@ class Result(Generic[T]):
         missing: The fields that the document does not state, by their paths, such as `"lines[2].price"`. Only with the
             option `allow_missing`.
         attempts: The answers that the type's validators rejected before.
-        generations: What the model wrote for the answer: one text, or those that agreed on it.
-        usage: What it cost.
+        generations: The texts that the model wrote for the answer: one, or those that agreed on it.
+        usage: Its cost in tokens and passes.
         seconds: How long it took; documents of a batch are written together.
         conflicts: Of a document that was read in chunks, other values that it states for a field, by the path of the
             one that was preferred.
@@ -197,7 +197,7 @@ class Result(Generic[T]):
 
     @cached_property
     def data(self) -> Any:
-        """What the answer states, as plain JSON, without the missing fields; None if there is an error."""
+        """The stated values, as plain JSON, without the missing fields; None if there is an error."""
         return None if self._reading is None or self.text is None else self._reading.data(self.text)
 
     @cached_property

@@ -36,7 +36,7 @@ TASK = (
 
 
 class Row(Combination[T]):
-    """Parts in a row, of which those that are no fixed texts have values, by names."""
+    """Parts in a row. All but the fixed texts have values, each with a name."""
 
     def __init__(self, parts: Sequence[tuple[str, Part]], name: str) -> None:
         """Take the parts with their names; those of fixed texts are empty."""
@@ -102,7 +102,7 @@ class Row(Combination[T]):
         return "".join(part if isinstance(part, str) else next(left) for _, part in self._row)
 
     def _write(self, value: Any) -> str:
-        """Return the text of the values of the parts, of which each may be the text of its part."""
+        """Return the text of the values of the parts; each may also be the text of its part."""
         texts = [part.write(one) for part, one in zip(self.members, self._values(value), strict=True)]
         text = self._joined(texts)
         if self.parse(text) != value and self._texts(text) != texts:
@@ -251,7 +251,7 @@ def template(text: str, /, *, result: Callable[..., Any] = dict, **parts: object
             `Text` and `Regex` say where free text ends, and `Json(str)` is a string in quotation marks.
 
     Raises:
-        PatternError: A place has no type, a type has no place, or a brace stands alone. The place is marked.
+        PatternError: A place has no type, a type has no place, or a brace is unmatched. The place is marked.
         SchemaError: A part is no output type, or is not supported.
         TypeError: `text` is no str, or `result` cannot be called, or not with the names of the places.
     """
@@ -312,11 +312,11 @@ def _check_place(token: re.Match[str], text: str, names: Mapping[str, object], u
     """Raise PatternError unless a token of a template is a place for one of some parts, the first for it."""
     name: str | None = token[1]
     if name is None:
-        problem, remedy = f"A {token[0]!r} stands alone", f"Write {token[0] * 2} for the character."
+        problem, remedy = f"A {token[0]!r} is unmatched", f"Write {token[0] * 2} for the character."
     elif not name.isidentifier():
         problem, remedy = f"{{{name}}} is no name", "Write {name} and pass its type as name=…; or {{ for a brace."
     elif name in used:
-        problem, remedy = f"{{{name}}} stands there twice", "Give each place a name of its own."
+        problem, remedy = f"{{{name}}} appears twice", "Give each place a name of its own."
     elif name == "result" and name not in names:
         problem, remedy = "{result} has the name of an option", "Give the place another name: {value}, say."
     elif name not in names:

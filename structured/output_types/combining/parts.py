@@ -256,7 +256,7 @@ class Combination(OutputType[T]):
 
     @property
     def _labels(self) -> Sequence[str]:
-        """What messages call the parts; empty texts where they name themselves."""
+        """The names of the parts in messages; empty for those that name themselves."""
         return [""] * len(self.members)
 
     @property
@@ -307,7 +307,7 @@ def naming(label: str) -> Iterator[None]:
 
 
 def value_schema_of(part: OutputType[Any]) -> Mapping[str, Any]:
-    """Return the JSON Schema of the values of a part, as far as it is simple; nothing if they may be anything."""
+    """Return the JSON Schema of the values of a part if it is a simple one; else an empty schema."""
     if isinstance(part, JsonOutput):
         kind = part.schema.get("type") if isinstance(part.schema, Mapping) else None
         return {"type": kind} if kind in ("integer", "number", "boolean", "string") else {}

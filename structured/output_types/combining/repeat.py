@@ -114,7 +114,7 @@ class Repeat(Combination[list[T]]):
         return [self.item.parse(piece) for piece in self._texts(text)]
 
     def _write(self, value: Any) -> str:
-        """Return the text of a list of values, of which each may be the text of an item."""
+        """Return the text of a list of values; each may also be the text of an item."""
         if not isinstance(value, list | tuple):
             raise ValueError("give a list of values, or the text itself")  # noqa: TRY004  a value of another type
         texts = list(map(self.item.write, value))
@@ -136,7 +136,7 @@ class Repeat(Combination[list[T]]):
         return self.separator.join(map(self.item.from_data, data))
 
     def describe(self) -> Description:
-        """Return how many items there are, what stands between them, and what an item is."""
+        """Return how many items there are, their separator, and the type of an item."""
         most = "or more" if self.maximum is None else f"to {self.maximum:,}"
         shown = f"{self.minimum:,} {most} items with {self.separator!r} between each two"
         return described_parts(shown, [shown_part("each item", self.item)], TASK)

@@ -69,7 +69,7 @@ class Alternatives(Combination[T]):
         return [Recogniser(partial(part_automaton, option, None)) for option in self.members]
 
     def parse(self, text: str) -> T:
-        """Return the value of a text. Raises what the first option raises of which it is a text, if all reject it."""
+        """Return the value of a text. If all options reject it, raises the error of the first that has such a text."""
         rejection: Exception | None = None
         for option in self._accepting(text):
             try:
@@ -179,14 +179,14 @@ class Restricted(Combination[T]):
         base, rule = part_automaton(self.base, document), part_automaton(self.rule, document)
         if not isinstance(rule, RegularAutomaton):
             raise SchemaError(
-                f"{self.rule.name} is no regular language, and stands behind {'&' if self.is_included else '-'}",
+                f"{self.rule.name} is no regular language, and is the right side of {'&' if self.is_included else '-'}",
                 remedy="Write a Regex, a Choice or a Text there, or what is combined of these.",
             )
         if self.is_included:
             return self._product([base, rule])
         if not is_of_characters(rule.pattern):
             raise SchemaError(
-                f"{self.rule.name} is JSON, and stands behind -",
+                f"{self.rule.name} is JSON, and is the right side of -",
                 remedy="Write a Regex, a Choice or a Text there, or what is combined of these.",
             )
         try:

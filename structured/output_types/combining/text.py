@@ -51,8 +51,8 @@ class Text(OutputType[str]):
         r"""Take the rules, which hold for the value, without the stop phrase.
 
         Parameters:
-            contains: What it contains: a text or several, all of them, in any order; they may overlap.
-            lacks: What it does not contain: a text or several.
+            contains: One or several texts that it must contain, in any order; they may overlap.
+            lacks: One or several texts that it must not contain.
             characters: The fewest and the most characters (code points); None for no limit.
             words: The fewest and the most words, as `str.split` counts them.
             stop: Stop phrases: the answer ends with the first of them that is written, and has one. Without any, the

@@ -34,9 +34,9 @@ class Tool:
         name: The name by which it is called.
         parameters: The JSON Schema of its arguments, an object; without one it takes none. It is read by the
             specification, like a `JsonSchema`.
-        description: What it does, for the model.
+        description: Its purpose, for the model.
         strict: Whether OpenAI's API shall keep to the schema; here, arguments always do. It is kept for `to_openai`.
-        implementation: What is called with the arguments by name, if it is there.
+        implementation: The function that is called with the arguments by name, if there is one.
 
     Raises:
         SchemaError: The schema is malformed, or not that of an object.

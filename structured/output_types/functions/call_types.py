@@ -1,4 +1,4 @@
-"""Output types whose answers are calls: of Python functions, or of tools that are told by JSON Schemas.
+"""Output types whose answers are calls: of Python functions, or of tools that JSON Schemas describe.
 
 An answer is `{"name": …, "arguments": {…}}`, or a list of those, and is described, compiled and read like any other
 JSON. Then each is made a `Call`.
@@ -170,7 +170,7 @@ def call_type(choices: Sequence[Any], *, parallel: bool = False) -> FunctionType
         raise SchemaError("There is no function to choose", remedy="Give one at least: functions(book, weather).")
     if len(set(are_tools)) > 1:
         raise SchemaError(
-            "Tools stand beside functions, and are read by other rules",
+            "Tools and functions are mixed, and are read by different rules",
             remedy="Write the functions as tools: Tool(name, parameters, implementation=function).",
         )
     return _tool_type(read, parallel) if are_tools[0] else _function_type(read, parallel)

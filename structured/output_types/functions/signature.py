@@ -23,7 +23,7 @@ from structured.errors.values import message, nearest, shown
 
 
 class Docstring(NamedTuple):
-    """What a docstring says, each in one line."""
+    """The summary and the parameters of a docstring, each in one line."""
 
     summary: str
     parameters: dict[str, str]
@@ -32,7 +32,7 @@ class Docstring(NamedTuple):
     def of(cls, documented: Any) -> "Docstring":
         """Return what the docstring of a function says; a text in no known style is its summary.
 
-        The summary is what stands before the first section.
+        The summary is the text before the first section.
         """
         written = inspect.getdoc(documented) or ""
         try:

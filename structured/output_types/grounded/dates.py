@@ -12,7 +12,7 @@
 Two digits after a month are a year with an apostrophe, with the separator before the month (`14-Mar-24`), or where no
 word follows that they may count: `due 14 March 24.`, but `14 March, 12 boxes`.
 
-What is not stated is not filled in: `14 March`, `March 2024` and `tomorrow` are no dates. That is why no library reads
+Parts that are not stated are not filled in: `14 March`, `March 2024` and `tomorrow` are no dates. So no library reads
 the parts: dateutil completes them from today, and dateparser does unless it is told not to; each gives one of several
 readings, and finding dates in a text takes dateparser half a minute for 100,000 characters.
 """
@@ -150,7 +150,7 @@ def stated_times(document: str) -> tuple[Statement[time], ...]:
 def stated_datetimes(document: str) -> tuple[Statement[datetime], ...]:
     """Return every date that has a time beside it, with at most `MAX_GAP` characters between them.
 
-    A time between two dates belongs to either; the span is that of both and of what stands between.
+    A time between two dates belongs to either; the span covers both and the text between them.
     """
     return _statements(_datetimes(stated_dates(document), stated_times(document)))
 

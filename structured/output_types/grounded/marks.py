@@ -1,6 +1,6 @@
 """Grounded values: those that the document states, by construction.
 
-They are marked in the schema. What a mark allows is known when there is a document: see `grounded/`.
+The schema marks them. A document decides which values a mark allows; see `document_statements.py`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -165,7 +165,7 @@ def _signed_and_scaled(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...
 
 
 def _numbers(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...], bool]]:
-    """Yield the numbers without what stands before and after them, and whether that is theirs.
+    """Yield the numbers without signs and units, and whether a sign or unit beside each belongs to it.
 
     The sign and unit of a fraction and of a power of ten are not those of the digits inside.
     """

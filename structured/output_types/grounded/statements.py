@@ -29,7 +29,7 @@ class Statement(Generic[T]):
 
 
 def merged(stated: Iterable[tuple[Span, tuple[T, ...]]]) -> tuple[Statement[T], ...]:
-    """Return what was found by its spans, with the readings of one span together, and without what has none."""
+    """Return statements in the order of their spans: those of one span are joined, those without a reading left out."""
     readings: dict[Span, tuple[T, ...]] = {}
     for span, values in stated:
         known = readings.get(span)

@@ -1,6 +1,6 @@
 """Sizes of answers: the bytes of the shortest and of the longest, and how many there are.
 
-The lengths of a pattern are sums over its nodes. Each node is looked at once, after its parts, so they cost as much as
+The lengths of a pattern are sums over its nodes. Each node is visited once, after its parts, so they cost as much as
 the tree, not as what it unrolls to. Only a pattern that contains itself is visited again, until its shortest length is
 found. The answers of an automaton are its paths: an automaton over bytes has one path for each text. States are visited
 one by one, up to a limit; a larger automaton has an unknown number of answers.
@@ -85,7 +85,7 @@ def _after_their_parts(pattern: Pattern) -> list[Pattern]:
 
 
 def _lengths(node: Pattern, known: dict[int, Lengths]) -> Lengths:  # noqa: C901, PLR0912  one case for each kind of node
-    """Return the lengths of a node, given those of its parts as far as they are known."""
+    """Return the lengths of a node by those of its parts, some of which may still be unknown."""
     parts = [known.get(id(part), _UNKNOWN) for part in parts_of(node)]
     match node:
         case Literal(text):
@@ -202,7 +202,7 @@ def _of_members(node: Members, known: dict[int, Lengths]) -> Lengths:
 
 
 MAX_STATES = 5_000
-"""States of an automaton that are gone through."""
+"""The most states of an automaton that are visited."""
 
 MAX_SHOWN = 1_000
 """Bytes of the longest answer that is shown."""

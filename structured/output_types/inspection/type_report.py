@@ -50,7 +50,7 @@ class FieldReport:
 
 @dataclass(frozen=True, slots=True)
 class Hazard:
-    """What is allowed and may still go wrong, at some paths, and what to write in the type instead."""
+    """A risk in valid answers at some paths, and what to write in the type instead."""
 
     kind: str
     problem: str
@@ -60,11 +60,11 @@ class Hazard:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an answer takes: the nodes of the pattern, the bytes of the shortest answer and of the longest.
+    """The cost of an answer: the nodes of the pattern, the bytes of the shortest answer and of the longest.
 
     `longest` is None where answers may have any length. The nodes are counted, and the lengths are sums over them; no
     automaton is built. Its states are as many as the texts need that are written, which nobody knows beforehand. Of a
-    type that is no JSON, the states of its automaton stand in place of nodes, as far as they were looked at.
+    type that is no JSON, `nodes` counts the states of its automaton that were visited.
     """
 
     nodes: int
@@ -89,7 +89,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
-    """What is known of a type before anything is built. A notebook shows it as a table.
+    """The facts about a type before anything is built. A notebook shows them as a table.
 
     Attributes:
         name: The name of the type.
@@ -97,7 +97,7 @@ class Report:
         fields: For each field of the answer: `path`, `kind`, `status`, `validators`, `refusals`, `same_as` and
             `may_be_left_out`. The status is `"enforced"` (the mask allows only what the schema says), `"checked"` (the
             mask does so, and the functions in `validators` have the last word) or `"refused"`.
-        hazards: What is allowed and may still go wrong: `kind`, `problem`, `remedy` and `paths`.
+        hazards: The risks in valid answers: `kind`, `problem`, `remedy` and `paths`.
         choices: How many unions and lists of values there are.
         cost: The `nodes` of the pattern, and the bytes of the `shortest` and the `longest` answer (None: no limit).
             None if the type is refused.
