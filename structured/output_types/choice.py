@@ -79,7 +79,7 @@ class Choice(OutputType[T], Generic[T]):
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
-        """That of a text, if all values are texts."""
+        """The schema of a string, if all values are strings."""
         return {"type": "string"} if all(type(value) is str for value in self.options.values()) else None
 
     def automaton(self, document: str | None = None) -> RegularAutomaton:  # noqa: ARG002  the same for each document
@@ -115,7 +115,7 @@ class Choice(OutputType[T], Generic[T]):
         return sha256(repr(("choice", *self.options)).encode()).hexdigest()
 
     def basis(self, steps: Steps, value: Any) -> Basis:  # noqa: ARG002  whichever is chosen
-        """Return that a value is concluded: it is one of those that are listed."""
+        """Return "concluded": the type lists the values."""
         return "concluded"
 
     def plain(self, value: Any) -> str:

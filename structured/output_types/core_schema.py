@@ -102,7 +102,7 @@ def reads_byte_sizes(function: Any) -> bool:
 
 
 def noted(shown: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema with what is said of a function, the names of validators added to those that are there."""
+    """Return a schema with the keywords of a function; names of validators are added to those that it has."""
     names = [*shown.get(VALIDATORS, []), *said.get(VALIDATORS, [])]
     said = {keyword: value for keyword, value in said.items() if keyword != VALIDATORS}
     return {**shown, **said, **({VALIDATORS: names} if names else {})}
@@ -210,7 +210,7 @@ def lacks_configuration(definition: Any) -> bool:
 
 
 def restrictions(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a configuration says of the strings and bytes that are valid."""
+    """Return the entries of a configuration that restrict strings and bytes."""
     return {name: config[name] for name in _RESTRICTING if config.get(name)}
 
 
@@ -271,7 +271,7 @@ _BY_THE_AUTHOR = ("pydantic_js_functions", "pydantic_js_annotation_functions")
 
 
 def has_claims(schema: Mapping[str, Any]) -> bool:
-    """Tell whether the author of a type says something of its JSON Schema; a mark of this library only adds a word."""
+    """Tell whether the author of a type changes its JSON Schema; a mark of this library only adds a keyword."""
     metadata = schema.get("metadata") or {}
     functions = [function for key in _BY_THE_AUTHOR for function in metadata.get(key, ())]
     return "pydantic_js_extra" in metadata or not all(
@@ -280,7 +280,7 @@ def has_claims(schema: Mapping[str, Any]) -> bool:
 
 
 def is_open(schema: Mapping[str, Any]) -> bool:
-    """Tell whether it is for the author to say what is read: nothing is validated, or a function comes first."""
+    """Tell whether only the author knows which values are read: nothing is validated, or a function comes first."""
     while schema["type"] in ("default", "nullable", "model-field", "dataclass-field", "typed-dict-field"):
         schema = schema["schema"]
     if schema["type"] == "json-or-python":

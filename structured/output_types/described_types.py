@@ -1,4 +1,4 @@
-"""Output types as plain data, and the output types that such data mean.
+"""Output types as plain data, and back.
 
 Where this library is behind a server, or inside of an engine, it runs in processes of its own and takes requests from
 anybody. So what a request says of its answer is plain data: no code travels, and nothing in it names code. A type of
@@ -57,7 +57,7 @@ class DescribedType(JsonOutput[Any]):
     """The task in the prompt; None for that of every type."""
 
     def compilation(self) -> Compilation:
-        """Return what compiles the description."""
+        """Return the compilation of the description."""
         return Compilation(self.schema, read_whitespace(self.layout.whitespace), Reading.TYPE, self.layout.optional)
 
     @property
@@ -240,4 +240,4 @@ _KINDS: Mapping[str, Callable[..., OutputType[Any]]] = {
 _LISTED = ", ".join(_KINDS)
 
 REMEDY = "Write it with this library, of the same version."
-"""What to do about a constraint that is none."""
+"""The remedy for data that are no constraint."""

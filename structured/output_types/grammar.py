@@ -33,7 +33,7 @@ SHIPPED: dict[str, str] = {
     "sql": "A SELECT statement of SQLite",
     "python": "A Python module",
 }
-"""The grammars that ship, and what they are called."""
+"""The grammars that ship, and their titles."""
 
 
 MAX_SHOWN = 60
@@ -211,12 +211,12 @@ class Grammar(OutputType[T]):
 
     @property
     def reads_more(self) -> bool:
-        """Whether more than the grammar says what its texts are: an indenter, or folders that it imports from."""
+        """Whether the texts depend on more than the grammar: on an indenter, or on folders that it imports from."""
         return self._indenter is not None or bool(self._import_paths)
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
-        """That of a text, if that is the result."""
+        """The schema of a string, if the result is the text."""
         return {"type": "string"} if self.result == "text" else None
 
     def automaton(self, document: str | None = None) -> Automaton:  # noqa: ARG002  it depends on none
@@ -227,7 +227,7 @@ class Grammar(OutputType[T]):
             return self._automaton
 
     def parse(self, text: str) -> T:
-        """Return what a text means: itself, its tree, or what the transformer makes of that. Raises ValueError."""
+        """Return a text, its tree, or the transformed tree. Raises ValueError if the grammar has no such text."""
         from lark.exceptions import LarkError, UnexpectedInput, VisitError
 
         arguments.text("text", text)
@@ -340,7 +340,7 @@ def is_gbnf(grammar: Grammar[Any]) -> bool:
 
 
 def sources_of(grammar: Grammar[Any]) -> tuple[bytes, ...] | None:
-    """Return what the tables of a grammar are made of; None if it has none, or they are known, or that may change."""
+    """Return the sources of the tables of a grammar; None if these are known, or may change, or there are none."""
     from structured.automata.grammar.lark_grammar import sources
 
     is_read = grammar._known is not None or "_read" in vars(grammar)  # noqa: SLF001  of one house

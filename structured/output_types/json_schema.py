@@ -50,7 +50,7 @@ SHALLOW = 40
 
 @dataclass(frozen=True, slots=True, repr=False)
 class JsonSchema:
-    """An output type: what a JSON Schema allows, as plain Python data.
+    """An output type: the values that a JSON Schema allows, as plain Python data.
 
     `extract(JsonSchema({"type": "array", "items": {"type": "integer"}}), "1, 2 and 3")` → `[1, 2, 3]`
 
@@ -110,7 +110,7 @@ class JsonSchema:
     def compilation(
         self, whitespace: WhitespaceName = DEFAULT_WHITESPACE, optional: Optionals = "written"
     ) -> Compilation:
-        """Return what compiles it: numbers are plain, so that no model may run on with digits."""
+        """Return the compilation: numbers are plain, so that no model may run on with digits."""
         assert not isinstance(self.schema, str), "it is read when it is made"
         return Compilation(
             self.schema,
@@ -134,7 +134,7 @@ class JsonSchemaType(JsonOutput[Any]):
     _how_to_limit = "Limit the property, with maxLength or maxItems."
 
     def compilation(self) -> Compilation:
-        """Return what compiles the schema: it is read by the specification."""
+        """Return the compilation of the schema, which is read by the specification."""
         written = self.source.compilation(*self.layout)
         return written if self.schema is self.source.schema else replace(written, root=self.schema)
 
@@ -182,7 +182,7 @@ def nesting(value: Any) -> int:
 
 
 def check_text(value: Any, what: str) -> None:
-    """Refuse a text in a value that no UTF-8 has: one with a lone surrogate, which is half a character."""
+    """Raise SchemaError for a text in a value with a lone surrogate, which UTF-8 cannot encode."""
     left: list[tuple[Any, Path]] = [(value, None)]
     while left:
         one, path = left.pop()
@@ -203,7 +203,7 @@ def check_text(value: Any, what: str) -> None:
 
 
 def check_document(value: Any, what: str) -> None:
-    """Refuse a schema that is nested too deeply to be read, or that holds what is not a character."""
+    """Raise SchemaError for a schema that is nested too deeply to be read, or holds a lone surrogate."""
     check_nesting(value, what)
     check_text(value, what)
 
@@ -267,7 +267,7 @@ def _name(name: object) -> str:
 
 
 def _check(schema: Schema, draft: Draft) -> None:
-    """Refuse what the metaschema of a draft does not allow."""
+    """Raise SchemaError for a schema that the metaschema of its draft does not allow."""
     from jsonschema import FormatChecker
     from jsonschema import SchemaError as MalformedError
 

@@ -23,8 +23,8 @@ Missing = Literal[True] | Sequence[str]
 """The fields that may be missing: all of them, or those at some paths."""
 
 KEPT, DROPPED, LEFT_OUT = "null", "dropped", "left out"
-"""How a field says that it is missing: by null, which the type reads; by null, which is dropped before the type reads
-the answer; or by not being there."""
+"""The ways in which an answer marks a field as missing: null, which the type reads; null, which is dropped before the
+type reads the answer; or by leaving it out."""
 
 _CHOSEN = "chosen"
 
@@ -81,7 +81,7 @@ def _nullable(part: Subschema, schema: Any) -> Any:
 
 
 class _Everywhere:
-    """Lets every field be null that cannot say otherwise that there is nothing."""
+    """Makes every field nullable that cannot express otherwise that there is nothing."""
 
     def __init__(self, root: Subschema) -> None:
         self.root = root

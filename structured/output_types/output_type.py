@@ -80,7 +80,7 @@ class OutputType(ABC, Generic[T]):
 
     @property
     def how_to_limit(self) -> str:
-        """What to write in the type to limit the length of its texts, as a sentence; an empty text if nothing is."""
+        """The way to limit the length of the texts, as a sentence; an empty text if all are limited."""
         return ""
 
     @property
@@ -99,7 +99,7 @@ class OutputType(ABC, Generic[T]):
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
-        """The JSON Schema of what a value is in a file, where there is no `root`; None if it may be anything.
+        """The JSON Schema of a value in a file, if there is no `root`; None if it may be anything.
 
         By it a table has a column for the values.
         """
@@ -111,7 +111,7 @@ class OutputType(ABC, Generic[T]):
 
     @abstractmethod
     def parse(self, text: str) -> T:
-        """Return what an answer says. Raises ValueError if it is rejected, by a validator for example."""
+        """Return the value of an answer. Raises ValueError if it is rejected, by a validator for example."""
 
     @abstractmethod
     def describe(self) -> Description:
@@ -119,7 +119,7 @@ class OutputType(ABC, Generic[T]):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of what tells this type from others; by default, of its name and description."""
+        """The SHA-256 of the facts that distinguish this type from others; by default, its name and description."""
         return sha256(repr((self.name, self.describe())).encode(errors="surrogatepass")).hexdigest()
 
     def pieces(self, text: str) -> Sequence[Piece] | None:  # noqa: ARG002  an answer has no pieces by itself
@@ -265,7 +265,7 @@ _OPERATORS: dict[str, Operator] = {}
 
 
 def define_operators(operators: Mapping[str, Operator]) -> None:
-    """Say what the operators between output types make: combinations, which are output types and know of all others."""
+    """Define the operators between output types: they make combinations, which import all other output types."""
     _OPERATORS.update(operators)
 
 
@@ -273,7 +273,7 @@ _MEMBERS = sorted(get_protocol_members(Automaton))
 
 
 def check_interface(output_type: OutputType[Any]) -> None:
-    """Raise SchemaError if a type has no name, is not supported, or has parts or a schema that are none."""
+    """Raise SchemaError if a type has no name, is not supported, or returns parts or a schema of a wrong kind."""
     kind = type(output_type).__name__
     name = getattr(output_type, "name", None)
     if not isinstance(name, str):

@@ -50,7 +50,7 @@ def path_to_steps(path: str) -> Steps:
 
 
 def leaves(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
-    """Yield the values in some data that hold no others, and what leads to them.
+    """Yield the values in some data that hold no others, with the steps to them.
 
     `{"a": [1, {"b": "x"}], "c": []}` → `(("a", 0), 1)`, `(("a", 1, "b"), "x")`
     """

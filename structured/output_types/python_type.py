@@ -34,7 +34,7 @@ class PythonType(JsonOutput[T]):
     """The type itself."""
 
     def compilation(self) -> Compilation:
-        """Return what compiles the schema: it is read as the description of a type."""
+        """Return the compilation of the schema, which is read as the description of a type."""
         whitespace = read_whitespace(self.layout.whitespace)
         return Compilation(self.schema, whitespace, Reading.TYPE, self.layout.optional)
 

@@ -67,7 +67,7 @@ class Row(Combination[T]):
         return [f"{{{name}}}" for name in self._names]
 
     def pieces(self, text: str) -> list[Piece]:
-        """Return where the parts that have values stand in a text. Raises ValueError if it is none of the texts."""
+        """Return the pieces of the parts that have values. Raises ValueError if it is none of the texts."""
         names = iter(self._steps)
         return [
             Piece(next(names), part, start, end)
@@ -85,7 +85,7 @@ class Row(Combination[T]):
         return [(name,) for name in self._names]
 
     def parse(self, text: str) -> T:
-        """Return what the parts of a text say. Raises ValueError if a part is rejected, or it is no such text."""
+        """Return the values of the parts of a text. Raises ValueError if a part is rejected, or it is no such text."""
         return self._whole([part.parse(piece) for part, piece in zip(self.members, self._texts(text), strict=True)])
 
     @abstractmethod
@@ -119,7 +119,7 @@ class Row(Combination[T]):
 
 
 class Concatenation(Row[T]):
-    """Texts of its parts, one behind the other; what `a + b` makes of output types and fixed texts.
+    """A concatenation of output types and fixed texts, as `a + b` makes it.
 
     Its value is the tuple of those of the parts that are no fixed texts; of a single one, that value itself.
     """
@@ -135,7 +135,7 @@ class Concatenation(Row[T]):
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
-        """That of the one value; several have a list of fixed length."""
+        """The schema of the one value, or of a list of fixed length."""
         schemas = [dict(value_schema_of(part)) for part in self.members]
         if len(schemas) == 1:
             return schemas[0] or None
@@ -161,7 +161,7 @@ class Concatenation(Row[T]):
         return [()] if len(self.members) == 1 else [(place,) for place in range(len(self.members))]
 
     def to_data(self, text: str) -> Any:
-        """Return what the parts say as plain data, several as a list."""
+        """Return the plain data of the parts, several as a list."""
         data = [part.to_data(piece) for part, piece in zip(self.members, self._texts(text), strict=True)]
         return data[0] if len(data) == 1 else data
 
@@ -172,7 +172,7 @@ class Concatenation(Row[T]):
 
 
 class Template(Row[T]):
-    """A text with places for output types; what `template` makes."""
+    """A text with places for output types, as `template` makes it."""
 
     def __init__(self, text: str, parts: Mapping[str, OutputType[Any]], result: Callable[..., T]) -> None:
         """Take a text with a place for each part. Raises PatternError where it is none."""
@@ -220,7 +220,7 @@ class Template(Row[T]):
         return {name: part.plain(value) for name, part, value in values}
 
     def to_data(self, text: str) -> Any:
-        """Return what the parts say as plain data, by their names: they are voted on one by one."""
+        """Return the plain data of the parts by their names; each is voted on by itself."""
         pieces = zip(self._names, self.members, self._texts(text), strict=True)
         return {name: part.to_data(piece) for name, part, piece in pieces}
 

@@ -32,7 +32,7 @@ Span = tuple[int, int, int]
 """A position, and where the text of its automaton starts and ends, in characters."""
 
 _After = dict[Member, Member | None]
-"""For each member at one byte that leads to the end what it is after that byte; None if it reads no more."""
+"""Each member at one byte that leads to the end, with its successor after that byte; None if it reads no more."""
 
 
 def split(positions: Positions, text: str, *, longest: bool = True) -> list[Span] | None:
@@ -69,7 +69,7 @@ def _spans(ends: list[tuple[int, int]], data: bytes) -> Iterator[Span]:
 
 
 def _leading_to_the_end(positions: Positions, data: bytes) -> list[_After]:
-    """Return for each byte the members before it that lead to the end, with what they are after it."""
+    """Return for each byte the members before it that lead to the end, each with its successor."""
     reached = [positions.closure(positions.begun(positions.first))]
     steps: list[dict[Member, Member]] = []
     for byte in data:
@@ -104,7 +104,7 @@ def _spread(positions: Positions, members: list[Member], here: _After, may_end: 
 
 
 def _follower(positions: Positions, member: Member, here: _After) -> Member | None:
-    """Return what follows a member whose text ends, of those that lead to the end."""
+    """Return the member that follows one whose text ends, of those that lead to the end."""
     position, state = member
     if not positions.automata[position].accepts(state):
         return None
@@ -194,7 +194,7 @@ class Combination(OutputType[T]):
     """The output types that it is made of."""
 
     def _take(self, parts: Iterable[OutputType[Any]], name: str) -> None:
-        """Take over what is known of the parts."""
+        """Take the members, and derive from them what a combination states of itself."""
         self.members = tuple(parts)
         self.name = name if len(name) <= MAX_NAME else f"{name[:MAX_NAME]}…"
         self.depends_on_document = any(part.depends_on_document for part in self.members)
@@ -205,11 +205,11 @@ class Combination(OutputType[T]):
 
     @abstractmethod
     def _expression(self, document: str | None) -> Expression:
-        """Return what is combined for a document."""
+        """Return the expression that is combined for a document."""
 
     @abstractmethod
     def _written_down(self) -> tuple[object, ...]:
-        """Return what tells it from other combinations, but for its parts."""
+        """Return the arguments, but for the parts, that distinguish it from other combinations."""
 
     def automaton(self, document: str | None = None) -> Automaton:
         """Return the automaton of the texts."""
@@ -235,7 +235,7 @@ class Combination(OutputType[T]):
         return value
 
     def _is_text(self, text: str) -> bool:
-        """Tell whether something is one of the texts, whatever validators say."""
+        """Tell whether a text is of the type, before validators."""
         try:
             self.pieces(text)
         except ValueError:
@@ -244,7 +244,7 @@ class Combination(OutputType[T]):
 
     @property
     def how_to_limit(self) -> str:
-        """What limits the parts, each once."""
+        """The limits of the parts, each once."""
         return " ".join(dict.fromkeys(part.how_to_limit for part in self.members if part.how_to_limit))
 
     def check(self) -> None:
@@ -261,13 +261,13 @@ class Combination(OutputType[T]):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of what is combined, and how."""
+        """The SHA-256 of the kind of combination, its arguments and its parts."""
         written = (type(self).__name__, *self._written_down(), *(part.digest for part in self.members))
         return sha256(repr(written).encode(errors="surrogatepass")).hexdigest()
 
     @cached_property
     def _positions(self) -> Renewing[Positions]:
-        """The positions of the parts, by which a text is split. Those of any document: none is known any more."""
+        """The positions of the parts, by which a text is split, for any document."""
         return Renewing(lambda: Positions.of(self._expression(None)))
 
     def _split(self, text: str) -> list[Span]:
@@ -315,13 +315,13 @@ def value_schema_of(part: OutputType[Any]) -> Mapping[str, Any]:
 
 
 def shown_part(name: str, part: OutputType[Any]) -> str:
-    """Return what a prompt says of a part."""
+    """Return the description of a part in a prompt."""
     label, text = part.describe()[:2]
     return f"{name} is {of_this(label)}:\n{_indented(text)}"
 
 
 def of_this(label: str) -> str:
-    """Return what a prompt calls something below a label: `of this type`, `one of these choices`."""
+    """Return how a prompt refers to the text below a label: `of this type`, `one of these choices`."""
     lowered = f"{label[:1].lower()}{label[1:]}"
     return f"one of these {lowered}" if lowered.endswith("s") else f"of this {lowered}"
 

@@ -1,4 +1,4 @@
-"""Unions, intersections and differences of output types: what `a | b`, `a & b` and `a - b` make."""
+"""Unions, intersections and differences of output types, as `a | b`, `a & b` and `a - b` make them."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
@@ -31,7 +31,7 @@ TASK = "Decide by the text which of these formats applies, and answer in that fo
 
 
 class Alternatives(Combination[T]):
-    """Texts of any of its options; what `a | b` makes.
+    """A union of output types, as `a | b` makes it.
 
     The value of a text is that of the first option that accepts it, with its validators.
     """
@@ -53,7 +53,7 @@ class Alternatives(Combination[T]):
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
-        """That of any of the options; None if one may be anything."""
+        """The schemas of the options; None if the value of one may be anything."""
         schemas = [dict(value_schema_of(option)) for option in self.members]
         if not all(schemas):
             return None
@@ -130,7 +130,7 @@ class Alternatives(Combination[T]):
         return [Piece((), self._reading(text), 0, len(text))]
 
     def to_data(self, text: str) -> Any:
-        """Return what a text says as the option that it is read by."""
+        """Return the plain data of a text by the option that reads it."""
         return self._reading(text).to_data(text)
 
     def from_data(self, data: Any) -> str:
@@ -148,7 +148,7 @@ class Alternatives(Combination[T]):
         raise ValueError(f"{described(data)} is no data of {self.name}")
 
     def describe(self) -> Description:
-        """Return what each option is."""
+        """Return the descriptions of the options."""
         names = [f"option {number}" for number in range(1, len(self.members) + 1)]
         return described_parts("One of these:", map(shown_part, names, self.members), TASK)
 
@@ -162,10 +162,10 @@ def alternatives(left: object, right: object) -> "Alternatives[Any]":
 
 
 class Restricted(Combination[T]):
-    """The texts of an output type that are of another as well, or are not; its value is that of the first."""
+    """The texts of an output type that are also of another, or are not; their values are those of the first."""
 
     def __init__(self, base: OutputType[T], rule: OutputType[Any], *, is_included: bool) -> None:
-        """Take the type, and what its texts have to be, or must not be."""
+        """Take the type, and the type that its texts have to be of, or must not be of."""
         self.base = base
         self.rule = rule
         self.is_included = is_included
@@ -216,21 +216,21 @@ class Restricted(Combination[T]):
 
     @property
     def how_to_limit(self) -> str:
-        """What limits the type."""
+        """The limit of the type."""
         return self.base.how_to_limit
 
     @property
     def parts(self) -> Annotation | None:
-        """Those of the type."""
+        """The parts of the type."""
         return self.base.parts
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
-        """That of the type."""
+        """The schema of the values of the type."""
         return value_schema_of(self.base) or None
 
     def parse(self, text: str) -> T:
-        """Return what the type makes of a text. Raises ValueError if the text is none of those."""
+        """Return the value of a text. Raises ValueError if it is no such text."""
         if not self._recogniser.accepts(text):
             raise ValueError(f"{shown(text)} is no text of {self.name}")
         return self.base.parse(text)
@@ -245,7 +245,7 @@ class Restricted(Combination[T]):
         return self.base.plain(value)
 
     def to_data(self, text: str) -> Any:
-        """Return what a text says as the type does."""
+        """Return the plain data of a text, as the type does."""
         return self.base.to_data(text)
 
     def from_data(self, data: Any) -> str:
@@ -257,7 +257,7 @@ class Restricted(Combination[T]):
         return [Piece((), self.base, 0, len(text))]
 
     def describe(self) -> Description:
-        """Return the type, and what restricts it."""
+        """Return the descriptions of the type and of its restriction."""
         base, rule = self.base.describe(), self.rule.describe()
         verb = "is also" if self.is_included else "must not be"
         return base._replace(text=f"{base.text}\n\nThe whole answer {verb} {of_this(rule.label)}:\n{rule.text}")

@@ -1,4 +1,4 @@
-"""Free text with rules: what it contains, what it lacks, how long it is, and where it stops."""
+"""Free text with rules: texts that it contains or lacks, its length, and its stop phrases."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -87,7 +87,7 @@ class Text(OutputType[str]):
 
     @property
     def value_schema(self) -> Mapping[str, Any]:
-        """That of a text."""
+        """The schema of a string."""
         return {"type": "string"}
 
     @property
@@ -160,16 +160,16 @@ class Text(OutputType[str]):
         raise ValueError(f"{shown(value)} is no value of {self.name}")
 
     def describe(self) -> Description:
-        """Return the rules in words."""
+        """Return the rules as a description."""
         return Description(
             "Text",
-            "\n".join(self._told()) or "any text",
+            "\n".join(self._rules_in_words()) or "any text",
             answer="Text",
             task="Write what is asked for, and nothing else.",
         )
 
-    def _told(self) -> list[str]:
-        """Return what the text has to be."""
+    def _rules_in_words(self) -> list[str]:
+        """Return the rules in words."""
         rules = [f"contains {phrase!r}" for phrase in self.contains]
         rules += [f"does not contain {phrase!r}" for phrase in self.lacks]
         for noun, (fewest, most) in (("characters", self.characters), ("words", self.words)):

@@ -50,7 +50,7 @@ class _CallType(JsonOutput[Any]):
         return f"functions({', '.join([*names, *(['parallel=True'] if self.parallel else [])])})"
 
     def compilation(self) -> Compilation:
-        """Return what compiles the schema: what has a default, or is not required, may be left out."""
+        """Return the compilation of the schema: arguments that are not required may be left out."""
         compilation = super().compilation()  # type: ignore[safe-super]  # of the class beside it
         return replace(compilation, optional="omittable") if compilation.optional == "written" else compilation
 
@@ -262,6 +262,6 @@ def _by_name(named: list[tuple[str, Callable[..., Any]]]) -> dict[str, Callable[
 
 
 def _type_name(by_name: Mapping[str, object], parallel: bool) -> str:
-    """Return what the type is called in messages: `book | weather`, or the list of those."""
+    """Return the name of the type in messages: `book | weather`, or the list of those."""
     name = " | ".join(by_name)
     return f"list[{name}]" if parallel else name

@@ -30,7 +30,7 @@ class Docstring(NamedTuple):
 
     @classmethod
     def of(cls, documented: Any) -> "Docstring":
-        """Return what the docstring of a function says; a text in no known style is its summary.
+        """Read the docstring of a function; a text in no known style is its summary.
 
         The summary is the text before the first section.
         """

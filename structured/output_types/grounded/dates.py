@@ -77,7 +77,7 @@ _NO_COUNT = re.compile(
     r"|um|bis|und|ist|war|à|au|et|a|y|e|om|tot|en)\b",
     re.IGNORECASE,
 )
-"""What may follow a year of two digits, and not a number that counts what the next word names."""
+"""The texts that may follow a year of two digits, but not a count, as in `12 boxes`."""
 
 _YEAR_FIRST = re.compile(
     r"(?<!\d)(?P<year>\d{4})(?:(?P<separator>[-/.])(?P<month>\d{1,2})(?P=separator)(?P<day>\d{1,2})(?!\d)"

@@ -17,7 +17,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Statement(Generic[T]):
-    """Where a document states a value, and what it can be read as.
+    """A span of a document that states a value, and its readings.
 
     Attributes:
         span: Start and end, in characters of the document as given.

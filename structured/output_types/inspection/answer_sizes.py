@@ -69,7 +69,7 @@ def text_lengths(pattern: Pattern) -> Lengths:
 
 
 def _after_their_parts(pattern: Pattern) -> list[Pattern]:
-    """Return every node once, after all that it is made of, but for references, which may lead back."""
+    """Return every node once, after its parts, but for references, which may lead back."""
     ordered: list[Pattern] = []
     seen: set[int] = set()
     open_ends = [(pattern, False)]
@@ -212,7 +212,7 @@ _Arcs = Sequence[tuple[int, int]]
 
 
 def inspect_texts(automaton: Automaton, how_to_limit: str = "") -> tuple[Cost, Answers, tuple[Hazard, ...]]:
-    """Return what an answer costs, which answers there are, and what may go wrong.
+    """Return the cost of an answer, the number of answers with examples, and their hazards.
 
     `how_to_limit` is what their type says of that.
     """
@@ -304,7 +304,7 @@ _OTHER_DIGIT = "\N{ARABIC-INDIC DIGIT THREE}".encode()
 def _hazards(
     automaton: Automaton, states: dict[int, _Arcs], how_to_limit: str, *, is_limited: bool | None
 ) -> Iterator[Hazard]:
-    """Yield what may go wrong with answers that are allowed."""
+    """Yield the hazards of valid answers."""
     where = ("",)
     if is_limited is False:
         problem = "An answer without a limit: it may use the whole budget."

@@ -32,7 +32,7 @@ from structured.regex import Pattern, nodes_of
 
 @dataclass(slots=True, eq=False)
 class Part:
-    """A schema that was walked through, and those below it; `is_branch` tells that it is one of several to choose."""
+    """A visited schema, and those below it; `is_branch` tells whether it is a branch of a union."""
 
     schema: Subschema
     below: "list[Part]" = field(default_factory=list)
@@ -161,7 +161,7 @@ class Survey:
             yield from self._properties(part, path, field)
 
     def _definition(self, part: Subschema, path: str, field: _Field) -> Iterator[Part]:
-        """Walk through what a `$ref` leads to, unless it leads back."""
+        """Walk through the definition that a `$ref` leads to, unless it leads back."""
         try:
             target = follow(part)
         except SchemaError:
@@ -225,7 +225,7 @@ def inspect_type(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WH
 
 
 def _inspect_texts(output_type: OutputType[Any]) -> Report:
-    """Return what is known of a type whose answers are no JSON, by its automaton."""
+    """Return the report on a type whose answers are no JSON, by its automaton."""
     check_interface(output_type)
     if output_type.depends_on_document:
         raise SchemaError(
@@ -264,7 +264,7 @@ _Refusals = dict[tuple[str, str | None, str], SchemaError]
 
 
 MAX_WORK = 20_000
-"""Schemas and branches that are compiled in search of refusals; what would be found after that is found next time."""
+"""The most schemas and branches that are compiled in search of refusals; further ones are reported next time."""
 
 
 class _Search:
@@ -294,6 +294,6 @@ class _Search:
 
 
 def _is_left_out(branch: Part, inner: _Refusals, outer: SchemaError) -> bool:
-    """Tell whether a part is a branch that nothing satisfies, while another is what has to be changed."""
+    """Tell whether a part is a branch that nothing satisfies, while another part is the one to change."""
     first = next(iter(inner.values()), None)
     return branch.is_branch and isinstance(first, UnsatisfiableError) and not isinstance(outer, UnsatisfiableError)

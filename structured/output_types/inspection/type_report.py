@@ -21,7 +21,7 @@ Status = Literal["enforced", "checked", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class FieldReport:
-    """A field of the answer: what it may hold, and who sees to that.
+    """A field of the answer: its type, and how that is enforced.
 
     `path` leads to it in the answer: `lines[].price`, `pet (cat).lives`; "" is the whole answer. `kind` is its type as
     the prompt puts it; of a whole answer that is described in several lines, the name of the type. `validators` are the
@@ -194,7 +194,7 @@ def _shown_status(field: FieldReport) -> Html:
 
 
 def shown_cost(report: Report) -> str:
-    """Return what an answer takes and, of a type that is no JSON, which answers there are."""
+    """Return the cost of an answer and, of a type that is no JSON, the number of answers with examples."""
     cost = report.cost
     if cost is None:
         return "Nothing can be extracted."
@@ -304,7 +304,7 @@ _FIELDS = {"additionalProperties", "patternProperties", "properties", "required"
 
 
 def hazards_of(part: Subschema) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the hazards that a schema has by itself, without those of the schemas in it: kind, and what it names."""
+    """Yield the kinds of hazards of a schema, without those of the schemas in it, each with the names in its text."""
     if isinstance(part.schema, Mapping) and not part.location.is_type:
         yield from _slips(part.schema, part.location.keys)
     for kind in _kinds_of(part.schema, part.location.is_type):
@@ -312,7 +312,7 @@ def hazards_of(part: Subschema) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _slips(schema: Mapping[str, Any], keys: Sequence[str | int]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield what the author of a schema may have misspelt."""
+    """Yield keywords and properties that the author of a schema may have misspelt."""
     for keyword in schema.keys() - _KNOWN:
         for near in get_close_matches(keyword, _ASSERTIONS, n=1, cutoff=_SIMILAR):
             yield "keyword", (keyword, near)
@@ -325,7 +325,7 @@ def _slips(schema: Mapping[str, Any], keys: Sequence[str | int]) -> Iterator[tup
 
 
 def _kinds_of(schema: object, is_type: bool) -> Iterator[str]:
-    """Yield the kinds of hazards that a schema has by what it allows."""
+    """Yield the kinds of hazards of the values that a schema allows."""
     if not isinstance(schema, Mapping) or schema.keys() <= ANNOTATIONS:
         yield "anything"
         return
