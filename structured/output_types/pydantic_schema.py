@@ -130,7 +130,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         self._check_claim(truth, json_schema)
 
     def definitions_schema(self, schema: core_schema.DefinitionsSchema) -> JsonSchemaValue:
-        """Remember what the definitions are."""
+        """Keep the definitions, to look up references in them."""
         self._core_definitions |= {definition["ref"]: definition for definition in schema["definitions"]}
         self._unconfigured += [
             definition["ref"].partition(":")[0]
@@ -217,7 +217,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         return super().complex_schema(schema) | {"format": "complex"}
 
     def url_schema(self, schema: core_schema.UrlSchema) -> JsonSchemaValue:
-        """Name what a URL is constrained to as Pydantic does."""
+        """Name the constraints of a URL as Pydantic does."""
         constraints = _present(schema, "allowed_schemes", "host_required", "max_length")
         return {"type": "string", "format": "uri"} | constraints
 
@@ -308,7 +308,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         return self.generate_inner(schema)
 
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
-        """Name the function that chooses the branch among the validators: it is run on the finished answer.
+        """Add the function that chooses the branch to the validators: it is run on the finished answer.
 
         Add `discriminator_function` where it is a value deep inside that chooses.
         """

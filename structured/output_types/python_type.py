@@ -104,7 +104,7 @@ def type_name(output_type: object) -> str:
 
 
 def _refuse_other_kinds(value: object) -> None:
-    """Refuse what is often taken for a type, with what to write in its place."""
+    """Raise SchemaError for a value that is often taken for a type, with a remedy."""
     if isinstance(value, str):
         problem, remedy = f"{shown(value)} is a string", "Pass the type itself, without quotes, before the text."
         if len(value.split()) == 1:
@@ -132,7 +132,7 @@ def _refuse_other_kinds(value: object) -> None:
 
 
 def _undefined(output_type: object, error: Exception) -> str:
-    """Return what Pydantic did not find of the names in a type; nothing if that is not what it says."""
+    """Return the undefined names in a type that Pydantic reports; nothing for another error."""
     if isinstance(error, PydanticUndefinedAnnotation):
         return repr(error.name)
     if not isinstance(error, PydanticUserError) or error.code != "class-not-fully-defined":
@@ -141,7 +141,7 @@ def _undefined(output_type: object, error: Exception) -> str:
 
 
 def _quoted(annotation: object) -> Iterator[str]:
-    """Yield the names that stand in quotes inside an annotation, or in a model that waits for what they name."""
+    """Yield the quoted names in an annotation, and in a model whose annotations cannot be resolved yet."""
     if isinstance(annotation, str | ForwardRef):
         yield annotation if isinstance(annotation, str) else annotation.__forward_arg__
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

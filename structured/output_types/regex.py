@@ -157,12 +157,12 @@ class Regex(OutputType[T], Generic[T]):
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
-        """That of a text, unless it is converted."""
+        """The schema of a string, unless the text is converted."""
         return {"type": "string"} if self.convert is None and self.groups is None else None
 
     @cached_property
     def pattern(self) -> Pattern:
-        """The texts. Raises PatternError where there is none, or the automaton of them is too large."""
+        """The texts. Raises PatternError if there are none, or their automaton is too large."""
         return matched_texts(self.whole, self.source)
 
     @property
@@ -207,7 +207,7 @@ class Regex(OutputType[T], Generic[T]):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the expression and of how it is read."""
+        """The SHA-256 of the expression, its flags and its dialect."""
         written = repr(("regex", self.source, int(self.flags), self.dialect))
         return sha256(written.encode(errors="surrogatepass")).hexdigest()
 
@@ -330,7 +330,7 @@ _ONLY_THE_EXPRESSION = "Extract it as it is: only the regular expression is miss
 
 
 def _name_at(location: Location, root: str) -> str:
-    """Return what a schema is called: by the last key of its place, or as the type if it is the whole."""
+    """Return the name of a schema: the last key of its place, or the name of the type."""
     return str(location.keys[-1]) if location.keys else root
 
 

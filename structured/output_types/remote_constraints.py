@@ -58,7 +58,7 @@ class RegexConstraint:
     pattern: Pattern
     """The expression, without lookaround."""
     common: str | None
-    """How it is written, if it means the same to Python, Rust and JavaScript."""
+    """The expression as written, if it means the same to Python, Rust and JavaScript."""
 
     @property
     def portable(self) -> str:
@@ -117,8 +117,8 @@ _STANDARD = frozenset(
         *("patternProperties", "prefixItems", "properties", "propertyNames", "required", "title", "type"),
     }
 )
-"""The keywords of the specification that types have, without annotations that fill in what is missing, and without
-`uniqueItems`: a set may be told an item twice."""
+"""The keywords of the specification that types have, without `default`, and without `uniqueItems`: an answer may repeat an
+item of a set."""
 
 _ASSERTION = re.compile(r"\(\?(?:=|!|<=|<!|>)|[*+?}]\+")
 """Lookaround, atomic groups and possessive quantifiers of Python."""
@@ -254,7 +254,7 @@ READ_STRICTLY = (Choice, Grammar, JsonSchemaType, Regex)
 
 
 class AnswerCheck:
-    """Tells whether a text that nobody guided is an answer of a type, whatever its validators say.
+    """Tells whether an unguided text is an answer of a type, before its validators.
 
     Parameters:
         output_type: The type.

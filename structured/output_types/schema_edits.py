@@ -13,7 +13,7 @@ from structured.output_types.paths import branch, branches, entry, member
 from structured.output_types.schema_parts import all_parts, flat
 
 Change = Callable[[Subschema, Any], Any]
-"""Returns the schema of a field, given its part of the schema as it was, and what edits inside have made of that."""
+"""Returns the changed schema of a field, by its part of the original schema and its schema with the edits inside it."""
 
 FIELDS = frozenset({"properties"})
 """The keyword that holds fields. The items of a list are not fields."""

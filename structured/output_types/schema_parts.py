@@ -1,4 +1,4 @@
-"""Parts of a schema: those that describe a place in an answer, those that one leads to, and what their author says."""
+"""Parts of a schema: those that describe a place in an answer, those that a part leads to, and the remarks on them."""
 
 import json
 import re
@@ -77,7 +77,7 @@ def flat(parts: list[Subschema], seen: set[Identity] | None = None) -> list[Subs
 
 
 def below(part: Subschema, step: str | int) -> Iterator[Subschema]:
-    """Yield what a part says of one of its members or items."""
+    """Yield the parts that describe a member or an item."""
     if isinstance(step, str):
         patterns = [pattern for pattern in part.schema.get("patternProperties", ()) if _is_found(pattern, step)]
         yield from (part.below("patternProperties", pattern) for pattern in patterns)
@@ -127,7 +127,7 @@ def reached(part: Subschema) -> Iterator[Subschema]:
 
 
 def inside(part: Subschema) -> Iterator[Subschema]:
-    """Yield what the references of a schema lead to, and the schemas directly inside it that are no definitions."""
+    """Yield the targets of the references of a schema, and the schemas directly inside it that are no definitions."""
     if isinstance(part.schema, Mapping):
         yield from known_targets(part)
         for keys, _ in subschemas(part.schema, part.location.draft):
@@ -136,7 +136,7 @@ def inside(part: Subschema) -> Iterator[Subschema]:
 
 
 def known_targets(part: Subschema) -> Subschemas:
-    """Return what the references of a schema lead to; nothing if one of them leads nowhere."""
+    """Return the targets of the references of a schema; nothing if one of them leads nowhere."""
     try:
         return targets(part)
     except SchemaError:
@@ -167,9 +167,9 @@ def _only_refers(part: Subschema) -> bool:
 
 
 def remark(part: Subschema, title: str = "", seen: Iterable[Identity] = ()) -> str:
-    """Return what is said of a value and of its items: `Title: description; e.g. "an example"`.
+    """Return the remark on a value and on its items: `Title: description; e.g. "an example"`.
 
-    Nothing is said of those where fields are, which have comments of their own, and of those seen, which have names.
+    Parts with fields have none, since the fields have remarks of their own, nor have parts that are seen.
     """
     described = "; ".join(_gathered(part, lambda schema: list(filter(None, [description_of(schema)])), set(seen)))
     said = ": ".join(filter(None, [title, described]))
@@ -238,6 +238,6 @@ def is_generated(title: str, name: str) -> bool:
 
 
 def quoted(value: Any) -> str:
-    """Return a value as JSON on one line: also what JSON leaves as it is, and others take for the end of a line."""
+    """Return a value as JSON on one line; line separators of Unicode, which JSON leaves as they are, are escaped."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text.translate({0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"})

@@ -54,13 +54,13 @@ MAX_WINDOWS = 32
 """The most places that are searched for a text by edit distance; fewer where it is long."""
 
 MAX_ASSIGNMENTS = 10_000_000
-"""Pairs of values that are the same and of places, among which the best are chosen."""
+"""The most pairs of equal values and places among which the best are chosen."""
 
 MIN_FUZZY_LENGTH, MAX_FUZZY_LENGTH = 4, 1_000
 """Characters of a text that is looked for by edit distance."""
 
 FUZZY_SCORE = 85
-"""The share of characters, in per cent, that a text has in common with what it is found as.
+"""The least share of characters, in per cent, that a text has in common with the place where it is found.
 
 Of texts with one or two wrong letters, 80 % are found; of texts of other documents of the same kind, 0.3 %.
 """
@@ -146,7 +146,7 @@ def _exact(value: str | float | Decimal) -> str | Decimal:
 
 
 class _Search:
-    """A document, and what is prepared of it to find values, once that is needed."""
+    """A document, with the indexes of it that a search for values needs, built on demand."""
 
     def __init__(self, document: str) -> None:
         self.document = document
@@ -434,7 +434,7 @@ def _record(path: Steps) -> Steps:
 
 
 def _assign(indices: list[int], mentions: list[Mention], neighbours: _Neighbours) -> Iterator[tuple[int, Mention]]:
-    """Yield for each of the same values one of the places where it stands: a place of its own if there are enough.
+    """Yield a place for each of some equal values: one of its own if there are enough.
 
     Values and places keep their order, by where the values are expected; among the ways to do so, the one with the
     least distance between where they are expected and where they stand, and the first of several.

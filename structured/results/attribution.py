@@ -55,14 +55,14 @@ def _log_probability(token: SampledToken) -> float:
 
 
 class Sureness(NamedTuple):
-    """How sure a model was of a value: `confidence` and `agreement` of its evidence."""
+    """The confidence of a model in a value, and the agreement of its samples."""
 
     confidence: float | None
     agreement: float | None = None
 
 
 Before = Mapping[str, Sureness]
-"""How sure the model was of each leaf of an earlier answer, by their paths."""
+"""The confidence in each leaf of an earlier answer, by their paths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +77,14 @@ class Kept:
         return any(steps[: len(place)] == place for place in self.places)
 
     def sureness(self, leaf: Leaf) -> Sureness | None:
-        """Return how sure the model was of a leaf when it was written; None if it was to be written again."""
+        """Return the confidence in a leaf when it was written first; None if it was to be written again."""
         return None if self.is_open(leaf.steps) else self.before.get(leaf.path)
 
 
 def sureness(output_type: OutputType[Any], generation: Generation, kept: Kept | None = None) -> Before:
-    """Return how sure the model was of each leaf of what it wrote.
+    """Return the confidence of the model in each leaf of a generation, by the path.
 
-    How sure it was of a value that was kept is known from before, since nothing was left to be sampled.
+    The confidence in a value that was kept is the earlier one, since nothing was sampled.
     """
     answer = answer_leaves(output_type, generation.text)
     sampled = map(Sureness, confidences(generation.text, answer, generation.diagnostics.tokens))
@@ -142,7 +142,7 @@ def _voices(output_type: OutputType[Any], generation: Generation) -> _Voices:
 
 
 def _agreed(leaf: Leaf, heard: Sequence[_Voices]) -> Sureness:
-    """Return how sure some generations, the likeliest first, are of a leaf."""
+    """Return the confidence in a leaf of some generations, the likeliest first, and their agreement."""
     voices = [voice[leaf.path] for voice in heard if leaf.path in voice]
     alike = [confidence for value, confidence in voices if value == identity(leaf.value)]
     return Sureness(alike[0] if alike else None, len(alike) / len(heard) if len(heard) > 1 else None)
@@ -154,7 +154,7 @@ def answer_leaves(output_type: OutputType[Any], text: str) -> list[Leaf]:
 
 
 def _typed_leaves(output_type: OutputType[Any], text: str) -> Iterator[tuple[Leaf, OutputType[Any], Steps]]:
-    """Yield the leaves of an answer, each with the type of the piece that it is of, and its place in that."""
+    """Yield the leaves of an answer, each with the type of its piece, and its place in that."""
     pieces = output_type.pieces(text)
     if pieces is None:
         own_leaves = [Leaf((), text, 0, len(text))] if output_type.parts is None else leaves(text)

@@ -34,7 +34,7 @@ invented: None was expected, and one given.
 """
 
 Rule = Literal["exact", "folded"]
-"""When two texts are the same.
+"""The rule by which two texts are the same.
 
 exact: After Unicode normalisation (NFC), and without the white space around them.
 folded: But for case, compatibility forms (NFKC), runs of white space, and kinds of dashes and quotes.
@@ -98,7 +98,7 @@ class Place:
         return entry(self.field) if is_free else member(self.field, step)
 
     def normal(self, value: Any) -> str:
-        """Return a text that is the same for values without members that are the same here, and only for those."""
+        """Return a text that values without members share if and only if they are the same here."""
         is_text, is_number = isinstance(value, str), isinstance(value, int | float) and not isinstance(value, bool)
         if "decimal" in self._formats and (is_text or is_number):
             text = _read_decimal(str(value))
@@ -297,7 +297,7 @@ def _pair_of(place: Place, expected: _Side, given: _Side, items: tuple[tuple[str
 
 
 def _kind(value: Any) -> Literal["nothing", "record", "list", "value"]:
-    """Return what a value is; null, and a list or record without any members, say nothing."""
+    """Return the kind of a value; null, and a list or record without any members, are nothing."""
     if value is None or value in ([], {}):
         return "nothing"
     return "record" if isinstance(value, dict) else "list" if isinstance(value, list) else "value"

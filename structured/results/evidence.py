@@ -122,7 +122,7 @@ CONTEXT = 400
 """Characters around a highlight that a long document shows."""
 
 MAX_CHARACTERS = 4000
-"""A document that is longer than this shows what is near its highlights."""
+"""A longer document is shown only near its highlights."""
 
 
 def document_to_html(document: str, evidence: Mapping[str, Evidence]) -> Html:
@@ -170,7 +170,7 @@ def _pieces(document: str, evidence: Mapping[str, Evidence]) -> Iterator[Html]:
 
 
 def _shortened(text: str) -> Html:
-    """Return a text without its middle, and how much that is, if it is long."""
+    """Return a long text without its middle, with the number of characters left out."""
     left_out = len(text) - 2 * CONTEXT
     if left_out <= 0:
         return joined(text)

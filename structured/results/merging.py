@@ -1,4 +1,4 @@
-"""Merging of what the parts of a long document say into one answer.
+"""Merging of the answers to the parts of a long document into one answer.
 
 A list gets the items of all parts, each once. Two items of different parts are one thing if their values stand at the
 same places of the document, or have the same keys. An object is merged member by member, and of several values at one
@@ -24,7 +24,7 @@ Conflicts = Mapping[str, Sequence[tuple[Any, Evidence]]]
 """Values that were not preferred, with their evidence, by the paths of those that were."""
 
 BLOCK = 256
-"""Characters of a document within which items are compared, to find those that stand at the same place."""
+"""The characters of a block of a document; items that touch one block are compared for the same place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def merge(
     key_of: KeyOf = lambda _steps, _item: None,
     shape_of: ShapeOf = lambda _steps, data: type(data).__name__,
 ) -> Merged:
-    """Return what the parts of a document say together; the parts are given in their order.
+    """Return the merged answer to the parts of a document, which are in their order.
 
     `[{"no": 1}, {"no": 2}]`, `[{"no": 2}, {"no": 3}]` → `[{"no": 1}, {"no": 2}, {"no": 3}]`, if 2 stands at one place.
     """
@@ -151,7 +151,7 @@ class _Merging(NamedTuple):
     starts: Sequence[int]
 
     def merged(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
-        """Return what nodes of different parts say of one place.
+        """Return the merged node of one place.
 
         Only those of one shape can be put together: that of most. What the others say is kept beside it.
         """
@@ -216,7 +216,7 @@ def _different(items: Sequence[_Node]) -> list[_Node]:
 
 
 def _keep_beside(preferred: _Node, others: Sequence[_Node]) -> None:
-    """Keep what the document supports of other nodes beside what was preferred: at the same leaf, or the first one."""
+    """Keep the supported leaves of other nodes as alternatives, each of the same leaf of the preferred node or the first."""
     leaves = dict(preferred.leaves())
     first = next(iter(leaves.values()), None)
     for other in others:
@@ -228,7 +228,7 @@ def _keep_beside(preferred: _Node, others: Sequence[_Node]) -> None:
 
 
 def _worth(node: _Node) -> float:
-    """Return how much a node says that the document supports, and how sure the model is of it."""
+    """Return the number of supported leaves of a node, plus the confidence in them."""
     return sum(1 + _confidence(leaf) for _, leaf in node.leaves() if leaf.is_supported)
 
 
@@ -257,7 +257,7 @@ _Places = Mapping[Steps, _Place]
 
 
 def _places(item: _Node, start: int) -> _Places:
-    """Return where the leaves of an item stand from a place on; those of lists in it only if there are no others."""
+    """Return the places of the leaves of an item from a position on; of lists in it only if there are no others."""
     places = {
         steps: _Place(*leaf.span, identity(leaf.value))
         for steps, leaf in item.leaves()
@@ -267,7 +267,7 @@ def _places(item: _Node, start: int) -> _Places:
 
 
 def _without_repetitions(items: Sequence[tuple[_Node, _Places]]) -> list[tuple[_Node, _Places]]:
-    """Return items with their places, without those by which a model repeats itself: the same of the same places."""
+    """Return items with their places, without repetitions: equal items with equal places."""
     said: dict[Hashable, tuple[_Node, _Places]] = {}
     for number, (item, places) in enumerate(items):
         key = (identity(_data(item)), frozenset(places.items())) if places else number
@@ -313,7 +313,7 @@ class _Records:
         self._unplaced: dict[Hashable, list[_Record]] = defaultdict(list)
 
     def add(self, answer: _Node) -> None:
-        """Take the items of a part; two that say the same of the same places are one."""
+        """Add the items of a part; equal items with equal places are one."""
         start = self._starts[answer.part]
         placed = _without_repetitions([(item, _places(item, start)) for item in answer.items or []])
         shared = Counter(place for _, places in placed for place in places.items())
@@ -345,7 +345,7 @@ class _Records:
         return max((match for match in alike if match[0]), key=lambda match: match[0], default=(0, None))[1]
 
     def _remember(self, record: _Record, key: Hashable, data: Any, own: _Places, *, is_placed: bool) -> None:
-        """Remember by what a record is found."""
+        """Index a record by its key and its places."""
         if key is not None:
             self._by_key[key] = record
             record.key = key

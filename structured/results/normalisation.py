@@ -40,7 +40,7 @@ def extends(character: str) -> bool:
 
 
 def is_cut(text: str, position: int) -> bool:
-    """Tell whether a position lies inside of what is one character to a reader: `e` and its accent, CR and LF."""
+    """Tell whether a position is inside a character as readers see it: `e` and its accent, CR and LF."""
     if not 0 < position < len(text):
         return False
     return extends(text[position]) or text[position - 1] == "\u200d" or text[position - 1 : position + 1] == "\r\n"

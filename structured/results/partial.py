@@ -91,7 +91,7 @@ class PartialReader(Generic[T]):
         return events
 
     def _read_whole(self, answer: str) -> Any:
-        """Return what an answer without parts says, or the answer itself where that is rejected."""
+        """Return the value of an answer without parts, or the answer itself if it is rejected."""
         try:
             return self._output_type.parse(answer)
         except Exception:  # noqa: BLE001  validators are the user's own code

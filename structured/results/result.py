@@ -1,4 +1,4 @@
-"""The result for one document: its value or its error, and what tells where the value comes from.
+"""The result for one document: its value or its error, its evidence and its provenance.
 
 Every road through the library ends in results, and everything else is a loop over them: lists of values, files that
 are written and resumed, tables, review pages, evaluation, the answers of a server.
@@ -63,7 +63,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What decides an answer: the type, the model, the prompt and the options.
+    """The inputs that decide an answer: the type, the model, the prompt and the options.
 
     Validators and other code of the type are not part of it, nor are weights that are replaced under the same name.
 
@@ -88,7 +88,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How the text of an answer is read: what the lazy members of a result are computed from.
+    """The inputs from which the lazy members of a result are computed.
 
     Attributes:
         output_type: The type that reads it.
@@ -111,7 +111,7 @@ class Reading:
     provenance: Callable[[], Provenance] | None = None
 
     def data(self, text: str) -> Any:
-        """Return what an answer states, as plain JSON."""
+        """Return the stated values of an answer, as plain JSON."""
         return self.output_type.to_data(text) if self.stated is None else self.stated.data
 
     def evidence(self, document: str, text: str) -> Mapping[str, Evidence]:
@@ -168,9 +168,9 @@ class Result(Generic[T]):
     _instance: T | None = field(default=None)
     """The value; None also where there is none."""
     _unmade: Exception | None = field(default=None)
-    """Why no value can be made of what is stated: fields that the type requires are missing."""
+    """Why there is no value: fields that the type requires are missing."""
     _reading: Reading | None = field(default=None)
-    """What the lazy members are computed from."""
+    """The inputs of the lazy members."""
 
     def __repr__(self) -> str:
         """Return the id with the value, or with the error; the stated data where no value can be made."""
@@ -209,7 +209,7 @@ class Result(Generic[T]):
 
     @cached_property
     def provenance(self) -> Provenance | None:
-        """What decided the answer; None if there is an error."""
+        """The inputs that decided the answer; None if there is an error."""
         make = None if self._reading is None else self._reading.provenance
         return None if make is None else make()
 
@@ -272,7 +272,7 @@ class Result(Generic[T]):
             return self.data
 
     def __getstate__(self) -> dict[str, Any]:
-        """Compute what is lazy, and leave out what it is computed from."""
+        """Compute the lazy members, and leave out their inputs."""
         computed = {"data": self.data, "evidence": dict(self.evidence), "provenance": self.provenance}
         attempts = tuple(Attempt(attempt.text, picklable(attempt.error)) for attempt in self.attempts)
         replaced = {"_reading": None, "attempts": attempts, "metadata": dict(self.metadata)}

@@ -27,7 +27,7 @@ class VoteResult:
 
     data: Any
     position: int | None = None
-    """The candidate that was taken as it is; None if `data` was assembled."""
+    """The position of the candidate that won as a whole; None if `data` was assembled."""
 
 
 def vote(candidates: Sequence[Candidate], is_valid: Callable[[Any], bool]) -> VoteResult:
