@@ -101,11 +101,11 @@ def reads_byte_sizes(function: Any) -> bool:
     return _library(function) == "pydantic" and _qualified_name(function) == "ByteSize._validate"
 
 
-def noted(shown: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+def noted(shown: Mapping[str, Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
     """Return a schema with the keywords of a function; names of validators are added to those that it has."""
-    names = [*shown.get(VALIDATORS, []), *said.get(VALIDATORS, [])]
-    said = {keyword: value for keyword, value in said.items() if keyword != VALIDATORS}
-    return {**shown, **said, **({VALIDATORS: names} if names else {})}
+    names = [*shown.get(VALIDATORS, []), *keywords.get(VALIDATORS, [])]
+    keywords = {keyword: value for keyword, value in keywords.items() if keyword != VALIDATORS}
+    return {**shown, **keywords, **({VALIDATORS: names} if names else {})}
 
 
 def _qualified_name(function: Any) -> str:

@@ -271,8 +271,8 @@ class _Describer:
         others = list(self._others(part, deeper))
         if not lines:
             return f"{{{', '.join(others)}}}" if others or "properties" in part.schema else "object"
-        said = _line(description_of(part.schema)) if is_object(part) and not self.names_objects else ""
-        return f"{{{said}\n{''.join(lines)}{''.join(f'{deeper}{other}' + chr(10) for other in others)}{indent}}}"
+        comment = _line(description_of(part.schema)) if is_object(part) and not self.names_objects else ""
+        return f"{{{comment}\n{''.join(lines)}{''.join(f'{deeper}{other}' + chr(10) for other in others)}{indent}}}"
 
     def _members(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the properties that have names, each with its description."""

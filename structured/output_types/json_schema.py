@@ -185,21 +185,21 @@ def check_text(value: Any, what: str) -> None:
     """Raise SchemaError for a text in a value with a lone surrogate, which UTF-8 cannot encode."""
     left: list[tuple[Any, Path]] = [(value, None)]
     while left:
-        one, path = left.pop()
-        if isinstance(one, str):
+        item, path = left.pop()
+        if isinstance(item, str):
             try:
-                one.encode()
+                item.encode()
             except UnicodeEncodeError as error:
                 raise SchemaError(
-                    f"{what} holds a lone surrogate, {one[error.start]!r}, which is not a character",
+                    f"{what} holds a lone surrogate, {item[error.start]!r}, which is not a character",
                     schema_path=pointer_of(path).encode("utf-8", "backslashreplace").decode(),
                     remedy="Remove it, or replace it.",
                 ) from error
-        elif isinstance(one, dict):
-            left += [(name, path) for name in one]
-            left += [(member, (path, name)) for name, member in one.items()]
-        elif isinstance(one, list):
-            left += [(member, (path, index)) for index, member in enumerate(one)]
+        elif isinstance(item, dict):
+            left += [(name, path) for name in item]
+            left += [(member, (path, name)) for name, member in item.items()]
+        elif isinstance(item, list):
+            left += [(member, (path, index)) for index, member in enumerate(item)]
 
 
 def check_document(value: Any, what: str) -> None:

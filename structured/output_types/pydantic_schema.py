@@ -93,8 +93,8 @@ class CompleteJsonSchema(GenerateJsonSchema):
         shown = super().generate_inner(schema)
         if getattr(function, "__name__", "") == "validate_str_is_valid_iana_tz":
             return {"type": "string", "enum": sorted(available_timezones())}
-        said = said_of(function)
-        return noted(shown, said) if said.keys() - {VALIDATORS} else shown
+        keywords = said_of(function)
+        return noted(shown, keywords) if keywords.keys() - {VALIDATORS} else shown
 
     def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:
         """Add `no_json` to a type that no JSON value satisfies; a union leaves it out."""

@@ -117,8 +117,8 @@ _STANDARD = frozenset(
         *("patternProperties", "prefixItems", "properties", "propertyNames", "required", "title", "type"),
     }
 )
-"""The keywords of the specification that types have, without `default`, and without `uniqueItems`: an answer may repeat an
-item of a set."""
+"""The keywords of the specification that types have, without `default`, and without `uniqueItems`: a set may be
+written with repetitions."""
 
 _ASSERTION = re.compile(r"\(\?(?:=|!|<=|<!|>)|[*+?}]\+")
 """Lookaround, atomic groups and possessive quantifiers of Python."""

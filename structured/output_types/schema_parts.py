@@ -172,9 +172,9 @@ def remark(part: Subschema, title: str = "", seen: Iterable[Identity] = ()) -> s
     Parts with fields have none, since the fields have remarks of their own, nor have parts that are seen.
     """
     described = "; ".join(_gathered(part, lambda schema: list(filter(None, [description_of(schema)])), set(seen)))
-    said = ": ".join(filter(None, [title, described]))
-    few = _gathered(part, _examples, set(seen))[:MAX_EXAMPLES]
-    return "; ".join([*([said] if said else []), *([f"e.g. {', '.join(few)}"] if few else [])])
+    remark_text = ": ".join(filter(None, [title, described]))
+    examples = _gathered(part, _examples, set(seen))[:MAX_EXAMPLES]
+    return "; ".join([*([remark_text] if remark_text else []), *([f"e.g. {', '.join(examples)}"] if examples else [])])
 
 
 @deep

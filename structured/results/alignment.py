@@ -103,9 +103,9 @@ def align(document: str, values: Sequence[Value]) -> list[Evidence]:
     """
     evidence: list[Evidence] = [_unspoken(value) for value in values]
     spoken: dict[str | Decimal, list[int]] = {}
-    for index, one in enumerate(values):
-        if one.value is not None and not isinstance(one.value, bool):
-            spoken.setdefault(_exact(one.value), []).append(index)
+    for index, item in enumerate(values):
+        if item.value is not None and not isinstance(item.value, bool):
+            spoken.setdefault(_exact(item.value), []).append(index)
     search = _Search(document)
     mentioned = []
     for value, indices in spoken.items():
@@ -239,7 +239,7 @@ class _Search:
         known = sorted((len(self._vocabulary[word]), start, word) for start, word in words if word in self._vocabulary)
         candidates = [(start, word) for _, start, word in known]
         if not candidates and words:
-            start, longest = max(words, key=lambda one: len(one[1]))
+            start, longest = max(words, key=lambda word: len(word[1]))
             near = process.extract(
                 longest, self._words_of_length(len(longest)), scorer=fuzz.ratio, limit=3, score_cutoff=75
             )
@@ -445,7 +445,7 @@ def _assign(indices: list[int], mentions: list[Mention], neighbours: _Neighbours
     free = [mention for mention in mentions if neighbours.is_free(mention[0])]
     mentions = free if len(free) >= len(indices) else mentions
     mentions = mentions[: max(len(indices), MAX_ASSIGNMENTS // len(indices))]
-    expected = sorted(((neighbours.around(index), index) for index in indices), key=lambda one: sum(one[0]))
+    expected = sorted(((neighbours.around(index), index) for index in indices), key=lambda place: sum(place[0]))
     starts = np.array([span[0] for span, _ in mentions])
     ends = np.array([span[1] for span, _ in mentions])
     if len(mentions) < len(indices):

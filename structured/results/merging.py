@@ -138,7 +138,9 @@ def _plain(
     if node.evidence is not None:
         evidence[steps_to_path(steps)] = node.evidence
     if node.others:
-        conflicts[steps_to_path(steps)] = [(one.value, one.evidence) for one in node.others if one.evidence is not None]
+        conflicts[steps_to_path(steps)] = [
+            (alternative.value, alternative.evidence) for alternative in node.others if alternative.evidence is not None
+        ]
     return node.value
 
 
@@ -157,9 +159,9 @@ class _Merging(NamedTuple):
         """
         if len(nodes) == 1 and nodes[0].is_leaf:
             return nodes[0]
-        said = [node for node in nodes if not node.is_null] or nodes
+        filled = [node for node in nodes if not node.is_null] or nodes
         groups: dict[Hashable, list[_Node]] = {}
-        for node in said:
+        for node in filled:
             shape = "leaf" if node.is_leaf else self.shape_of(steps, _data(node))
             groups.setdefault(shape, []).append(node)
         shape, most = max(groups.items(), key=lambda group: (len(group[1]), sum(map(_worth, group[1]))))
@@ -172,7 +174,7 @@ class _Merging(NamedTuple):
         else:
             result = self._preferred(most)
         taken = {id(node) for node in ([result] if shape is None else most)}
-        others = [node for node in said if id(node) not in taken]
+        others = [node for node in filled if id(node) not in taken]
         _keep_beside(result, others)
         return result
 
@@ -189,9 +191,9 @@ class _Merging(NamedTuple):
         votes = Counter(identity(leaf.value) for leaf in leaves)
         measures: Mapping[Prefer, Callable[[_Node], float]] = {
             "confident": _confidence,
-            "first": lambda one: -(math.inf if one.span is None else one.span[0]),
-            "longest": lambda one: len(str(one.value)),
-            "vote": lambda one: votes[identity(one.value)],
+            "first": lambda leaf: -(math.inf if leaf.span is None else leaf.span[0]),
+            "longest": lambda leaf: len(str(leaf.value)),
+            "vote": lambda leaf: votes[identity(leaf.value)],
         }
         measure = measures[self.prefer]
         best = max(leaves, key=lambda leaf: (leaf.is_supported, measure(leaf), _confidence(leaf), -leaf.part))
@@ -216,7 +218,7 @@ def _different(items: Sequence[_Node]) -> list[_Node]:
 
 
 def _keep_beside(preferred: _Node, others: Sequence[_Node]) -> None:
-    """Keep the supported leaves of other nodes as alternatives, each of the same leaf of the preferred node or the first."""
+    """Keep the supported leaves of other nodes as alternatives of the same leaf, or of the first one."""
     leaves = dict(preferred.leaves())
     first = next(iter(leaves.values()), None)
     for other in others:
@@ -263,16 +265,18 @@ def _places(item: _Node, start: int) -> _Places:
         for steps, leaf in item.leaves()
         if leaf.span is not None and leaf.span[0] >= start
     }
-    return {steps: place for steps, place in places.items() if not any(isinstance(one, int) for one in steps)} or places
+    return {
+        steps: place for steps, place in places.items() if not any(isinstance(step, int) for step in steps)
+    } or places
 
 
 def _without_repetitions(items: Sequence[tuple[_Node, _Places]]) -> list[tuple[_Node, _Places]]:
     """Return items with their places, without repetitions: equal items with equal places."""
-    said: dict[Hashable, tuple[_Node, _Places]] = {}
+    distinct: dict[Hashable, tuple[_Node, _Places]] = {}
     for number, (item, places) in enumerate(items):
         key = (identity(_data(item)), frozenset(places.items())) if places else number
-        said.setdefault(key, (item, places))
-    return list(said.values())
+        distinct.setdefault(key, (item, places))
+    return list(distinct.values())
 
 
 class _Record:
@@ -359,4 +363,4 @@ class _Records:
 
     def groups(self) -> list[list[_Node]]:
         """Return the items that are one thing each, in the order of the document."""
-        return [record.items for record in sorted(self._records, key=lambda one: one.order)]
+        return [record.items for record in sorted(self._records, key=lambda record: record.order)]

@@ -387,7 +387,7 @@ def error_to_json(error: StructuredError) -> dict[str, Any]:
     fields.pop("__notes__", None)
     if isinstance(error, GenerationError):
         fields["attempts"] = _attempts_to_json(error.attempts)
-    plain = json.loads(json.dumps(fields, default=lambda one: json.loads(to_json(one, fallback=repr))))
+    plain = json.loads(json.dumps(fields, default=lambda member: json.loads(to_json(member, fallback=repr))))
     return {"kind": type(error).__name__, "message": message(error), **({"fields": plain} if plain else {})}
 
 

@@ -103,7 +103,7 @@ class Row(Combination[T]):
 
     def _write(self, value: Any) -> str:
         """Return the text of the values of the parts; each may also be the text of its part."""
-        texts = [part.write(one) for part, one in zip(self.members, self._values(value), strict=True)]
+        texts = [part.write(member) for part, member in zip(self.members, self._values(value), strict=True)]
         text = self._joined(texts)
         if self.parse(text) != value and self._texts(text) != texts:
             raise ValueError(f"{described(value)} is not what {text!r} is read as")
@@ -153,7 +153,7 @@ class Concatenation(Row[T]):
 
     def plain(self, value: Any) -> Any:
         """Return the values as plain JSON data."""
-        plain = [part.plain(one) for part, one in zip(self.members, self._values(value), strict=True)]
+        plain = [part.plain(member) for part, member in zip(self.members, self._values(value), strict=True)]
         return plain[0] if len(plain) == 1 else plain
 
     @property

@@ -172,8 +172,8 @@ def _dates(document: str) -> Iterator[tuple[Span, list[date]]]:
             yield match.span(), _valid([(match["year"], month, day)])
     for match in _DIGITS.finditer(document):
         first, separator, second, year, short = match.groups()
-        day_first = _valid([(one, second, first) for one in _years(year, short)])
-        month_first = _valid([(one, first, second) for one in _years(year, short)])
+        day_first = _valid([(full_year, second, first) for full_year in _years(year, short)])
+        month_first = _valid([(full_year, first, second) for full_year in _years(year, short)])
         if separator == ".":  # nobody who writes points writes the month first, unless it is too large to be one
             yield match.span(), day_first or month_first
         else:
