@@ -8,9 +8,9 @@ pickled types, which run code where they are read; and the JSON Schema that serv
 
 A constraint is an object with one of these keys, and options beside it:
 
-    {"type": description, "whitespace": …, "optional": …, "task": …}
-    {"json": schema, "whitespace": …, "optional": …, "draft": …, "documents": …, "assert_formats": …, "key_order": …,
-     "task": …}
+    {"type": description, "whitespace": …, "optional_properties": …, "task": …}
+    {"json": schema, "whitespace": …, "optional_properties": …, "draft": …, "documents": …, "assert_formats": …,
+     "key_order": …, "task": …}
     {"regex": expression, "flags": …, "dialect": …}
     {"choice": [text, …]}
     {"grammar": text, "start": …, "language": "Lark" or "GBNF", "description": …}
@@ -22,15 +22,15 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, get_args
+from typing import Any
 
 from structured.errors import SchemaError
 from structured.errors.arguments import count, one_of, text
 from structured.errors.recursion import with_room
 from structured.errors.values import message, shown
 from structured.json_schema.document.drafts import Draft
-from structured.json_schema.document.location import Compilation, Optionals, Reading
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, check_whitespace, read_whitespace
+from structured.json_schema.document.location import Compilation, Reading
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 from structured.output_types.annotations import Annotation
 from structured.output_types.choice import Choice
 from structured.output_types.grammar import Grammar, is_gbnf
@@ -58,7 +58,9 @@ class DescribedType(JsonOutput[Any]):
 
     def compilation(self) -> Compilation:
         """Return the compilation of the description."""
-        return Compilation(self.schema, read_whitespace(self.layout.whitespace), Reading.TYPE, self.layout.optional)
+        return Compilation(
+            self.schema, read_whitespace(self.layout.whitespace), Reading.TYPE, self.layout.optional_properties
+        )
 
     @property
     def parts(self) -> Annotation:
@@ -119,7 +121,7 @@ def type_to_data(output_type: OutputType[Any]) -> dict[str, Any]:
 
 
 def _options(output_type: JsonOutput[Any]) -> dict[str, Any]:
-    layout = {"whitespace": output_type.layout.whitespace, "optional": output_type.compilation().optional}
+    layout = {"whitespace": output_type.layout.whitespace, "optional_properties": output_type.compilation().optional}
     task = output_type.describe().task
     return layout if task == JsonOutput.describe(output_type).task else {**layout, "task": task}
 
@@ -176,35 +178,29 @@ def data_to_type(data: Any) -> OutputType[Any]:
 
 
 def _of_type(
-    description: Any, *, whitespace: str = DEFAULT_WHITESPACE, optional: str = "written", task: Any = None
+    description: Any, *, whitespace: Any = DEFAULT_WHITESPACE, optional_properties: Any = "written", task: Any = None
 ) -> DescribedType:
     if not isinstance(description, Mapping | bool):
         raise TypeError(f"{shown(description)} describes no type")
     title = description.get("title") if isinstance(description, Mapping) else None
     name = title if isinstance(title, str) and title else "Type"
-    return DescribedType(name, description, _layout(whitespace, optional), task=_said("task", task))
+    return DescribedType(name, description, JsonLayout(whitespace, optional_properties), task=_said("task", task))
 
 
 def _of_json(
     schema: Any,
     *,
-    whitespace: str = DEFAULT_WHITESPACE,
-    optional: str = "written",
+    whitespace: Any = DEFAULT_WHITESPACE,
+    optional_properties: Any = "written",
     draft: int = int(Draft.DRAFT_2020_12),
     task: Any = None,
     **options: Any,
 ) -> OutputType[Any]:
-    source, layout = JsonSchema(schema, draft=Draft(draft), **options), _layout(whitespace, optional)
+    source, layout = JsonSchema(schema, draft=Draft(draft), **options), JsonLayout(whitespace, optional_properties)
     if task is None:
         return resolve_type(source, layout=layout)
     assert not isinstance(source.schema, str), "it is read when it is made"
     return DescribedSchema(source.name, source.schema, layout, source=source, task=text("task", task))
-
-
-def _layout(whitespace: Any, optional: Any) -> JsonLayout:
-    check_whitespace("whitespace", whitespace)
-    one_of(get_args(Optionals))("optional", optional)
-    return JsonLayout(whitespace, optional)
 
 
 def _of_regex(expression: Any, *, flags: Any = 0, dialect: Any = "python") -> Regex[str]:

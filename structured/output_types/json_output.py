@@ -7,21 +7,22 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar, get_args
 
 from structured.automata import RegularAutomaton
 from structured.errors import NotStatedError, UnsatisfiableError
+from structured.errors.arguments import check_fields, one_of
 from structured.json_schema.document.location import (
     UNSATISFIABLE,
     Compilation,
     Location,
-    Optionals,
+    OptionalProperties,
     Schema,
     Subschema,
 )
 from structured.json_schema.grounding import is_stated_in_forms
 from structured.json_schema.schema_compiler import compiled, foundation, part_to_pattern
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.output_types.description import describe, layouts
 from structured.output_types.grounded.marks import Ground, marks, with_grounding
 from structured.output_types.output_type import Basis, Description, OutputType
@@ -37,11 +38,31 @@ TASK = (
 )
 
 
-class JsonLayout(NamedTuple):
-    """How values are written: the whitespace between tokens, and which optional properties; see `Options`."""
+_LAYOUT_FIELDS = {"whitespace": check_whitespace, "optional_properties": one_of(get_args(OptionalProperties))}
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLayout:
+    """How JSON is laid out: the whitespace between its tokens, and which optional properties it has.
+
+    Attributes:
+        whitespace: `"compact"` (none), `"spaced"` (the default, as `json.dumps` writes), `"indented"` (as `json.dumps`
+            writes with `indent=2`), `"flexible"` (a few blanks, also on new lines), or `"any"` (any run of blanks
+            around every token).
+        optional_properties: What happens to fields that are not required. `"written"` (the default): all are written,
+            as null where the type allows it; in a `JsonSchema`, those that may not be null may be left out.
+            `"omittable"`: they may be left out. `"schema"`: as `"omittable"`, and a `JsonSchema` may get any additional
+            properties that it allows.
+    """
 
     whitespace: WhitespaceName = DEFAULT_WHITESPACE
-    optional: Optionals = "written"
+    optional_properties: OptionalProperties = "written"
+
+    def __post_init__(self) -> None:
+        check_fields(self, _LAYOUT_FIELDS)
+
+
+DEFAULT_LAYOUT = JsonLayout()
 
 
 def type_description(text: str, layouts: Mapping[str, str] = MappingProxyType({}), *, task: str = TASK) -> Description:
@@ -56,7 +77,7 @@ class JsonOutput(OutputType[T]):
 
     name: str
     schema: Schema | bool = field(repr=False)
-    layout: JsonLayout = field(repr=False, default=JsonLayout())
+    layout: JsonLayout = field(repr=False, default=DEFAULT_LAYOUT)
 
     @abstractmethod
     def compilation(self) -> Compilation:
@@ -113,7 +134,8 @@ class JsonOutput(OutputType[T]):
     @property
     def digest(self) -> str:
         """The SHA-256 of the schema and the layout of its values."""
-        written = json.dumps([self.schema, self.layout], sort_keys=True, default=repr)
+        layout = [self.layout.whitespace, self.layout.optional_properties]
+        written = json.dumps([self.schema, layout], sort_keys=True, default=repr)
         return sha256(written.encode(errors="surrogatepass")).hexdigest()
 
     def basis(self, steps: Steps, value: Any) -> Basis:

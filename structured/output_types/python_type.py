@@ -13,7 +13,7 @@ from structured.errors.values import shown
 from structured.json_schema.document.location import Compilation, Reading
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation
-from structured.output_types.json_output import JsonLayout, JsonOutput
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.json_schema import check_document
 from structured.output_types.missing_fields import Missing, with_missing_fields
 from structured.output_types.missing_values import MissingFieldsType
@@ -36,7 +36,7 @@ class PythonType(JsonOutput[T]):
     def compilation(self) -> Compilation:
         """Return the compilation of the schema, which is read as the description of a type."""
         whitespace = read_whitespace(self.layout.whitespace)
-        return Compilation(self.schema, whitespace, Reading.TYPE, self.layout.optional)
+        return Compilation(self.schema, whitespace, Reading.TYPE, self.layout.optional_properties)
 
     @property
     def parts(self) -> Annotation:
@@ -57,7 +57,7 @@ class PythonType(JsonOutput[T]):
 
 
 @deep
-def python_type(output_type: Any, layout: JsonLayout = JsonLayout()) -> PythonType[Any]:  # noqa: B008  it does not change
+def python_type(output_type: Any, layout: JsonLayout = DEFAULT_LAYOUT) -> PythonType[Any]:
     """Return the output type of a Python type: anything that `pydantic.TypeAdapter` takes and can describe.
 
     Raises `SchemaError` for a value, and for a type without a JSON Schema.

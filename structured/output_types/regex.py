@@ -15,8 +15,7 @@ from structured.errors.recursion import deep
 from structured.errors.values import described
 from structured.json_schema.document.location import Location
 from structured.json_schema.schema_compiler import ANY_VALUE, compiled
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
-from structured.output_types.json_output import JsonLayout, JsonOutput
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.output_type import Description, OutputType, automaton_of
 from structured.output_types.resolve import resolve_json, resolve_type
 from structured.regex import Distinct, Pattern, Reference, Scan, nodes_of, printed
@@ -242,7 +241,7 @@ def _shortened(text: str) -> str:
 
 
 @deep
-def to_regex(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WHITESPACE) -> str:
+def to_regex(output_type: object, *, layout: JsonLayout = DEFAULT_LAYOUT) -> str:
     r"""Return the regular expression that every answer of a type matches.
 
     >>> from structured import to_regex
@@ -252,9 +251,7 @@ def to_regex(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WHITES
     Parameters:
         output_type: As for `extract`, unless the type contains itself; also a `Regex`, a `Choice`, and many of their
             combinations.
-        whitespace: What stands between JSON tokens: `"compact"` (nothing), `"spaced"` (as `json.dumps` writes),
-            `"indented"` (as `json.dumps` writes with `indent=2`), `"flexible"` (a few blanks, also on new lines), or
-            `"any"` (any run of blanks around every token).
+        layout: The whitespace between JSON tokens, and which optional properties are written; see `JsonLayout`.
 
     Returns:
         A pattern for `re.fullmatch`. Pydantic accepts each text that it matches, unless a validator of yours rejects
@@ -263,9 +260,7 @@ def to_regex(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WHITES
     Raises:
         SchemaError: It is not a type, contains itself, has a rule that the pattern cannot express exactly, is no
             regular language, such as a `Grammar`, or is a combination that is known by its automaton alone.
-        ValueError: There is no whitespace of this name.
     """
-    layout = JsonLayout(whitespace)
     resolved = resolve_type(output_type, layout=layout)
     automaton = (
         None if isinstance(resolved, JsonOutput) or resolved.depends_on_document else automaton_of(resolved, None)

@@ -16,7 +16,7 @@ from structured.automata.byte_automaton import Recogniser
 from structured.errors import PatternError, SchemaError, UnsatisfiableError
 from structured.errors.recursion import deep, with_room
 from structured.json_schema.document.drafts import Draft, subschemas
-from structured.json_schema.document.location import Compilation, Optionals, Reading, Schema
+from structured.json_schema.document.location import Compilation, OptionalProperties, Reading, Schema
 from structured.json_schema.schema_compiler import compiled
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.choice import Choice
@@ -130,7 +130,7 @@ _FORMATS = frozenset(
 )
 
 
-def standard_schema(schema: Schema, optional: Optionals) -> Schema:
+def standard_schema(schema: Schema, optional: OptionalProperties) -> Schema:
     """Return the schema of a type in the specification's words.
 
     Objects are closed, as the library closes them. Where optional fields are "written", all fields are required, unless
@@ -180,7 +180,7 @@ def constraint_of(output_type: OutputType[Any]) -> Constraint:
             return _of_json_schema(replace(schema_type, schema=output_type.schema))
         case JsonOutput():
             schema = output_type.schema if isinstance(output_type.schema, dict) else {}
-            return JsonConstraint(standard_schema(schema, output_type.layout.optional), output_type.name)
+            return JsonConstraint(standard_schema(schema, output_type.layout.optional_properties), output_type.name)
         case Regex():
             return _of_regex(output_type)
         case Choice():
@@ -209,10 +209,10 @@ def _of_json_schema(output_type: JsonSchemaType) -> JsonConstraint:
             f"{output_type.name} refers to other documents, which a server does not have",
             remedy="Write what they define under $defs.",
         )
-    if output_type.layout.optional == "omittable":
+    if output_type.layout.optional_properties == "omittable":
         raise SchemaError(
             f"{output_type.name} is sent as it is, and says itself what may be left out",
-            remedy="Leave optional='omittable' out.",
+            remedy="Leave optional_properties='omittable' out.",
         )
     schema = output_type.schema
     return JsonConstraint(schema if isinstance(schema, dict) else {}, output_type.name)
@@ -289,7 +289,8 @@ class AnswerCheck:
             written = _compact(text)
         except (ValueError, RecursionError) as error:
             return f"It is no JSON: {error}."
-        return None if self._recogniser.accepts(written) else f"It is no JSON of the type {output_type.name}."
+        is_accepted = self._recogniser.accepts(written) or self._recogniser.accepts(text)  # `12.5e99` is `1.25e+100`
+        return None if is_accepted else f"It is no JSON of the type {output_type.name}."
 
 
 def _compact(text: str) -> str:

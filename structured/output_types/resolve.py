@@ -8,7 +8,7 @@ from structured.errors import SchemaError
 from structured.output_types.functions.call_types import call_type
 from structured.output_types.functions.signature import is_function
 from structured.output_types.grounded.marks import Ground
-from structured.output_types.json_output import JsonLayout, JsonOutput
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType
 from structured.output_types.missing_fields import Missing
 from structured.output_types.output_type import OutputType
@@ -17,13 +17,11 @@ from structured.output_types.python_type import PythonType, python_type
 KEPT = 64
 """Types kept in memory, the least recently used dropped first."""
 
-_LAYOUT = JsonLayout()
-
 
 def resolve_type(
     output_type: object,
     missing: Missing | None = None,
-    layout: JsonLayout = _LAYOUT,
+    layout: JsonLayout = DEFAULT_LAYOUT,
     *,
     grounded: Ground | None = None,
 ) -> OutputType[Any]:
@@ -33,7 +31,7 @@ def resolve_type(
     fields may be missing; what is `grounded` has to be stated by the document.
     """
     output_type = _annotated(output_type)
-    has_options = missing is not None or layout != _LAYOUT or grounded is not None
+    has_options = missing is not None or layout != DEFAULT_LAYOUT or grounded is not None
     if isinstance(output_type, OutputType) and not (has_options and isinstance(output_type, JsonOutput)):
         if has_options:
             raise SchemaError(
@@ -74,7 +72,7 @@ def _resolve(
 _resolve_once = functools.lru_cache(maxsize=KEPT)(_resolve)
 
 
-def resolve_json(output_type: object, layout: JsonLayout = _LAYOUT) -> JsonOutput[Any]:
+def resolve_json(output_type: object, layout: JsonLayout = DEFAULT_LAYOUT) -> JsonOutput[Any]:
     """Return the output type that a caller means, if it has a JSON Schema. Raises SchemaError if it has none."""
     resolved = resolve_type(output_type, layout=layout)
     if isinstance(resolved, JsonOutput):
@@ -85,14 +83,14 @@ def resolve_json(output_type: object, layout: JsonLayout = _LAYOUT) -> JsonOutpu
     )
 
 
-def _read_type(output_type: Any, layout: JsonLayout = _LAYOUT) -> JsonOutput[Any]:
+def _read_type(output_type: Any, layout: JsonLayout = DEFAULT_LAYOUT) -> JsonOutput[Any]:
     """Return the output type of a Python type, a function or a `JsonSchema`, also as `Annotated[Any, JsonSchema(...)]`.
 
     Raises SchemaError for what is neither.
     """
     output_type = _annotated(output_type)
     if isinstance(output_type, JsonOutput):
-        return output_type if layout == _LAYOUT else replace(output_type, layout=layout)
+        return output_type if layout == DEFAULT_LAYOUT else replace(output_type, layout=layout)
     if isinstance(output_type, OutputType):
         raise SchemaError(
             f"{output_type.name} is an OutputType of its own, with no JSON Schema to look into",

@@ -274,7 +274,7 @@ def test_nested_models_are_compiled(depth: int, frames: int) -> None:
     for level in range(1, depth):
         model = create_model(f"Level{level}", inner=(model, ...))
     expected = r'\{"inner": ' * (depth - 1) + r'\{"value": (?:true|false)' + r"\}" * depth
-    assert from_below(frames, lambda: to_regex(model, whitespace="spaced")) == expected
+    assert from_below(frames, lambda: to_regex(model, layout=JsonLayout("spaced"))) == expected
     assert not from_below(frames, lambda: inspect_type(model)).refusals
 
 

@@ -16,11 +16,12 @@ from strategies import output_types
 from typing_extensions import TypedDict
 from walks import accepted
 
-from structured import Extractor, Result, Tool, extract, extract_batch, extract_results, inspect_type, structured
+from structured import Extractor, JsonLayout, Result, extract, extract_batch, extract_results, inspect_type, structured
 from structured.automata import RegularAutomaton
 from structured.errors import BatchError, GenerationError, MissingError, SchemaError, StructuredWarning
 from structured.json_schema.schema_compiler import compiled
 from structured.models import FunctionModel
+from structured.output_types import Tool
 from structured.output_types.functions.call_types import call_type
 from structured.output_types.resolve import resolve_type
 
@@ -287,7 +288,9 @@ def test_the_model_is_told_what_may_be_null():
 
 def test_fields_that_are_left_out_are_missing():
     """Where optional fields need not be written."""
-    found = read(Person, '{"name": "Ana", "age": 31, "email": "a@b"}', True, optional="omittable")
+    found = read(
+        Person, '{"name": "Ana", "age": 31, "email": "a@b"}', True, layout=JsonLayout(optional_properties="omittable")
+    )
     assert (found.missing, found.value.city) == (("city",), "Paris")
 
 

@@ -19,10 +19,8 @@ from structured.automata.byte_automaton import DEAD, Renewing
 from structured.automata.combination import Expression, Member, Positions, combined
 from structured.errors import SchemaError, UnsatisfiableError, arguments
 from structured.errors.values import message, shown
-from structured.json_schema.document.location import Optionals
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.grounded.marks import Ground
-from structured.output_types.json_output import JsonLayout, JsonOutput
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.output_type import Description, OutputType, automaton_of
 from structured.output_types.python_type import type_name
 from structured.output_types.resolve import resolve_type
@@ -125,23 +123,20 @@ MAX_NAME = 120
 def Json(
     output_type: type[T],
     *,
-    whitespace: WhitespaceName = ...,
-    optional: Optionals = ...,
+    layout: JsonLayout = ...,
     grounded: Ground | None = ...,
 ) -> OutputType[T]: ...
 @overload
 def Json(
     output_type: object,
     *,
-    whitespace: WhitespaceName = ...,
-    optional: Optionals = ...,
+    layout: JsonLayout = ...,
     grounded: Ground | None = ...,
 ) -> OutputType[Any]: ...
 def Json(  # noqa: N802  an output type, as Regex and Choice are
     output_type: object,
     *,
-    whitespace: WhitespaceName = DEFAULT_WHITESPACE,
-    optional: Optionals = "written",
+    layout: JsonLayout = DEFAULT_LAYOUT,
     grounded: Ground | None = None,
 ) -> OutputType[Any]:
     """Return the output type of a Python type or a `JsonSchema`, to combine it with others.
@@ -152,14 +147,13 @@ def Json(  # noqa: N802  an output type, as Regex and Choice are
 
     Parameters:
         output_type: As for `extract`.
-        whitespace: The layout of the JSON text; see `Options`.
-        optional: What happens to fields that are not required; see `Options`.
+        layout: The whitespace of the JSON text, and which optional properties it has; see `JsonLayout`.
         grounded: The values that the text has to state; see `Options`.
 
     Raises:
         SchemaError: It is not a type, or an `OutputType` of its own, which can be combined as it is.
     """
-    json_type = resolve_type(output_type, layout=JsonLayout(whitespace, optional), grounded=grounded)
+    json_type = resolve_type(output_type, layout=layout, grounded=grounded)
     if not isinstance(json_type, JsonOutput):
         raise SchemaError(f"{json_type.name} is no JSON", remedy="Combine it as it is, without Json(…).")
     return json_type

@@ -18,11 +18,10 @@ from structured.json_schema.document.location import VALIDATORS, Schema, Subsche
 from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import may_be_left_out
 from structured.json_schema.schema_compiler import compiled, part_to_pattern
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.description import kinds
 from structured.output_types.inspection.answer_sizes import inspect_texts, text_lengths
 from structured.output_types.inspection.type_report import HAZARDS, Cost, FieldReport, Hazard, Report, hazards_of
-from structured.output_types.json_output import JsonLayout, JsonOutput
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.missing_fields import can_be_missing
 from structured.output_types.output_type import OutputType, automaton_of, check_interface, description_of
 from structured.output_types.paths import branch, branches, entry, member
@@ -201,7 +200,7 @@ def _list(schema: Schema, keyword: str) -> "list[object]":
     return listed if isinstance(listed, list) else []
 
 
-def inspect_type(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WHITESPACE) -> Report:
+def inspect_type(output_type: object, *, layout: JsonLayout = DEFAULT_LAYOUT) -> Report:
     """Report on a type before a model is loaded: what is enforced, what is refused, and what may go wrong.
 
     >>> from structured import inspect_type
@@ -210,7 +209,7 @@ def inspect_type(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WH
 
     Parameters:
         output_type: As for `extract`.
-        whitespace: As for `to_regex`.
+        layout: As for `to_regex`.
 
     Returns:
         The fields with their status, the hazards and the cost of the type. Where the answer is no JSON, it is one
@@ -218,9 +217,8 @@ def inspect_type(output_type: object, *, whitespace: WhitespaceName = DEFAULT_WH
 
     Raises:
         SchemaError: It is not a type, or is an `OutputType` that is not supported.
-        ValueError: There is no whitespace of this name.
     """
-    known = resolve_type(output_type, layout=JsonLayout(whitespace))
+    known = resolve_type(output_type, layout=layout)
     return inspect_json(known) if isinstance(known, JsonOutput) else _inspect_texts(known)
 
 

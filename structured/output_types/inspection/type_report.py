@@ -238,7 +238,11 @@ HAZARDS = {
         "Name the type: str, list[str], a model.",
         'Name the type: "string", "array", "object".',
     ),
-    "whitespace": ("Blanks may follow blanks between any two values.", 'whitespace="spaced"', 'whitespace="spaced"'),
+    "whitespace": (
+        "Blanks may follow blanks between any two values.",
+        'layout=JsonLayout("spaced")',
+        'layout=JsonLayout("spaced")',
+    ),
     "list": (
         "A list without a limit: items may be added until the budget is spent.",
         "Field(max_length=...)",
