@@ -410,6 +410,15 @@ def test_every_option_is_explained() -> None:
     assert explained == list(Options.__annotations__)
 
 
+def test_the_navigation_has_every_page_once() -> None:
+    """Under five tabs; the guides are in groups."""
+    navigation = (ROOT / ".mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2].partition("\n\n")[0]
+    pages = re.findall(r"\S+\.md$", navigation, re.MULTILINE)
+    assert sorted(pages) == sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
+    tabs = re.findall(r"^  - (\S+):$", navigation, re.MULTILINE)
+    assert tabs == ["Start", "Guides", "Reference", "Measured", "Project"]
+
+
 @pytest.mark.slow
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     """From all pages, all docstrings and all examples, without the network."""
