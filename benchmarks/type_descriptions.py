@@ -34,7 +34,8 @@ from structured.extraction.guided_task import GuidedTask
 from structured.extraction.task import Task
 from structured.index.guide import Guide
 from structured.index.masks import unpack
-from structured.models import LanguageModel, calls
+from structured.models import LanguageModel
+from structured.models import checked_calls as calls
 from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
 

@@ -1,5 +1,5 @@
 """`python -m structured`: the same as the command `structured`."""
 
-from structured.cli.app import app
+from structured.cli.commands import app
 
 app(prog_name="structured")

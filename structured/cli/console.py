@@ -1,9 +1,19 @@
-"""Output of the commands: for people at a terminal, and for programs that read lines from a pipe."""
+"""Output and errors of commands: results on stdout, messages on stderr, and exit codes."""
 
 import os
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import Any
 
 import typer
 from rich.console import Console, RenderableType
+from rich.text import Text
+from typer.core import TyperGroup
+
+from structured.errors import StructuredError, StructuredWarning
 
 PIPE_WIDTH = 160
 """Characters of a line where there is no terminal that has a width."""
@@ -20,3 +30,70 @@ def show(*parts: RenderableType) -> None:
     with console.capture() as captured:
         console.print(*parts, sep="\n")
     typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+DEBUG = "STRUCTURED_DEBUG"
+"""The environment variable that has tracebacks shown."""
+
+
+class ExitCode(IntEnum):
+    """What the exit codes of all commands mean."""
+
+    FINE = 0
+    SOME_FAILED = 1
+    USAGE = 2
+    """That is typer's own."""
+    UNUSABLE = 3
+    """The type or the model cannot be used, or a file cannot be read or written."""
+    INTERRUPTED = 130
+    CLOSED_PIPE = 141
+    """What read the output, such as `head`, wanted no more of it. The shell has this code for it, too."""
+
+
+class Commands(TyperGroup):
+    """Commands whose errors are sentences."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command, and end the process with the code of its error if it raises one of those that are expected."""
+        with exits():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def exits() -> Iterator[None]:
+    """Turn the errors that are expected into exits. Warnings of the library are shown as sentences, too."""
+    with warnings.catch_warnings():
+        show_others = warnings.showwarning
+
+        def show(message: Any, category: Any, *where: Any, **more: Any) -> None:
+            if issubclass(category, StructuredWarning):
+                say(str(message), style="yellow")
+            else:
+                show_others(message, category, *where, **more)
+
+        warnings.showwarning = show
+        try:
+            yield
+            sys.stdout.flush()  # now, where a pipe that was closed is still an error of ours
+        except KeyboardInterrupt:
+            say("Interrupted.")
+            raise typer.Exit(int(ExitCode.INTERRUPTED)) from None
+        except BrokenPipeError:
+            # What is still to be flushed goes nowhere, in place of another error when the interpreter ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(int(ExitCode.CLOSED_PIPE)) from None
+        except (StructuredError, OSError) as error:
+            if os.environ.get(DEBUG):
+                raise
+            say(sentence(error), style="red")
+            raise typer.Exit(int(ExitCode.UNUSABLE)) from error
+
+
+def sentence(error: Exception) -> str:
+    """Return an error as people read it, without characters that no terminal can show."""
+    return f"{type(error).__name__}: {error}".encode(errors="backslashreplace").decode()
+
+
+def say(text: str, *, style: str = "") -> None:
+    """Write something for people to stderr, as one paragraph."""
+    Console(stderr=True, soft_wrap=not sys.stderr.isatty(), highlight=False).print(Text(text, style=style))

@@ -1,9 +1,8 @@
 """Engines: what answers the documents of `structured extract`: this process, or a cluster of Ray."""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
-from dataclasses import dataclass
 from enum import StrEnum
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,14 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import typer
 from rich.console import Console
 
-from structured.cli.asked import AskedType
 from structured.errors import ModelError
 from structured.extraction.documents.document import DocumentLike
-from structured.extraction.events import Listener
 from structured.extraction.extractor import Extractor
 from structured.extraction.output.journal import Resume
 from structured.extraction.output.records import Record
 from structured.extraction.output.writing import Output, Written, write_results_of
+from structured.results.result import Result
 
 if TYPE_CHECKING:
     from structured.extraction.options import Options
@@ -40,40 +38,45 @@ class Engine(Protocol):
         """Answer the documents that have no record in the output yet."""
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What is asked of each document.
+def local_engine(output_type: Any, options: "Options", show: Callable[[Result[Any]], None] | None) -> Engine:
+    """Return this process as an engine, with its model loaded. Raises `typer.BadParameter` for an option.
 
-    Attributes:
-        output_type: The type.
-        asked: How it is named, for processes that read it themselves.
-        options: See `Options`.
+    With `show`, nothing is written: it is called with each result instead.
     """
-
-    output_type: Any
-    asked: AskedType
-    options: "Options"
-
-
-def local_engine(wanted: Wanted, observe: Listener) -> Engine:
-    """Return this process as an engine, with its model loaded. Raises `typer.BadParameter` for an option."""
-    options: Options = {**wanted.options, "observe": observe}
     try:
         with Console(stderr=True).status("Loading the model …"):
-            extractor = Extractor[Any](wanted.output_type, **options)
+            extractor = Extractor[Any](output_type, **options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
 
     def answer(documents: Iterable[DocumentLike], output: Output, *, resume: Resume, progress: bool | None) -> Written:
-        return write_results_of(extractor, documents, output, resume=resume, progress=progress)
+        if show is None:
+            return write_results_of(extractor, documents, output, resume=resume, progress=progress)
+        done = failed = 0
+        for result in extractor.results(documents, progress=progress):
+            show(result)
+            done += 1
+            failed += result.error is not None
+        return Written(done, failed, 0, 0)
 
     return answer
 
 
 def ray_engine(
-    wanted: Wanted, taken: Callable[[Record], None], *, concurrency: int | None, num_gpus: float | None
+    read_type: Callable[[], Any],
+    output_type: Any,
+    options: "Options",
+    taken: Callable[[Record], None],
+    given: Mapping[str, Any],
 ) -> Engine:
     """Return a cluster as an engine, which is not started yet.
+
+    Parameters:
+        read_type: Returns the type; each process calls it.
+        output_type: The type, as it is read here.
+        options: See `Options`.
+        taken: Is called with each record once it is written.
+        given: Members of `Actors`, or None in place of those that have their defaults.
 
     Raises `typer.BadParameter` for an option, SchemaError for a type, and ModelError if Ray is not installed.
     """
@@ -81,11 +84,10 @@ def ray_engine(
 
     if find_spec("ray") is None:
         raise ModelError("--engine ray needs Ray: pip install 'structured-extraction[ray]'.")
-    given: dict[str, Any] = {"concurrency": concurrency, "num_gpus": num_gpus}
-    request = Request(wanted.asked.read, wanted.options)
+    request = Request(read_type, options)
     try:
         actors = Actors(**{name: value for name, value in given.items() if value is not None})
-        request.check(wanted.output_type)
+        request.check(output_type)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
 

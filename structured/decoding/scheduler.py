@@ -21,7 +21,8 @@ from structured.decoding.sequence import Sequence, timed_in_guide, timed_in_mode
 from structured.decoding.speculation import Speculation, columns
 from structured.errors import ModelError, OutOfMemoryError, StructuredError
 from structured.index.masks import Mask, allows
-from structured.models import DecodingBatch, LanguageModel, Logits, calls
+from structured.models import DecodingBatch, LanguageModel, Logits
+from structured.models import checked_calls as calls
 
 if TYPE_CHECKING:
     import torch

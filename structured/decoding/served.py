@@ -12,7 +12,7 @@ from time import perf_counter
 from structured.decoding.requests import Diagnostics, Generation, SampledToken, Served
 from structured.decoding.strategy import by_likelihood
 from structured.errors import ServerError, StructuredError
-from structured.models.remote.exchange import ServerAnswer, ServerRequest
+from structured.models.remote.form import ServerAnswer, ServerRequest
 from structured.models.remote.model import RemoteModel
 
 _Done = tuple[int, Generation | Exception]

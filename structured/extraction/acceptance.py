@@ -13,14 +13,13 @@ from structured.extraction.long_documents import LongDocument
 from structured.extraction.options import RETRIES, Options, Repairs
 from structured.extraction.repair import explanation, rejected_places, repair
 from structured.extraction.task import Answer, Item
-from structured.output_types.partly_stated import Stated
+from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.paths import path_to_steps
-from structured.results.answers import read_answer
 from structured.results.attribution import Sureness, attribute, sureness
 from structured.results.calibration import Calibration
 from structured.results.evidence import Evidence
 from structured.results.merging import Conflicts
-from structured.results.result import Reading, Result
+from structured.results.result import Reading, Result, read_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ class Acceptance:
     ) -> Result[Any]:
         """Return the result for a document."""
         task, given, value = item.task, item.given, answer.value
-        stated = value if isinstance(value, Stated) else None
+        stated = value if isinstance(value, ParsedAnswer) else None
         calibrate = None if self.calibration is None else self.calibration.apply
         return Result(
             given.id,
@@ -107,7 +106,7 @@ class Acceptance:
                 rejected.add(generation.text)
             else:
                 valid.append((generation, answer))
-            if valid and self.search.choose == "likeliest":
+            if valid and not self.search.is_vote:
                 break
         if not valid:
             return None

@@ -22,7 +22,8 @@ from structured.extraction.task import Given, Item, Task
 from structured.index.compilation import RenewedIndex
 from structured.index.guide import Guide
 from structured.index.index import Index
-from structured.models import LanguageModel, calls
+from structured.models import LanguageModel
+from structured.models import checked_calls as calls
 from structured.results.attribution import Kept
 
 

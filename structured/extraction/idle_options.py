@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from structured.decoding.sampling import Sampler
 from structured.errors import OptionWarning
 from structured.errors.calling_line import warn
-from structured.extraction.long_documents import SPLITTING
 from structured.extraction.options import MIN_TOLD, RETRIES, Options
 from structured.extraction.task import Task
 
@@ -37,7 +36,7 @@ def warn_of_types(tasks: Sequence[Task]) -> None:
     if all(one.root is None for one in types):
         told = options.get("repair") == "told"
         names = ["repair_below"] * bool(repair_below) + ["repair='told'"] * told
-        for idle, hence in ((names, "are written again as a whole"), (_splitting(options), "cannot be merged")):
+        for idle, hence in ((names, "are written again as a whole"), (_chunking(options), "cannot be merged")):
             if idle:
                 _warn(idle, f"on {types[0].name}, whose answers are no JSON and {hence}", "Ask for a type of Pydantic,")
 
@@ -47,13 +46,13 @@ def warn_of_stream(options: Options) -> None:
     idle = [name for name in ("retries", "repair", "repair_below") if options.get(name)]
     if idle:
         _warn(idle, "on a stream, which is not written again", "Call the extractor,")
-    idle = _splitting(options)
+    idle = _chunking(options)
     if idle:
         _warn(idle, "on a stream, which reads its text at once", "Call the extractor,")
 
 
-def _splitting(options: Options) -> list[str]:
-    return [name for name in SPLITTING if options.get(name)]
+def _chunking(options: Options) -> list[str]:
+    return ["chunking"] if options.get("chunking") else []
 
 
 def _warn(names: Sequence[str], why: str, remedy: str) -> None:

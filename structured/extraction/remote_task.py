@@ -12,12 +12,10 @@ from structured.extraction.conversation import Conversation
 from structured.extraction.server_options import refuse_options
 from structured.extraction.task import Given, Item, Task
 from structured.models import Model
-from structured.models.remote.exchange import ServerRequest
+from structured.models.remote.form import ServerRequest
 from structured.models.remote.model import RemoteModel
-from structured.output_types.constraints.constraint import Constraint
-from structured.output_types.constraints.of_type import refuse_grounding
-from structured.output_types.constraints.validation import AnswerCheck
-from structured.output_types.partly_stated import PartlyStated
+from structured.output_types.missing_values import MissingFieldsType
+from structured.output_types.remote_constraints import AnswerCheck, Constraint, refuse_grounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +71,8 @@ class RemoteTask(Task):
         sampling["temperature"] = sampler.temperature
         if sampler.seed is not None and sampler.temperature > 0:
             sampling["seed"] = int(sampler.generator(item.position, attempt).integers(2**31))
-        if "stop_repetition" in self.options:
-            sampling["stop_repetition"] = self.options["stop_repetition"]
+        if "repetition" in self.options:
+            sampling["stop_repetition"] = self.repetition.stop
         messages = self.with_instructions(item.told or None).prompt(item.conversation)
         assert not isinstance(messages, str), "servers take chats"
         return self._request(messages, sampling, search)
@@ -82,7 +80,7 @@ class RemoteTask(Task):
     def _request(
         self, messages: Sequence[Mapping[str, str]], sampling: Mapping[str, float], search: Search
     ) -> ServerRequest:
-        is_weighed = self.is_weighed or isinstance(self.output_type, PartlyStated) or search.samples > 1
+        is_weighed = self.is_weighed or isinstance(self.output_type, MissingFieldsType) or search.samples > 1
         logprobs = is_weighed and self.model.form.tells_probabilities
         return ServerRequest(messages, self.constraint, self.max_tokens, sampling, logprobs)
 

@@ -14,10 +14,10 @@ from structured.automata.byte_automaton import accepts_text
 from structured.errors import Attempt, BudgetError, PatternError, PromptError, SchemaError
 from structured.errors.values import message
 from structured.extraction.guided_task import GuidedItem, Repair
+from structured.output_types.json_output import rewriting
 from structured.output_types.paths import Steps, steps_to_path
-from structured.output_types.rewriting import rewriting
 from structured.results.attribution import Before, Kept
-from structured.results.leaves import spans
+from structured.results.json_text import spans
 
 
 def repair(item: GuidedItem, text: str, places: Collection[Steps], before: Before, told: str = "") -> Repair | None:

@@ -14,8 +14,9 @@ from structured.errors import (
     StructuredError,
 )
 from structured.extraction.batch_state import BatchState
+from structured.extraction.documents.chunks import Chunking
 from structured.extraction.documents.document import DocumentLike, characters_of
-from structured.extraction.long_documents import LongDocument, Splitting, prepare
+from structured.extraction.long_documents import LongDocument, prepare
 from structured.extraction.task import Item, Task
 
 BATCHES = 64
@@ -54,7 +55,7 @@ def ahead(
     work: Iterable[tuple[Task, DocumentLike] | None],
     state: BatchState,
     batch_size: int,
-    splitting: Splitting,
+    chunking: Chunking,
     *,
     named: str | None = None,
 ) -> Generator[Window, None, None]:
@@ -66,7 +67,7 @@ def ahead(
     with ThreadPoolExecutor(1, "documents") as pool:  # no thread until there is work
         windows = windows_of(work, batch_size)
         given = next(windows, [])
-        window = _prepared(given, splitting, named)
+        window = _prepared(given, chunking, named)
         broken: Exception | None = None
         while given and state.stopped is None:
             state.start(given)
@@ -74,7 +75,7 @@ def ahead(
                 given = next(windows, [])
             except Exception as error:  # noqa: BLE001  where the documents come from is the user's own code
                 given, broken = [], error
-            beside = pool.submit(copy_context().run, _prepared, given, splitting, named) if given else None
+            beside = pool.submit(copy_context().run, _prepared, given, chunking, named) if given else None
             yield window
             if beside is not None:
                 window = beside.result()
@@ -108,12 +109,12 @@ def windows_of(work: Iterable[tuple[Task, DocumentLike] | None], batch_size: int
         yield window
 
 
-def _prepared(given: list[Work], splitting: Splitting, named: str | None) -> Window:
+def _prepared(given: list[Work], chunking: Chunking, named: str | None) -> Window:
     """Return documents prepared; of some there can be no answer, and they fail."""
     window = Window({work.position: work for work in given}, [], [], [])
     for position, task, document in given:
         try:
-            item = prepare(task, position, document, splitting, named=named)
+            item = prepare(task, position, document, chunking, named=named)
         except StructuredError as error:
             failed = error_of_document(error, task, position, is_single=named is not None)
             window.failures.append(Failure(position, failed))

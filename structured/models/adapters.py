@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from structured.errors import ModelError
-from structured.models.checkpoints import is_gguf, shown
+from structured.models.checkpoints import is_gguf, shown_name
 from structured.models.gguf_file import Floats, GgufFile, write_gguf
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 """The files of an adapter in the format of PEFT."""
 
-WANTED = f"Name a GGUF file with a LoRA adapter, or a folder with {CONFIG} and {WEIGHTS}, as PEFT writes it."
+EXPECTED = f"Name a GGUF file with a LoRA adapter, or a folder with {CONFIG} and {WEIGHTS}, as PEFT writes it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,12 @@ def find_adapter(name: str | Path) -> Path:
     if path.is_dir():
         lacks = [one for one in (CONFIG, WEIGHTS) if not (path / one).is_file()]
         if lacks:
-            raise ModelError(f"The folder {shown(name)} is no adapter: it lacks {' and '.join(lacks)}. {WANTED}")
+            raise ModelError(f"The folder {shown_name(name)} is no adapter: it lacks {' and '.join(lacks)}. {EXPECTED}")
         return path
     if is_gguf(path):
         return path
     what = "is a file of another kind" if path.is_file() else "is not there"
-    raise ModelError(f"The adapter {shown(name)} {what}. {WANTED} One of the hub has to be downloaded first.")
+    raise ModelError(f"The adapter {shown_name(name)} {what}. {EXPECTED} One of the hub has to be downloaded first.")
 
 
 def gguf_adapter(path: Path) -> GgufFile:
@@ -113,10 +113,10 @@ def gguf_adapter(path: Path) -> GgufFile:
     if said["general.type"] != "adapter" or said["adapter.type"] != "lora":
         raise ModelError(
             f"{str(path)!r} is no LoRA adapter: its general.type is {said['general.type']!r} and its adapter.type "
-            f"{said['adapter.type']!r}. {WANTED}"
+            f"{said['adapter.type']!r}. {EXPECTED}"
         )
     if not isinstance(said["general.architecture"], str) or not isinstance(alpha_of(file), float):
-        raise ModelError(f"{str(path)!r} does not say for which architecture it is, or how it is scaled. {WANTED}")
+        raise ModelError(f"{str(path)!r} does not say for which architecture it is, or how it is scaled. {EXPECTED}")
     if "adapter.alora.invocation_tokens" in file.metadata:
         raise ModelError(f"{str(path)!r} begins at tokens of its own (activated LoRA), which is not supported.")
     return file

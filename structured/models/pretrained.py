@@ -4,22 +4,26 @@ torch and transformers are imported when one is loaded, never before.
 """
 
 import logging
+import os
 import re
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from threading import RLock
-from typing import TYPE_CHECKING, Any
+from threading import RLock, Timer
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from structured.errors import ModelError
 from structured.errors.values import nearest
-from structured.models.checkpoints import WANTED, lacking, shown, why_not_hub
+from structured.models.checkpoints import EXPECTED, lacking, shown_name, why_not_hub
 from structured.models.dequantised import key_of, model_cache
-from structured.models.loading_bar import dequantising_bar
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from structured.vocabulary import Vocabulary
 
 _PLACEMENTS = ("auto", "balanced", "balanced_low_0", "sequential", "cpu", "cuda", "mps")
 """Names that accelerate takes for a `device_map`, and the most common devices."""
@@ -40,7 +44,7 @@ def load_pretrained(
     is_file = path is not None and path.is_file()
     if is_file and find_spec("gguf") is None:
         raise ModelError(
-            f"{shown(name)} is a GGUF file. To run it as it is, quantised, install llama-cpp-python "
+            f"{shown_name(name)} is a GGUF file. To run it as it is, quantised, install llama-cpp-python "
             "(pip install llama-cpp-python jinja2); to have transformers load it, dequantised, install gguf "
             "(pip install gguf)."
         )
@@ -75,10 +79,35 @@ def load_pretrained(
                 model = AutoModelForCausalLM.from_pretrained(
                     path or name, device_map=device_map, dtype=dtype, use_safetensors=True, **options
                 )
-    except Exception as error:  # what a damaged checkpoint raises is of any kind
+    except Exception as error:  # a damaged checkpoint may raise anything
         raise ModelError(_why_not_loaded(name, path, reason, error)) from error
     model.train(mode=False)
     return model, tokenizer
+
+
+def folder_vocabulary(folder: Path, names: set[str]) -> "Vocabulary":
+    """Read the vocabulary of a checkpoint, or of a tokenizer alone, which ends at its own end token.
+
+    `names` are the files of the folder. Raises ModelError, VocabularyError.
+    """
+    from transformers import AutoConfig, AutoTokenizer, GenerationConfig
+
+    from structured.models.transformers_model import vocabulary_of
+
+    ends: list[int | list[int] | None] = []
+    width = None
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        if "config.json" in names:
+            config = AutoConfig.from_pretrained(folder, trust_remote_code=False).get_text_config()
+            ends, width = [config.eos_token_id], config.vocab_size
+        if "generation_config.json" in names:
+            ends.append(GenerationConfig.from_pretrained(folder).eos_token_id)
+    except Exception as error:  # a damaged checkpoint may raise anything
+        raise ModelError(
+            f"The tokenizer in {shown_name(folder)} cannot be loaded. transformers says: {' '.join(str(error).split())}"
+        ) from error
+    return vocabulary_of(tokenizer, ends, width=width)
 
 
 def _load_gguf(
@@ -127,7 +156,7 @@ def _why_not_loaded(name: str, path: Path | None, reason: str | None, error: Exc
         where = f"What is in the cache cannot be loaded, and {reason}."
     else:
         where = "The hub has it."
-    return f"No model could be loaded from {shown(name)}. {where} transformers says: {said}. {WANTED}"
+    return f"No model could be loaded from {shown_name(name)}. {where} transformers says: {said}. {EXPECTED}"
 
 
 @contextmanager
@@ -157,3 +186,76 @@ def _is_no_advice(record: logging.LogRecord) -> bool:
     import torch
 
     return torch.cuda.is_available() or "falling back to its reference" not in record.getMessage()
+
+
+PATIENCE = 2.0
+"""Seconds before a bar appears: a small file shows none."""
+
+_DEQUANTISING = "transformers.modeling_gguf_pytorch_utils"
+
+Item = TypeVar("Item")
+
+Report: TypeAlias = Callable[[int, int], None]
+"""Takes how many tensors are done, and of how many."""
+
+
+def is_terminal() -> bool:
+    """Tell whether stderr is a terminal that can draw over what it has shown."""
+    try:
+        return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
+    except (AttributeError, ValueError):  # none at all, or it is closed
+        return False
+
+
+@contextmanager
+def dequantising_bar(title: str) -> Iterator[None]:
+    """Show how far transformers has come with a GGUF file; on a terminal alone, and nothing of it stays."""
+    with _bar(title) if is_terminal() else _no_bar() as report, _reporting(report):
+        yield
+
+
+@contextmanager
+def _no_bar() -> Iterator[Report]:
+    yield lambda _done, _total: None
+
+
+@contextmanager
+def _bar(title: str) -> Iterator[Report]:
+    """Show a bar after some seconds: one that only moves as long as no number of tensors is known."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    progress = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=sys.stdout.isatty())
+    task = progress.add_task(title, total=None)
+    timer = Timer(PATIENCE, progress.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+    finally:
+        timer.cancel()
+        timer.join()
+        progress.stop()
+
+
+@contextmanager
+def _reporting(report: Report) -> Iterator[None]:
+    """Let transformers report the tensors that it has dequantised, and show no bar of its own."""
+
+    def reported(items: Iterable[Item], **_: Any) -> Iterator[Item]:
+        known = list(items)
+        for done, item in enumerate(known):
+            report(done, len(known))
+            yield item
+
+    module = import_module(_DEQUANTISING)
+    before = vars(module).get("tqdm")
+    if before is None:
+        yield
+        return
+    vars(module)["tqdm"] = reported
+    try:
+        yield
+    finally:
+        vars(module)["tqdm"] = before

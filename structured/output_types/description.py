@@ -21,16 +21,18 @@ from structured.json_schema.document.location import Compilation, Identity, Loca
 from structured.json_schema.document.references import REFERENCES, ignores_siblings
 from structured.json_schema.nullable import may_be_left_out
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
-from structured.output_types.remarks import (
+from structured.output_types.schema_parts import (
     description_of,
     is_generated,
     is_object,
+    known_targets,
     parts_below,
     quoted,
+    reached,
     remark,
+    repeated,
     title_of,
 )
-from structured.output_types.schema_graph import known_targets, reached, repeated
 
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 _FORMAT_NAMES = {name: name for name in ("decimal", "date", "time", "duration")} | {"date-time": "datetime"}

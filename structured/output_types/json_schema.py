@@ -21,18 +21,16 @@ from structured.json_schema.document.location import (
     Compilation,
     KeyOrder,
     Location,
-    Optionals,
     Reading,
     Schema,
     Subschema,
 )
 from structured.json_schema.logic.validity import check_well_formed, rejection
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, read_whitespace
+from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation
-from structured.output_types.json_output import JsonOutput
-from structured.output_types.optional_fields import Absent
-from structured.output_types.optional_properties import chosen_properties, optional_properties
-from structured.output_types.partly_stated import PartlyStated
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
+from structured.output_types.missing_fields import Missing, chosen_properties, with_missing_properties
+from structured.output_types.missing_values import MissingFieldsType
 
 _FIELDS = {
     "documents": instance(Mapping, "{uri: schema}"),
@@ -108,16 +106,14 @@ class JsonSchema:
             f"{self!r} stands inside of a type", remedy="Use it as the output type itself, or write the part as a type."
         )
 
-    def compilation(
-        self, whitespace: WhitespaceName = DEFAULT_WHITESPACE, optional: Optionals = "written"
-    ) -> Compilation:
+    def compilation(self, layout: JsonLayout = DEFAULT_LAYOUT) -> Compilation:
         """Return what compiles it: numbers are plain, so that no model may run on with digits."""
         assert not isinstance(self.schema, str), "it is read when it is made"
         return Compilation(
             self.schema,
-            read_whitespace(whitespace),
+            read_whitespace(layout.whitespace),
             Reading.SPECIFICATION,
-            optional,
+            layout.optional_properties,
             self.assert_formats,
             plain_numbers=True,
             key_order=self.key_order,
@@ -136,14 +132,14 @@ class JsonSchemaType(JsonOutput[Any]):
 
     def compilation(self) -> Compilation:
         """Return what compiles the schema: it is read by the specification."""
-        written = self.source.compilation(*self.layout)
+        written = self.source.compilation(self.layout)
         return written if self.schema is self.source.schema else replace(written, root=self.schema)
 
-    def with_absence(self, absent: Absent) -> PartlyStated[Any]:
-        """Return the type in which chosen optional properties may be missing; see `optional_properties.py`."""
-        marked = self if absent is True else replace(self, schema=chosen_properties(self.root, absent))
-        schema = optional_properties(marked.root, are_chosen=absent is not True)
-        return PartlyStated(self.name, schema, self.layout, of=self)
+    def with_missing(self, missing: Missing) -> MissingFieldsType[Any]:
+        """Return the type in which chosen optional properties may be missing; see `missing_fields.py`."""
+        chosen = self if missing is True else replace(self, schema=chosen_properties(self.root, missing))
+        schema = with_missing_properties(chosen.root, are_chosen=missing is not True)
+        return MissingFieldsType(self.name, schema, self.layout, of=self)
 
     @property
     def parts(self) -> Annotation:

@@ -13,12 +13,12 @@ from structured.errors.values import shown
 from structured.json_schema.document.location import Compilation, Reading
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation
-from structured.output_types.json_output import JsonLayout, JsonOutput
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.json_schema import check_document
-from structured.output_types.optional_fields import Absent, with_absence
+from structured.output_types.missing_fields import Missing, with_missing_fields
+from structured.output_types.missing_values import MissingFieldsType
 from structured.output_types.output_type import OutputType
-from structured.output_types.partly_stated import PartlyStated
-from structured.output_types.pydantic import CompleteJsonSchema
+from structured.output_types.pydantic_schema import CompleteJsonSchema
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class PythonType(JsonOutput[T]):
     def compilation(self) -> Compilation:
         """Return what compiles the schema: it is read as the description of a type."""
         whitespace = read_whitespace(self.layout.whitespace)
-        return Compilation(self.schema, whitespace, Reading.TYPE, self.layout.optional)
+        return Compilation(self.schema, whitespace, Reading.TYPE, self.layout.optional_properties)
 
     @property
     def parts(self) -> Annotation:
@@ -51,13 +51,13 @@ class PythonType(JsonOutput[T]):
         """Return an instance as plain JSON data."""
         return self.adapter.dump_python(self.adapter.validate_python(value), mode="json", by_alias=True)
 
-    def with_absence(self, absent: Absent) -> "PartlyStated[T]":
-        """Return the type with a schema in which chosen fields may be null; see `optional_fields.py`."""
-        return PartlyStated(self.name, with_absence(self.root, absent), self.layout, of=self)
+    def with_missing(self, missing: Missing) -> "MissingFieldsType[T]":
+        """Return the type with a schema in which chosen fields may be null; see `missing_fields.py`."""
+        return MissingFieldsType(self.name, with_missing_fields(self.root, missing), self.layout, of=self)
 
 
 @deep
-def python_type(output_type: Any, layout: JsonLayout = JsonLayout()) -> PythonType[Any]:  # noqa: B008  it does not change
+def python_type(output_type: Any, layout: JsonLayout = DEFAULT_LAYOUT) -> PythonType[Any]:
     """Return the output type of a Python type: anything that `pydantic.TypeAdapter` takes and can describe.
 
     Raises `SchemaError` for a value, and for a type without a JSON Schema.

@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
 from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
-from structured.output_types.grounded.document import DocumentStatements
+from structured.output_types.grounded.document_statements import DocumentStatements
 from structured.output_types.grounded.numbers import stated_numbers
 from structured.output_types.grounded.statements import Span, Statement
 from structured.output_types.paths import Steps
 from structured.results.evidence import Evidence, Match
-from structured.results.folding import Folded, fold, is_cut
+from structured.results.normalisation import Folded, fold, is_cut
 
 T = TypeVar("T")
 Moment = TypeVar("Moment", time, datetime)

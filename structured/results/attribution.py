@@ -1,17 +1,57 @@
-"""Attribution: where in a document each leaf of an answer is stated, and how sure the model was of it."""
+"""Attribution: where in a document each leaf of an answer is stated, and how confident the model was of it.
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+The confidence in a value is the probability of the tokens that it is written with. Tokens that were known without
+asking the model do not count; a value of which all are known, since the type or the document leaves no choice, has no
+confidence. The probability of a sampled token is its share of the legal tokens, times what these had of all. Where the
+type allows little else, the share alone would be near 1, however much the model preferred an illegal token.
+"""
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from structured.decoding.requests import Generation
+from structured.decoding.requests import Generation, SampledToken
 from structured.json_schema.document.equality import identity
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps
-from structured.results.confidence import confidences
 from structured.results.evidence import Evidence
-from structured.results.leaves import Leaf, leaves
+from structured.results.json_text import Leaf, leaves
+
+
+def confidences(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[float | None]:
+    """Yield the confidence in each leaf of an answer, in their order; None where the model was asked nothing."""
+    for own in tokens_of_leaves(text, leaves, tokens):
+        yield min(math.exp(sum(map(_log_probability, own))), 1.0) if own else None
+
+
+def tokens_of_leaves(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[list[SampledToken]]:
+    """Yield the sampled tokens that each leaf of an answer is written with, in their order.
+
+    To a string belongs its closing quote, to anything else the token behind it, which decides that it ends.
+    """
+    place, byte, first = 0, 0, 0
+    for leaf in leaves:
+        byte += len(text[place : leaf.start].encode())
+        end = byte + len(text[leaf.start : leaf.end].encode())
+        place, start, byte = leaf.end, byte, end
+        end += not isinstance(leaf.value, str)
+        while first < len(tokens) and tokens[first].end <= start and tokens[first].start < start:
+            first += 1
+        yield list(_within(tokens, first, end))
+
+
+def _within(tokens: Sequence[SampledToken], first: int, end: int) -> Iterator[SampledToken]:
+    """Yield the tokens from the first one that begin before a byte."""
+    for position in range(first, len(tokens)):
+        if tokens[position].start >= end:
+            return
+        yield tokens[position]
+
+
+def _log_probability(token: SampledToken) -> float:
+    return token.log_probability + math.log(max(token.legal_mass, 1e-300))
 
 
 class Sureness(NamedTuple):

@@ -19,9 +19,9 @@ from structured.errors.values import shown
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Subschema
 from structured.output_types.paths import Steps, entry, member, path_to_steps, steps_to_path
-from structured.output_types.places import below, flat
-from structured.results.folding import fold
+from structured.output_types.schema_parts import below, flat
 from structured.results.item_matching import Item, match_items
+from structured.results.normalisation import fold
 
 Outcome = Literal["right", "absent", "wrong", "missing", "invented"]
 """What became of a value.

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from structured.json_schema.document.equality import identity
-from structured.output_types.keys import KeyOf
+from structured.output_types.keys import SET, KeyOf, ShapeOf
 from structured.output_types.paths import Steps, steps_to_path
-from structured.output_types.shapes import SET, ShapeOf
 from structured.results.evidence import Evidence
 
 Prefer = Literal["confident", "first", "longest", "vote"]

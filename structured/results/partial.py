@@ -15,7 +15,7 @@ from structured.output_types.annotations import Annotation
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, steps_to_path
 from structured.output_types.resolve import resolve_type
-from structured.results.json_tokens import Scanner, Token
+from structured.results.json_text import Scanner, Token
 
 T = TypeVar("T")
 

@@ -25,13 +25,12 @@ from structured.errors import Attempt, GenerationError, MissingError, Structured
 from structured.errors.pickling import StandInError, picklable
 from structured.errors.values import message, shown
 from structured.output_types.html import card, joined
+from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.output_type import OutputType
-from structured.output_types.partly_stated import Stated
 from structured.output_types.paths import leaves, steps_to_path
 from structured.results.attribution import Kept, attribute
-from structured.results.evidence import Evidence, on_pages
+from structured.results.evidence import Evidence, document_to_html, on_pages, values_to_html
 from structured.results.merging import Conflicts
-from structured.results.result_html import document_to_html, values_to_html
 
 T = TypeVar("T")
 
@@ -108,7 +107,7 @@ class Reading:
     pages: Sequence[int] = ()
     calibrate: Callable[[float], float] | None = None
     located: Mapping[str, Evidence] | None = None
-    stated: Stated[Any] | None = None
+    stated: ParsedAnswer[Any] | None = None
     provenance: Callable[[], Provenance] | None = None
 
     def data(self, text: str) -> Any:
@@ -290,6 +289,14 @@ class Result(Generic[T]):
         return card(title, model, *parts, values_to_html(self.data, self.missing, self.evidence))
 
 
+def read_answer(output_type: OutputType[T], text: str) -> T | Attempt:
+    """Return the value of an answer, or the attempt that it was if a validator raises anything."""
+    try:
+        return output_type.parse(text)
+    except Exception as error:  # noqa: BLE001  validators are the user's own code
+        return Attempt(text, error)
+
+
 def instance_of(result: Result[Any]) -> Any:
     """Return the value of a result; None if there is none."""
     try:
@@ -318,7 +325,7 @@ def result_from_json(
     if output_type is not None:
         text = cast("str", result.text)
         value = output_type.parse(text)
-        stated = value if isinstance(value, Stated) else Stated(value, output_type.to_data(text), ())
+        stated = value if isinstance(value, ParsedAnswer) else ParsedAnswer(value, output_type.to_data(text), ())
         if (stated.data, stated.missing) != (record["data"], result.missing):
             raise ValueError("its data are not what its text says")
         instance, unmade = stated.value, stated.error

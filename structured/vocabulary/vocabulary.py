@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.errors import VocabularyError
-from structured.vocabulary.token_layout import StringTries, TokenLayout
 from structured.vocabulary.tokenizer import Tokenizer, TokenizerReader, TransformersTokenizer
-from structured.vocabulary.trie import Trie
+from structured.vocabulary.trie import StringTries, TokenLayout, Trie
 
 UTF8_BYTES = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
 """Every byte that occurs in UTF-8 text (RFC 3629)."""

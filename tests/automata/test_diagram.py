@@ -13,10 +13,20 @@ from random_patterns import FEW_CHARACTERS, char_sets, code_points, patterns_wit
 from ways import matches
 
 from structured.automata import RegularAutomaton
+from structured.automata.character_graph import explore
 from structured.automata.dfa import PatternLanguage
 from structured.automata.dfa import explore as smallest_automaton
-from structured.automata.diagram import Place, State, dot, explore, follow, mermaid, table
-from structured.automata.diagram.arrows import set_label, shortened, text_label
+from structured.automata.diagram import (
+    Place,
+    State,
+    dot,
+    follow,
+    mermaid,
+    set_label,
+    shortened,
+    table,
+    text_label,
+)
 from structured.output_types.grammar import Grammar
 from structured.output_types.regex import Regex
 from structured.output_types.resolve import resolve_type

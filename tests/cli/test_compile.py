@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 from structured.automata.loops import jit
-from structured.cli import compile as command
-from structured.cli.app import app
+from structured.cli import cache_commands
+from structured.cli.commands import app
 
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="Nothing is compiled.")
@@ -27,7 +27,7 @@ def test_machine_code_that_cannot_be_kept_is_an_error(monkeypatch: pytest.Monkey
     def compile_loops() -> None:
         raise RuntimeError("cannot cache function 'walk': no locator available")
 
-    monkeypatch.setattr(command, "compile_loops", compile_loops)
+    monkeypatch.setattr(cache_commands, "compile_loops", compile_loops)
     done = CliRunner().invoke(app, ["compile"])
     assert done.exit_code == 1
     assert "NUMBA_CACHE_DIR" in done.output

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from structured.cli.app import app
+from structured.cli.commands import app
 from structured.models.load import PACKAGED_MODEL
 
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -64,6 +64,21 @@ def test_each_document_gives_a_line_of_json():
     assert result.stderr.count("letters/c.txt") == 1
     assert "PromptError: Document letters/c.txt is empty." in result.stderr
     assert "\x1b" not in result.output
+
+
+def test_lines_are_short_unless_evidence_is_asked_for(monkeypatch):
+    """They have the value or the error, and what is missing; evidence that nobody sees is not computed."""
+
+    def attribute(*_):
+        raise AssertionError
+
+    with monkeypatch.context() as patched:
+        patched.setattr("structured.results.result.attribute", attribute)
+        found = records(run("extract", "--fields", "name: str, age: int", "--allow-missing", "letters"))
+    assert found["letters/a.txt"] == {"id": "letters/a.txt", "value": {"name": "Jason", "age": 25}}
+    assert found["letters/c.txt"].keys() == {"id", "error"}
+    whole = records(run("extract", *FIELDS, "letters/a.txt", "--evidence"))["letters/a.txt"]
+    assert whole.keys() > {"id", "digest", "provenance", "value", "evidence", "document"}
 
 
 @pytest.mark.parametrize("path", ["letters/[ab].txt", "./letters/a*", "letters/../letters/a.txt", "**/a.txt"])
@@ -119,7 +134,7 @@ def test_a_call_goes_on_where_the_last_one_stopped(tmp_path):
     assert list(map(essence, again)) == list(map(essence, whole))
     assert "0 documents in" in run(*command).stderr
     assert "2 documents in" in run(*command, "--fresh").stderr
-    printed = run(*command[:-2]).stdout.splitlines()
+    printed = run(*command[:-2], "--evidence").stdout.splitlines()
     written = (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
     assert list(map(essence, written)) == list(map(essence, printed))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from structured.cli.app import app
+from structured.cli.commands import app
 from structured.models.load import PACKAGED_MODEL
 
 ROOT = Path(__file__).parents[2]

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from structured import to_regex
-from structured.cli.app import app
+from structured import JsonLayout, to_regex
+from structured.cli.commands import app
 from structured.models import PACKAGED_MODEL
 
 ROOT = Path(__file__).parents[2]
@@ -201,7 +201,7 @@ def test_the_regular_expression_is_printed():
     """Alone on a line, whatever the width."""
     result = run("shop_types:Bill", "--regex", "--whitespace", "compact", columns=20)
     bill = sys.modules["shop_types"].Bill
-    assert result.stdout == to_regex(bill, whitespace="compact") + "\n"
+    assert result.stdout == to_regex(bill, layout=JsonLayout("compact")) + "\n"
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_the_tokens_of_a_state_are_shown():
         (["--choice", "a", "--tokens", "-m", "./nowhere"], 3, "There is no folder"),
         (["--choice", "a", "--dot", "nowhere/x.dot"], 3, "No such file or directory"),
         (["--grammar", "jsn"], 2, "There is no file 'jsn'. Grammars that ship: json,"),
-        (["--grammar", "json", "--choice", "a"], 2, "written as --grammar as well"),
+        (["--grammar", "json", "--choice", "a"], 2, "by --choice and by --grammar"),
         (["shop_types:Raw", "--automaton"], 3, "SchemaError"),
     ],
 )

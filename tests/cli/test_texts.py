@@ -7,8 +7,8 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from structured.cli.app import app
-from structured.cli.exits import ExitCode
+from structured.cli.commands import app
+from structured.cli.console import ExitCode
 
 
 def run(*arguments):

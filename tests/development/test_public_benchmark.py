@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import public
 from benchmarks.public import Answer, answered, main, mean, read_answers, read_documents, read_types, rows, table
-from structured.jobs.evaluation.figures import Figure
+from structured.jobs.figures import Figure
 from structured.models import ScriptedModel
 
 TYPES = """

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Document, Extractor, Result, events
+from structured import Document, Extractor, Repetition, Result
 from structured.errors import BatchError, ModelError, PromptError
-from structured.extraction import progress, windows
+from structured.extraction import events, progress, windows
 from structured.extraction.batch_state import BatchState
 from structured.extraction.documents.document import id_of
 from structured.models import FunctionModel
@@ -40,7 +40,12 @@ class Plain(BaseModel):
 
 
 def extractor(output_type: type[BaseModel] = Plain, **options: Any) -> Extractor[Any]:
-    given = {"model": FunctionModel(LOGITS, TOKENIZER), "seed": 1, "batch_size": 2, "stop_repetition": False}
+    given = {
+        "model": FunctionModel(LOGITS, TOKENIZER),
+        "seed": 1,
+        "batch_size": 2,
+        "repetition": Repetition(stop=False),
+    }
     return Extractor(output_type, **given | options)
 
 

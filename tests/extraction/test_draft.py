@@ -8,8 +8,9 @@ from doubles import in_memory, random_logits, tiny_gpt2, tiny_lfm2, tiny_llama, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structured import Choice, Draft, Json, Regex, Text
+from structured import Choice, Json, Regex, Text
 from structured.errors import BudgetError, BudgetWarning, GenerationError, ModelError, PromptError, SchemaError
+from structured.extraction import Draft
 from structured.models import FunctionModel, LanguageModel, ScriptedModel
 from structured.models.protocol import DecodingBatch, Logits
 from structured.models.scripted import BYTE_TOKENS, ByteTokenizer

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from package_map import HOUSE
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Document, Extractor, StructuredError, events, extract_batch
+from structured import Document, Extractor, Samples, StructuredError, extract_batch
 from structured.errors import GenerationError, ModelError
-from structured.extraction import batch_state, windows
+from structured.extraction import batch_state, events, windows
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
 
@@ -81,7 +81,7 @@ def test_every_document_has_one_start_and_one_end(
     seen: list[events.Event] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(windows, "BATCHES", batches)
-        results = extractor(seen, seed=seed, samples=samples, repair=repair).batch(texts, errors="return")
+        results = extractor(seen, seed=seed, search=Samples(samples), repair=repair).batch(texts, errors="return")
     first, last = seen[0], seen[-1]
     assert isinstance(first, events.BatchStarted)
     assert first.total == len(texts)

@@ -34,7 +34,7 @@ from structured import Extractor, Regex
 from structured.integrations.server.app import create_app
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_errors import RequestError
-from structured.integrations.server.results import response_of, response_of_all
+from structured.integrations.server.responses import response_of, response_of_all
 from structured.models import FunctionModel
 from structured.models.load import PACKAGED_MODEL
 from structured.models.scripted import ScriptedModel

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from serving import TOKENIZER, served
 
-from structured.integrations.server.requests import ChatRequest, ExtractRequest, RegexRequest
+from structured.integrations.server.request_bodies import ChatRequest, ExtractRequest, RegexRequest
 from structured.models.scripted import ScriptedModel
 
 NUMBERS = st.integers() | st.floats() | st.sampled_from([0, 0.0, -0.0, 1, 1.0, 1e308])

@@ -8,9 +8,8 @@ import pytest
 
 pytest.importorskip("fastapi", reason="The extra serve has the server.")
 
-from structured.integrations.server.limits import Limits
+from structured.integrations.server.limits import Limits, Work
 from structured.integrations.server.request_errors import RequestError
-from structured.integrations.server.work import Work
 
 
 class Connected:

@@ -15,11 +15,10 @@ from structured import Choice, Grammar, Grounded, JsonSchema, Regex, Text
 from structured.decoding.compiled_types import compile_type
 from structured.errors import GenerationError, ModelError, SchemaError
 from structured.index.masks import unpack
+from structured.integrations.vllm import fault_of, read
 from structured.integrations.vllm.cursor import started
-from structured.integrations.vllm.reading import read
-from structured.integrations.vllm.request_fields import fault_of
 from structured.json_schema.document.drafts import Draft
-from structured.output_types.constraints.plain_data import MAX_CHARACTERS, text_to_type, type_to_text
+from structured.output_types.described_types import MAX_CHARACTERS, text_to_type, type_to_text
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 from structured import JsonSchema, Result, report
 from structured.errors import PromptError
-from structured.jobs.report.report import Utf16Offsets, to_data, to_inert_json, to_page
+from structured.jobs.review_page import Utf16Offsets, to_data, to_inert_json, to_page
 from structured.output_types.paths import leaves, steps_to_path
 from structured.output_types.resolve import resolve_type
 from structured.results.evidence import Evidence

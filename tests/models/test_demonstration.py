@@ -14,8 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from structured import Extractor, extract, load_model
-from structured.cli.app import app
-from structured.cli.showcases import (
+from structured.cli.commands import app
+from structured.cli.demo_command import (
     SHOWCASES,
     BikeRental,
     Flight,

@@ -9,9 +9,7 @@ from pydantic_types import KINDS
 from random_json import automaton_of, random_json
 
 from structured import JsonSchema
-from structured.output_types.constraints.constraint import JsonConstraint
-from structured.output_types.constraints.of_type import constraint_of
-from structured.output_types.constraints.validation import AnswerCheck
+from structured.output_types.remote_constraints import AnswerCheck, JsonConstraint, constraint_of
 from structured.output_types.resolve import resolve_type
 
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.TypedDictExtraConfigWarning")

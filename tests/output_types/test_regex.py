@@ -23,6 +23,7 @@ from structured import (
     Grammar,
     Json,
     Regex,
+    Samples,
     classify,
     evaluate,
     extract,
@@ -329,7 +330,7 @@ def test_what_a_converter_rejects_is_asked_again() -> None:
 
 
 def test_several_answers_are_voted_on() -> None:
-    found = extract(Choice(["a", "b"]), "x", model=uniform(5), samples=5, temperature=1.0)
+    found = extract(Choice(["a", "b"]), "x", model=uniform(5), search=Samples(5), temperature=1.0)
     assert found in {"a", "b"}
 
 

@@ -16,9 +16,10 @@ from typing import NamedTuple
 import pytest
 from real_model import NAME
 
+from structured import Beams
 from structured.errors import PackagedModelWarning
 from structured.models import ScriptedModel
-from structured.models.fetched import FETCHABLE, fetched_path
+from structured.models.downloads import FETCHABLE, fetched_path
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
@@ -124,7 +125,7 @@ def test_the_image_converter_takes_the_lines_that_it_shows(capsys: pytest.Captur
     shown = _shown(example).output
     lines = dict(zip(shown[::2], map(str.strip, shown[1::2]), strict=True))
     model = ScriptedModel(lambda prompt: next(line for wish, line in lines.items() if wish in prompt))
-    runpy.run_path(str(example))["main"](model, beams=1)
+    runpy.run_path(str(example))["main"](model, search=Beams(1))
     assert _lines(capsys.readouterr().out) == shown
 
 

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import structured
 from structured import errors
-from structured.cli import app
+from structured.cli import commands
 
 MODULES = sorted(HOUSE.rglob("*.py"))
 
@@ -213,11 +213,11 @@ def test_the_version_is_that_of_the_distribution(monkeypatch: pytest.MonkeyPatch
             raise PackageNotFoundError(name)
         return installed[name]
 
-    monkeypatch.setattr(app, "version", version)
-    told = CliRunner().invoke(app.app, ["--version"])
+    monkeypatch.setattr(commands, "version", version)
+    told = CliRunner().invoke(commands.app, ["--version"])
     assert (told.exit_code, told.output) == (0, f"{project['name']} {project['version']}\n")
     installed.clear()
-    told = CliRunner().invoke(app.app, ["--version"])
+    told = CliRunner().invoke(commands.app, ["--version"])
     assert (told.exit_code, told.stdout) == (1, "")
     assert told.stderr.startswith("structured-extraction is not installed: ")
 

@@ -11,28 +11,19 @@ from typing import Annotated, Any, Literal, NamedTuple, TypedDict, Unpack, asser
 from pydantic import BaseModel, Field
 
 from structured import (
-    Call,
     Choice,
-    Classification,
-    Evidence,
     Extractor,
-    Generation,
     Grammar,
     Grounded,
-    Grounding,
-    GuidedLogitsProcessor,
     Json,
+    JsonLayout,
     JsonSchema,
-    Options,
-    OutputType,
     Regex,
     Repeat,
     Result,
     Stream,
     StructuredError,
     Text,
-    TextOrChat,
-    Tool,
     aextract,
     aextract_batch,
     aextract_results,
@@ -49,7 +40,12 @@ from structured import (
     to_regex,
     write_results,
 )
+from structured.decoding import Generation
 from structured.errors import BatchError, BudgetError, GenerationError, NotStatedError, SchemaError
+from structured.extraction import Classification, Options, TextOrChat
+from structured.integrations.logits_processor import GuidedLogitsProcessor
+from structured.output_types import Call, Grounding, OutputType, Tool
+from structured.results import Evidence
 
 
 class Person(BaseModel):
@@ -92,8 +88,8 @@ assert_type(one("text"), Person)
 assert_type(extract(JsonSchema({"type": "integer"}), "text"), Any)
 assert_type(extract_batch(JsonSchema('{"type": "integer"}'), ["text"]), list[Any])
 assert_type(Extractor(JsonSchema(True)).batch(["text"]), list[Any])
-assert_type(extract(Person, "text", optional="omittable"), Person)
-extract(Person, "text", optional="never")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+assert_type(extract(Person, "text", layout=JsonLayout(optional_properties="omittable")), Person)
+JsonLayout(optional_properties="never")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 assert_type(extract(Person, "text", allow_missing=None, seed=None, model=None, instructions=None), Person)
 assert_type(extract(JsonSchema(True), "text", allow_missing=None), Any)
 assert_type(extract(Person, "text", allow_missing=True), Person)

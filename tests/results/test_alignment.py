@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from structured.output_types.paths import leaves
 from structured.results.alignment import MAX_FUZZY_LENGTH, Value, align
 from structured.results.evidence import Evidence
-from structured.results.folding import Folded, fold, is_cut
+from structured.results.normalisation import Folded, fold, is_cut
 
 
 def values_in(data):

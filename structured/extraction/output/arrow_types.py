@@ -33,8 +33,8 @@ from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import types_of
 from structured.output_types.json_schema import JsonSchema
+from structured.output_types.missing_values import MissingFieldsType
 from structured.output_types.output_type import OutputType
-from structured.output_types.partly_stated import PartlyStated
 from structured.output_types.python_type import PythonType
 from structured.output_types.resolve import resolve_json
 
@@ -61,7 +61,7 @@ def column_of(output_type: OutputType[Any]) -> Column:
     >>> column_of(resolve_type(dict[str, list[int | None]])).description
     {'map': {'list': 'int64'}}
     """
-    if isinstance(output_type, PartlyStated):
+    if isinstance(output_type, MissingFieldsType):
         output_type = output_type.of
     if isinstance(output_type, PythonType):
         written = _schema_of_written(output_type)

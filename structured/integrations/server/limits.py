@@ -1,8 +1,19 @@
-"""What a server takes from those who ask it, and how much at a time."""
+"""Limits: how much a request may ask for, and how many are answered at a time, in threads beside the event loop."""
 
+import asyncio
+import itertools
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
+from fastapi import Request
+
+from structured.decoding.running_batch import Caller
 from structured.errors.arguments import check_fields, count, number
+from structured.integrations.server.request_errors import RequestError
 
 _POSITIVE = number(lambda value: value > 0, "a positive number")
 
@@ -40,3 +51,213 @@ class Limits:
         check_fields(
             self, {**dict.fromkeys(counts, count(1)), "waiting": count(0), "seconds": _POSITIVE, "patience": _POSITIVE}
         )
+
+
+RETRY_AFTER = 2
+"""Seconds after which a client that was turned away may try again."""
+
+
+class Admission:
+    """Lets requests in, `running` at a time; of those that wait, one of each client in turn. For one event loop."""
+
+    def __init__(self, running: int, waiting: int) -> None:
+        self.free = running
+        self.max_waiting = waiting
+        self.is_closed = False
+        self._queues: dict[str, deque[asyncio.Future[None]]] = {}
+        """Those that wait, by client; whose turn is next stands first."""
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait."""
+        return sum(map(len, self._queues.values()))
+
+    async def enter(self, client: str) -> None:
+        """Wait until it is the turn of a request, which then has to `leave`. Raises RequestError if there is none."""
+        if self.is_closed:
+            raise shutting_down()
+        if self.free > 0:
+            self.free -= 1
+            return
+        if self.waiting >= self.max_waiting:
+            raise RequestError(429, f"{self.max_waiting} requests are waiting already.", retry_after=RETRY_AFTER)
+        turn = asyncio.get_running_loop().create_future()
+        self._queues.setdefault(client, deque()).append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled() and turn.exception() is None:
+                self.leave()  # its turn had come
+            else:
+                self._forget(client, turn)
+            raise
+
+    def close(self) -> None:
+        """Let nobody in any more, neither who comes nor who waits."""
+        self.is_closed = True
+        for turn in itertools.chain.from_iterable(self._queues.values()):
+            if not turn.done():
+                turn.set_exception(shutting_down())
+        self._queues.clear()
+
+    def leave(self) -> None:
+        """Let in the next, if one waits."""
+        while self._queues:
+            client, queue = next(iter(self._queues.items()))
+            turn = queue.popleft()
+            del self._queues[client]
+            if queue:
+                self._queues[client] = queue  # behind the others
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self.free += 1
+
+    def _forget(self, client: str, turn: "asyncio.Future[None]") -> None:
+        queue = self._queues.get(client, deque())
+        if turn in queue:
+            queue.remove(turn)
+        if not queue:
+            self._queues.pop(client, None)
+
+
+def shutting_down() -> RequestError:
+    """Return why nobody is let in any more."""
+    return RequestError(503, "The server is shutting down.", retry_after=RETRY_AFTER)
+
+
+T = TypeVar("T")
+
+HUNG_UP = 499
+"""The status that is logged where the client has gone; nobody reads it."""
+
+
+class Work:
+    """The threads of a server, and who may have one."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.admission = Admission(limits.running, limits.waiting)
+        self.threads = ThreadPoolExecutor(limits.running, thread_name_prefix="request")
+
+    def close(self) -> None:
+        """Let nobody in any more, neither who comes nor who waits."""
+        self.admission.close()
+        self.threads.shutdown(wait=False)
+
+    async def done(self, request: Request, run: Callable[[], T]) -> T:
+        """Return what a function returns that runs in a thread once it is the request's turn.
+
+        Where the client hangs up, or it takes too long, the texts that the function waits for leave the batch. Raises
+        RequestError.
+        """
+        gone = asyncio.ensure_future(_has_hung_up(request))
+        try:
+            await self._admitted(request, gone)
+            caller = Caller()
+            try:
+                return await self._in_time(self._in_thread(caller, run), gone)
+            finally:
+                caller.leave()
+        finally:
+            gone.cancel()
+
+    async def streamed(
+        self, request: Request, run: Callable[[], Iterator[T]]
+    ) -> tuple[AsyncIterator[T], Callable[[], None]]:
+        """Return an iterator over what an iterator yields that runs in a thread, once it is the request's turn.
+
+        With it stands what lets the text leave the batch: to be called where nobody reads on, also if nobody has read
+        at all. What takes too long leaves as well. Raises RequestError, also in the middle; what is wrong before there
+        is a first piece is raised here.
+        """
+        gone = asyncio.ensure_future(_has_hung_up(request))
+        caller, loop = Caller(), asyncio.get_running_loop()
+        pieces: asyncio.Queue[T | None] = asyncio.Queue()
+
+        def pump() -> None:
+            try:
+                for piece in run():
+                    loop.call_soon_threadsafe(pieces.put_nowait, piece)
+            finally:
+                loop.call_soon_threadsafe(pieces.put_nowait, None)
+
+        try:
+            await self._admitted(request, gone)
+            thread = self._in_thread(caller, pump)
+            clock = loop.call_later(self.limits.seconds, caller.leave, self._too_late())
+            thread.add_done_callback(lambda _: clock.cancel())
+            first = await self._in_time(asyncio.ensure_future(pieces.get()), gone)
+            if first is None:
+                await thread
+        except BaseException:
+            caller.leave()
+            raise
+        finally:
+            gone.cancel()
+
+        async def read() -> AsyncIterator[T]:
+            piece = first
+            while piece is not None:
+                yield piece
+                piece = await pieces.get()
+            await thread
+
+        return read(), caller.leave
+
+    async def _admitted(self, request: Request, gone: "asyncio.Future[None]") -> None:
+        """Wait for the request's turn. Raises RequestError if too many wait, or the client has gone by then."""
+        turn = asyncio.ensure_future(self.admission.enter(client_of(request)))
+        try:
+            await asyncio.wait({gone, turn}, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            if not turn.cancel() and turn.exception() is None:  # its turn had come
+                self.admission.leave()
+            raise
+        if not turn.done():
+            turn.cancel()
+            raise RequestError(HUNG_UP, "The client has gone.")
+        turn.result()
+
+    async def _in_time(self, awaited: "asyncio.Future[T]", gone: "asyncio.Future[None]") -> T:
+        """Return what is awaited. Raises RequestError if that takes too long, or the client has gone by then."""
+        seconds = self.limits.seconds
+        both: set[asyncio.Future[Any]] = {gone, awaited}
+        await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if awaited.done():
+            return awaited.result()
+        if gone.done():
+            raise RequestError(HUNG_UP, "The client has gone.")
+        raise self._too_late()
+
+    def _too_late(self) -> RequestError:
+        return RequestError(504, f"The answer took longer than {self.limits.seconds:g} seconds.")
+
+    def _in_thread(self, caller: Caller, run: Callable[[], T]) -> "asyncio.Future[T]":
+        """Run a function in a thread; it leaves its place when it is over, whoever still waits for it."""
+        if self.admission.is_closed:  # since its turn has come
+            self.admission.leave()
+            raise shutting_down()
+
+        def work() -> T:
+            with caller:
+                return run()
+
+        thread = asyncio.get_running_loop().run_in_executor(self.threads, work)
+        thread.add_done_callback(self._over)
+        return thread
+
+    def _over(self, thread: "asyncio.Future[Any]") -> None:
+        self.admission.leave()
+        with suppress(asyncio.CancelledError):
+            thread.exception()  # it has been read, whether or not somebody waits for it
+
+
+def client_of(request: Request) -> str:
+    """Return what tells the clients of a server apart: their addresses. A key is one for all, or anything at all."""
+    return request.client.host if request.client else ""
+
+
+async def _has_hung_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

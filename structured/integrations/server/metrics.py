@@ -7,7 +7,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from structured.decoding.running_batch import RunningBatch
-from structured.integrations.server.admission import Admission
+from structured.integrations.server.limits import Admission
 
 
 class Metrics:

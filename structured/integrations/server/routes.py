@@ -10,10 +10,8 @@ from starlette.types import Receive, Scope, Send
 
 from structured.extraction.conversation import TextOrChat
 from structured.extraction.options import Options
-from structured.integrations.server.answers import DONE, AnswerForm, ChatAnswers, CompletionAnswers, event
-from structured.integrations.server.asking import Question, library_options, sampling_options
-from structured.integrations.server.request_errors import RequestError
-from structured.integrations.server.requests import (
+from structured.integrations.server.execution import DEFAULT, Question, Serving, library_options, sampling_options
+from structured.integrations.server.request_bodies import (
     Asked,
     ChatRequest,
     ChooseRequest,
@@ -23,17 +21,26 @@ from structured.integrations.server.requests import (
     RegexRequest,
     Sampling,
 )
-from structured.integrations.server.results import response_of, response_of_all
-from structured.integrations.server.serving import DEFAULT, Serving
-from structured.integrations.server.turns import turns_of
-from structured.integrations.server.wanted import (
+from structured.integrations.server.request_errors import RequestError
+from structured.integrations.server.responses import (
+    DONE,
+    AnswerForm,
+    ChatAnswers,
+    CompletionAnswers,
+    event,
+    response_of,
+    response_of_all,
+)
+from structured.integrations.server.translation import (
     choice_type,
     free_text,
     grammar_type,
     regex_type,
     schema_type,
+    turns_of,
     wanted_of,
 )
+from structured.output_types.json_output import JsonLayout
 from structured.results.result import Result
 
 router = APIRouter()
@@ -130,7 +137,7 @@ def _question(serving: Serving, asked: Sampling, documents: Sequence[TextOrChat]
         is_free, tool = False, asked.called_tool
         if asked.may_answer:
             otherwise = _question(serving, asked.model_copy(update={"tool_choice": "none"}), documents, options)
-        options = {**options, "optional": "omittable"}
+        options = {**options, "layout": JsonLayout(optional_properties="omittable")}
     extractor = serving.extractors.find(asked.constraint_key, wanted, options)
     held_back = max(map(len, asked.stops), default=0)
     return Question(

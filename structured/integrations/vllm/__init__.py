@@ -16,24 +16,34 @@ of the second was run in a scheduler of the tests alone, which calls it as vLLM'
 What clients need, `constraint` and `read`, needs no vLLM.
 """
 
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from structured.integrations.vllm.reading import read
-from structured.integrations.vllm.request_fields import KEY
-from structured.json_schema.document.location import Optionals
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
-from structured.output_types.constraints.plain_data import type_to_text
-from structured.output_types.json_output import JsonLayout
+from structured.errors import Attempt, GenerationError, ModelError, StructuredError
+from structured.errors.values import shown
+from structured.output_types.described_types import REMEDY, text_to_type, type_to_text
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout
+from structured.output_types.json_schema import JsonSchemaType
+from structured.output_types.output_type import OutputType
+from structured.output_types.remote_constraints import AnswerCheck
+from structured.output_types.resolve import resolve_type
+from structured.results.result import read_answer
 
 if TYPE_CHECKING:
     from structured.integrations.vllm.processor import GuideProcessor
 
-__all__ = ["GuideProcessor", "constraint", "read"]
+__all__ = ["KEY", "GuideProcessor", "constraint", "read"]
+
+T = TypeVar("T")
+
+MAX_SHOWN = 200
+"""Characters of a text that an error shows."""
+
+KEY = "structured"
+"""The name under which a request holds its constraint."""
 
 
-def constraint(
-    output_type: object, *, whitespace: WhitespaceName = DEFAULT_WHITESPACE, optional: Optionals = "written"
-) -> dict[str, str]:
+def constraint(output_type: object, *, layout: JsonLayout = DEFAULT_LAYOUT) -> dict[str, str]:
     """Return what a request to vLLM says of its answer: the `extra_args` of `SamplingParams`.
 
     Over HTTP they are the request's `vllm_xargs`: plain text, which any client can send. The budget is the request's
@@ -41,13 +51,63 @@ def constraint(
 
     Parameters:
         output_type: A type, a `JsonSchema`, a `Regex`, a `Choice` or a `Grammar`.
-        whitespace: As for `extract`.
-        optional: As for `extract`.
+        layout: As for `extract`.
 
     Raises:
         SchemaError: A part of the type cannot be enforced exactly, or depends on the document.
     """
-    return {KEY: type_to_text(output_type, JsonLayout(whitespace, optional))}
+    return {KEY: type_to_text(output_type, layout)}
+
+
+@overload
+def read(output_type: type[T], text: str) -> T: ...
+@overload
+def read(output_type: OutputType[T], text: str) -> T: ...
+@overload
+def read(output_type: object, text: str) -> Any: ...
+def read(output_type: object, text: str) -> Any:
+    """Return the value of an answer.
+
+    Parameters:
+        output_type: The type that the constraint was made of.
+        text: What the engine wrote, without the prompt.
+
+    Raises:
+        GenerationError: A validator of the type rejects it.
+        ModelError: It is no text of the type, which the engine was not told, or could not keep to.
+    """
+    resolved = resolve_type(output_type)
+    fault = _check(resolved).fault(text)
+    if fault is not None:
+        raise ModelError(
+            f"The engine wrote {text[:MAX_SHOWN]!r}, which is no answer. {fault} See that the request has the "
+            "constraint of this type, and in the engine's log whether it had to end the answer: max_tokens may be too "
+            "small."
+        )
+    value = read_answer(resolved, text)
+    if isinstance(value, Attempt):
+        raise GenerationError([value])
+    return value
+
+
+@lru_cache(maxsize=64)
+def _check(output_type: OutputType[Any]) -> AnswerCheck:
+    """Return what tells the texts of a type from others, so that what validators reject is told from those.
+
+    A JSON Schema has no validators, and rejects by itself.
+    """
+    return AnswerCheck(output_type, left_to_parse=(JsonSchemaType,))
+
+
+def fault_of(text: object) -> str | None:
+    """Return why a text is no constraint; None if it is one."""
+    if not isinstance(text, str):
+        return f"The constraint is {shown(text)}. {REMEDY}"
+    try:
+        text_to_type(text)
+    except StructuredError as error:
+        return str(error)
+    return None
 
 
 def __getattr__(name: str) -> Any:

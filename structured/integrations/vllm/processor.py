@@ -14,10 +14,10 @@ import torch
 
 from structured.decoding.device_masks import DeviceMasks, apply_masks
 from structured.index.masks import Mask, MaskTable
+from structured.integrations.vllm import KEY, fault_of
 from structured.integrations.vllm.cursor import Cursor, begun, take
-from structured.integrations.vllm.request_fields import KEY, fault_of
 from structured.models.kv_cache import on_device
-from structured.models.transformers import vocabulary_of
+from structured.models.transformers_model import vocabulary_of
 
 try:
     from vllm.tokenizers import cached_tokenizer_from_config

@@ -1,7 +1,13 @@
-"""What a combination is made of: fixed texts, output types, and Python types, whose values are written as JSON."""
+"""Parts of a combination: fixed texts, output types, and Python types, whose values are written as JSON.
+
+A text is split into its parts in two passes: from the front, which positions of the combination may be read up to each
+byte; from the back, which of them lead to the end. Where it can be split in several ways, earlier parts take as much as
+they can, as the quantifiers of `re` do. Both passes take as many steps as the text has bytes, times the states that are
+possible at one of them. Backtracking was rejected: its steps grow with a power of the length.
+"""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import sha256
@@ -9,20 +15,103 @@ from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, overload
 
 from structured.automata import Automaton, RegularAutomaton
-from structured.automata.byte_automaton import Renewing
-from structured.automata.combination import Expression, Positions, combined
-from structured.errors import SchemaError, UnsatisfiableError
+from structured.automata.byte_automaton import DEAD, Renewing
+from structured.automata.combination import Expression, Member, Positions, combined
+from structured.errors import SchemaError, UnsatisfiableError, arguments
 from structured.errors.values import message, shown
-from structured.json_schema.document.location import Optionals
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
-from structured.output_types.combining.splitting import Span, split
 from structured.output_types.grounded.marks import Ground
-from structured.output_types.interface import automaton_of
-from structured.output_types.json_output import JsonLayout, JsonOutput
-from structured.output_types.output_type import Description, OutputType
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
+from structured.output_types.output_type import Description, OutputType, automaton_of
 from structured.output_types.python_type import type_name
 from structured.output_types.resolve import resolve_type
 from structured.regex import literal
+
+Span = tuple[int, int, int]
+"""A position, and where the text of its automaton starts and ends, in characters."""
+
+_After = dict[Member, Member | None]
+"""For each member at one byte that leads to the end what it is after that byte; None if it reads no more."""
+
+
+def split(positions: Positions, text: str, *, longest: bool = True) -> list[Span] | None:
+    """Return the positions that a text goes through, each with its span; None if the text is none of theirs.
+
+    Earlier spans are as long as they can be, or as short, if not `longest`.
+    """
+    data = arguments.text("text", text).encode()
+    if not data and positions.is_empty:
+        return []
+    alive = _leading_to_the_end(positions, data)
+    found: list[tuple[int, int]] = []
+    here = _first(positions.begun(positions.first), alive[0])
+    place = 0
+    if here is None:
+        return None
+    while here is not None:
+        after, follower = alive[place][here], _follower(positions, here, alive[place])
+        is_end = place == len(data) and here[0] in positions.last and positions.automata[here[0]].accepts(here[1])
+        if after is not None and (longest or follower is None):
+            here, place = after, place + 1
+        else:
+            found.append((here[0], place))
+            here = None if is_end else follower
+    return list(_spans(found, data))
+
+
+def _spans(ends: list[tuple[int, int]], data: bytes) -> Iterator[Span]:
+    start = read = 0
+    for position, end in ends:
+        count = len(data[read:end].decode())
+        yield position, start, start + count
+        start, read = start + count, end
+
+
+def _leading_to_the_end(positions: Positions, data: bytes) -> list[_After]:
+    """Return for each byte the members before it that lead to the end, with what they are after it."""
+    reached = [positions.closure(positions.begun(positions.first))]
+    steps: list[dict[Member, Member]] = []
+    for byte in data:
+        after: dict[Member, Member] = {}
+        for member in reached[-1]:
+            target = positions.automata[member[0]].step(member[1], byte)
+            if target != DEAD:
+                after[member] = (member[0], target)
+        steps.append(after)
+        reached.append(positions.closure(after.values()))
+    found: list[_After] = []
+    behind: _After = {}
+    for place in range(len(data), -1, -1):
+        here: _After = {}
+        if place < len(data):
+            here.update({member: after for member, after in steps[place].items() if after in behind})
+        _spread(positions, reached[place], here, lambda position: place == len(data) and position in positions.last)  # noqa: B023  called now
+        found.append(here)
+        behind = here
+    return found[::-1]
+
+
+def _spread(positions: Positions, members: list[Member], here: _After, may_end: Callable[[int], bool]) -> None:
+    """Add the members that end where they are, before others that lead to the end or where that is."""
+    ended = [member for member in members if positions.automata[member[0]].accepts(member[1]) and member not in here]
+    count = -1
+    while count < len(here):
+        count = len(here)
+        for member in ended:
+            if member not in here and (may_end(member[0]) or _follower(positions, member, here) is not None):
+                here[member] = None
+
+
+def _follower(positions: Positions, member: Member, here: _After) -> Member | None:
+    """Return what follows a member whose text ends, of those that lead to the end."""
+    position, state = member
+    if not positions.automata[position].accepts(state):
+        return None
+    return _first(positions.begun(positions.following[position]), here)
+
+
+def _first(members: list[Member], here: _After) -> Member | None:
+    return next((member for member in members if member in here), None)
+
 
 T = TypeVar("T")
 
@@ -34,23 +123,20 @@ MAX_NAME = 120
 def Json(
     output_type: type[T],
     *,
-    whitespace: WhitespaceName = ...,
-    optional: Optionals = ...,
+    layout: JsonLayout = ...,
     grounded: Ground | None = ...,
 ) -> OutputType[T]: ...
 @overload
 def Json(
     output_type: object,
     *,
-    whitespace: WhitespaceName = ...,
-    optional: Optionals = ...,
+    layout: JsonLayout = ...,
     grounded: Ground | None = ...,
 ) -> OutputType[Any]: ...
 def Json(  # noqa: N802  an output type, as Regex and Choice are
     output_type: object,
     *,
-    whitespace: WhitespaceName = DEFAULT_WHITESPACE,
-    optional: Optionals = "written",
+    layout: JsonLayout = DEFAULT_LAYOUT,
     grounded: Ground | None = None,
 ) -> OutputType[Any]:
     """Return the output type of a Python type or a `JsonSchema`, to combine it with others.
@@ -61,14 +147,13 @@ def Json(  # noqa: N802  an output type, as Regex and Choice are
 
     Parameters:
         output_type: As for `extract`.
-        whitespace: The layout of the JSON text; see `Options`.
-        optional: What happens to fields that are not required; see `Options`.
+        layout: The whitespace of the JSON text, and which optional properties it has; see `JsonLayout`.
         grounded: The values that the text has to state; see `Options`.
 
     Raises:
         SchemaError: It is not a type, or an `OutputType` of its own, which can be combined as it is.
     """
-    found = resolve_type(output_type, layout=JsonLayout(whitespace, optional), grounded=grounded)
+    found = resolve_type(output_type, layout=layout, grounded=grounded)
     if not isinstance(found, JsonOutput):
         raise SchemaError(f"{found.name} is no JSON", remedy="Combine it as it is, without Json(…).")
     return found

@@ -11,15 +11,41 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter
-from typing import Annotated, Any, Literal, NotRequired, Required
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Required
 
+from docstring_parser import ParseError, parse
 from pydantic import Field, TypeAdapter
 from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict
 
 from structured.errors import SchemaError
 from structured.errors.values import message, nearest, shown
-from structured.output_types.functions.docstrings import Docstring
+
+
+class Docstring(NamedTuple):
+    """What a docstring says, each in one line."""
+
+    summary: str
+    parameters: dict[str, str]
+
+    @classmethod
+    def of(cls, documented: Any) -> "Docstring":
+        """Return what the docstring of a function says; a text in no known style is its summary.
+
+        The summary is what stands before the first section.
+        """
+        written = inspect.getdoc(documented) or ""
+        try:
+            read = parse(written)
+        except ParseError:
+            return cls(_line(written), {})
+        parameters = {one.arg_name.lstrip("*"): _line(one.description or "") for one in read.params}
+        return cls(_line(read.description or ""), parameters)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
 
 NAME, ARGUMENTS = "name", "arguments"
 """The members of a call as JSON."""

@@ -17,7 +17,7 @@ from structured.json_schema.document.location import GROUNDED, Schema, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.grounding import GROUNDABLE
 from structured.json_schema.nullable import types_of
-from structured.output_types.optional_fields import WITH_ITEMS, AtPaths, replaced
+from structured.output_types.schema_edits import WITH_ITEMS, edited_at, replaced
 
 T = TypeVar("T")
 
@@ -70,7 +70,7 @@ def with_grounding(root: Subschema, grounded: Ground) -> Schema:
     if grounded is True:
         found: Schema = _marked_everywhere(root)
         return found
-    return AtPaths(root, grounded, _marked, places=WITH_ITEMS).schema()
+    return edited_at(root, grounded, _marked, places=WITH_ITEMS)
 
 
 @deep

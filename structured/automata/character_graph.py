@@ -1,0 +1,245 @@
+"""The exploration of an automaton for a diagram: breadth-first, up to a number of states.
+
+An automaton that is found as a whole is made the smallest one. Of others, which may have no end, some states that are
+shown apart may be alike. Runs of single characters become one arrow, unless each character is to have its state.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, Automaton
+from structured.automata.dfa.alphabet import DEAD as NOWHERE
+from structured.automata.dfa.alphabet import common_alphabet, ranges_by_state
+from structured.automata.dfa.character_automaton import Table
+from structured.automata.dfa.minimisation import smallest
+from structured.automata.diagram import Arrow, State
+from structured.regex.character_sets import Range, normalise
+
+MAX_EXPLORED = 2_000
+"""States that are looked at, whether or not they are shown."""
+
+_Characters = tuple[Range, ...]
+_Runs = list[tuple[tuple[_Characters, ...], int]]
+
+Step = tuple[int, int, int]
+"""The first and the last of some numbers, and the state that they lead to."""
+
+_LEADS = ((0xC0, 0xDF, 1), (0xE0, 0xEF, 2), (0xF0, 0xF7, 3))
+"""The first bytes of characters of UTF-8 (RFC 3629, section 3), and how many bytes follow them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Graph:
+    """The states that a search found: the successors of those that were looked at, and the accepting ones."""
+
+    arrows: Mapping[int, Mapping[int, _Characters]]
+    accepting: frozenset[int]
+    start: int
+    is_whole: bool
+
+
+def explore(automaton: Automaton, most: int, *, fold: bool) -> tuple[tuple[State, ...], int | None]:
+    """Return the first states of an automaton, and how many there are in all; None if that is not known.
+
+    Parameters:
+        automaton: Over the bytes of UTF-8.
+        most: So many states are returned at most.
+        fold: Whether runs of characters without a choice become one arrow.
+    """
+    graph = _found(automaton)
+    if graph.is_whole:
+        graph = _smallest(graph)
+    inner = _inside_runs(graph) if fold else frozenset[int]()
+    arrows = {state: _runs(graph, state, inner) for state in graph.arrows if state not in inner}
+    order, reached_by = _in_order(graph.start, arrows)
+    chosen = order[:most]
+    numbers = {state: number for number, state in enumerate(chosen)}
+    states = tuple(
+        State(
+            number,
+            tuple(_arrows(arrows[state], numbers)),
+            state in graph.accepting,
+            reached_by[state],
+            _completion(automaton, reached_by[state]),
+        )
+        for state, number in numbers.items()
+    )
+    return states, len(order) if graph.is_whole else None
+
+
+def _found(automaton: Automaton) -> _Graph:
+    """Return what a breadth-first search finds."""
+    steps = CharacterSteps(automaton)
+    arrows: dict[int, Mapping[int, _Characters]] = {}
+    order = [automaton.start]
+    seen = set(order)
+    for state in order:  # which grows on the way
+        if len(arrows) == MAX_EXPLORED:
+            break
+        arrows[state] = steps.after(state)
+        order += [target for target in arrows[state] if target not in seen]
+        seen.update(arrows[state])
+    accepting = frozenset([state for state in arrows if automaton.accepts(state)])
+    return _Graph(arrows, accepting, automaton.start, len(arrows) == len(order))
+
+
+def _smallest(graph: _Graph) -> _Graph:
+    """Return the smallest automaton of a whole one."""
+    numbers = {state: number for number, state in enumerate(graph.arrows)}
+    alphabet = common_alphabet(frozenset(ranges for inner in graph.arrows.values() for ranges in inner.values()))
+    rows = []
+    for inner in graph.arrows.values():
+        row = [NOWHERE] * len(alphabet)
+        for target, ranges in inner.items():
+            for number in alphabet.members(alphabet.block(ranges)):
+                row[number] = numbers[target]
+        rows.append(row)
+    found = smallest(Table(alphabet, np.array(rows, dtype=np.int32)), {numbers[state] for state in graph.accepting})
+    assert found is not None, "every state of an automaton is alive"
+    return _Graph(dict(enumerate(map(ranges_by_state, found.arcs))), found.accepting, 0, is_whole=True)
+
+
+def _inside_runs(graph: _Graph) -> frozenset[int]:
+    """Return the states that one character leads to and another one leads on from, without a choice."""
+    incoming: dict[int, list[_Characters]] = {}
+    for inner in graph.arrows.values():
+        for target, ranges in inner.items():
+            incoming.setdefault(target, []).append(ranges)
+    return frozenset([
+        state
+        for state, inner in graph.arrows.items()
+        if state != graph.start and state not in graph.accepting
+        if _is_single(list(inner.values())) and _is_single(incoming[state])
+    ])  # fmt: skip
+
+
+def _is_single(ways: Sequence[_Characters]) -> bool:
+    """Tell whether there is one way, and one character for it."""
+    return len(ways) == 1 and len(ways[0]) == 1 and ways[0][0][0] == ways[0][0][1]
+
+
+def _runs(graph: _Graph, state: int, inner: frozenset[int]) -> _Runs:
+    """Return what may be read in a state, up to the next state that is not inside a run."""
+    found = []
+    for target, ranges in graph.arrows[state].items():
+        read, end = [ranges], target
+        while end in inner:
+            [(end, more)] = graph.arrows[end].items()
+            read.append(more)
+        found.append((tuple(read), end))
+    return found
+
+
+def _arrows(runs: _Runs, numbers: Mapping[int, int]) -> Iterator[Arrow]:
+    """Yield the arrows of a state. Single characters that lead to states without a number have one together."""
+    others = [read[0] for read, target in runs if target not in numbers and len(read) == 1]
+    for read, target in runs:
+        if target in numbers or len(read) > 1:
+            yield Arrow(read, numbers.get(target))
+    if others:
+        yield Arrow((normalise(one for ranges in others for one in ranges),), None)
+
+
+def _in_order(start: int, arrows: Mapping[int, _Runs]) -> tuple[list[int], dict[int, str]]:
+    """Return the states in the order of a breadth-first search, as far as it is known what follows them.
+
+    Beside them, a shortest text that leads to each, counted in arrows.
+    """
+    reached_by = {start: ""}
+    order = [start]
+    for state in order:  # which grows on the way
+        for read, target in arrows[state]:
+            if target in arrows and target not in reached_by:
+                reached_by[target] = reached_by[state] + "".join(_example(read))
+                order.append(target)
+    return order, reached_by
+
+
+def _example(read: tuple[_Characters, ...]) -> Iterator[str]:
+    """Yield a character of each set, one that can be seen if there is one."""
+    for ranges in read:
+        seen = [max(low, 0x21) for low, high in ranges if high >= 0x21]
+        yield chr(seen[0] if seen else ranges[0][0])
+
+
+def _completion(automaton: Automaton, text: str) -> str:
+    """Return a shortest text that leads on from a text to the end."""
+    state = automaton.start
+    for byte in text.encode():
+        state = automaton.step(state, byte)
+    return shortest_text(automaton, state).decode()
+
+
+class CharacterSteps:
+    """Where the characters lead from the states of an automaton."""
+
+    def __init__(self, automaton: Automaton) -> None:
+        self.automaton = automaton
+        self._tails: dict[tuple[int, int], list[Step]] = {}
+
+    def after(self, state: int) -> dict[int, tuple[Range, ...]]:
+        """Return the states that follow a state, in the order of their first characters, with the characters."""
+        found: dict[int, list[Range]] = {}
+        for low, high, target in self._steps(state):
+            found.setdefault(target, []).append((low, high))
+        return {target: tuple(ranges) for target, ranges in found.items()}
+
+    def _steps(self, state: int) -> list[Step]:
+        steps = [*self._runs(state, 0x00, 0x7F)]
+        for first, last, count in _LEADS:
+            for low, high, target in self._runs(state, first, last):
+                tail = self._tail(target, count)
+                for lead in range(low, high + 1):
+                    _append(steps, tail, lead - first << 6 * count)
+        return steps
+
+    def _tail(self, state: int, count: int) -> list[Step]:
+        """Return where the last bytes of characters lead, by the numbers that they add to those of the first."""
+        known = self._tails.get((state, count))
+        if known is not None:
+            return known
+        steps: list[Step] = []
+        for low, high, target in self._runs(state, 0x80, 0xBF):
+            if count == 1:
+                _append(steps, [(low - 0x80, high - 0x80, target)], 0)
+                continue
+            for byte in range(low, high + 1):
+                _append(steps, self._tail(target, count - 1), byte - 0x80 << 6 * (count - 1))
+        self._tails[state, count] = steps
+        return steps
+
+    def _runs(self, state: int, first: int, last: int) -> Iterator[Step]:
+        """Yield runs of bytes that lead to the same state."""
+        if self.automaton.table[state, ROW_COMPLETE] == UNKNOWN:
+            self.automaton.expand(state)
+        row = self.automaton.table[state, first : last + 1]
+        starts = [0, *(np.flatnonzero(np.diff(row)) + 1).tolist(), len(row)]
+        for start, end in itertools.pairwise(starts):
+            if row[start] > DEAD:
+                yield first + start, first + end - 1, int(row[start])
+
+
+def _append(steps: list[Step], more: list[Step], offset: int) -> None:
+    """Put steps behind others; those that touch and lead to the same state become one."""
+    for low, high, target in more:
+        if steps and steps[-1][1] + 1 == low + offset and steps[-1][2] == target:
+            steps[-1] = (steps[-1][0], high + offset, target)
+        else:
+            steps.append((low + offset, high + offset, target))
+
+
+def shortest_text(automaton: Automaton, state: int) -> bytes:
+    """Return the first of the shortest texts that lead from a state to acceptance."""
+    text = bytearray()
+    while not automaton.accepts(state):
+        if automaton.table[state, ROW_COMPLETE] == UNKNOWN:
+            automaton.expand(state)
+        row = automaton.table[state]
+        live = np.flatnonzero(row > DEAD)
+        byte = int(live[np.argmin(automaton.distances[row[live]])])
+        text.append(byte)
+        state = int(row[byte])
+    return bytes(text)

@@ -1,0 +1,367 @@
+"""`structured extract`: objects out of files, as JSON lines or as a table."""
+
+import json
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+from pydantic_core import to_json
+from rich.console import RenderableType
+from rich.json import JSON
+from rich.table import Table
+from rich.text import Text
+
+from structured.cli.console import ExitCode, say, sentence, show
+from structured.cli.document_paths import documents_at
+from structured.cli.engines import EngineName, local_engine, ray_engine
+from structured.cli.model_commands import MODEL_HELP
+from structured.cli.type_arguments import CHOICE_HELP, FIELDS_HELP, GRAMMAR_HELP, PATTERN_HELP, TypeArgument
+from structured.errors import OutputError, StructuredError
+from structured.errors.values import counted
+from structured.extraction.documents.chunks import Chunking
+from structured.extraction.events import DocumentAccepted, DocumentFailed, DocumentStarted, Event
+from structured.extraction.output.journal import Resume
+from structured.extraction.output.records import Record, metadata_to_json
+from structured.extraction.output.writing import Output, Written
+from structured.jobs.flat_table import RowsOf, write_table
+from structured.results.evidence import MATCH_WORDS
+from structured.results.result import Result, error_to_json
+
+if TYPE_CHECKING:
+    from structured.extraction.options import Options
+
+
+class Format(StrEnum):
+    """What results are written as."""
+
+    JSONL = "jsonl"
+    CSV = "csv"
+    PARQUET = "parquet"
+
+
+def format_of(output: Path | None, asked: Format | None) -> Format:
+    """Return what results are written as: what was asked for, or what the name of the file says.
+
+    Raises `typer.BadParameter` for another name, and for a format that does not fit it.
+    """
+    ending = "jsonl" if output is None else output.suffix.lower().removeprefix(".")
+    if asked is None and ending not in {*Format}:
+        named = ", ".join(f".{one}" for one in Format)
+        raise typer.BadParameter(f"The name {output} ends in none of {named}. Name another, or pass --format.")
+    if asked in {Format.CSV, Format.PARQUET} and (output is None or ending != asked):
+        if asked == Format.CSV and output is None:
+            return asked
+        raise typer.BadParameter(f"A table has a file that is called by its format: --output out.{asked}.")
+    return asked or Format(ending)
+
+
+def write(run: Callable[[Output], Written], output: Path | None, form: Format, rows: RowsOf | None) -> Written:
+    """Write what a run gives, as soon as it is there: to a file of JSON lines, or to standard output.
+
+    CSV and Parquet are tables that are made in the end; the lines of a table in a file are beside it.
+    """
+    if form == Format.JSONL:
+        return run(sys.stdout.buffer if output is None else output)
+    rows = rows or "documents"
+    if output is not None:
+        lines = output.with_suffix(".jsonl")
+        written = run(lines)
+        write_table(lines, output, rows=rows)
+        return written
+    with TemporaryDirectory() as folder:
+        lines = Path(folder, "results.jsonl")
+        written = run(lines)
+        table = write_table(lines, Path(folder, "table.csv"), rows=rows)
+        sys.stdout.buffer.write(table.read_bytes())
+    return written
+
+
+def files_of(output: Path | None) -> Iterable[Path]:
+    """Return the files that results are written to, which are no documents."""
+    return [] if output is None else [output, output.with_suffix(".jsonl")]
+
+
+def show_result(result: Result[Any], *, evidence: bool) -> None:
+    """Show the result of a document to a person: its value, or each value with its evidence."""
+    if result.error is None:
+        show(_evidence_table(result) if evidence else JSON(json.dumps(_value(result))))
+
+
+def print_result(result: Result[Any]) -> None:
+    """Print the result of a document as a short line of JSON, without computing its evidence."""
+    record: Record = {"id": result.id, "missing": list(result.missing)}
+    if result.error is not None:
+        record["error"] = error_to_json(result.error)
+    else:
+        record["value"] = _value(result)
+    if result.metadata and result.error is None:
+        record["metadata"] = metadata_to_json(result.id, result.metadata)
+    _print_short(record)
+
+
+class ShortLines:
+    """Standard output, where each record that is written becomes a short line."""
+
+    def write(self, data: bytes, /) -> None:
+        """Print what a record has of `SHORT`."""
+        _print_short(json.loads(data))
+
+    def flush(self) -> None:
+        """Do nothing: each line is flushed."""
+
+
+SHORT = ("id", "metadata", "value", "missing", "error")
+"""The members of a record that a short line has; `metadata` and `missing` only if there are any."""
+
+
+def _print_short(record: Record) -> None:
+    line = {name: record[name] for name in SHORT if name in record and (name == "value" or record[name])}
+    typer.echo(json.dumps(line, ensure_ascii=False).encode(errors="backslashreplace"))
+
+
+def _value(result: Result[Any]) -> Any:
+    """Return a value as JSON; the stated data if there is no value, or if it is no JSON."""
+    try:
+        return json.loads(to_json(result.value, by_alias=True))
+    except Exception:  # noqa: BLE001  a serializer of the user's own
+        return result.data
+
+
+def _evidence_table(result: Result[Any]) -> RenderableType:
+    """Return the values of a result with the evidence for each, as a table."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for heading in ("field", "value", "confidence", "support"):
+        table.add_column(heading, overflow="fold")
+    for row in result.rows():
+        confidence = "" if row["confidence"] is None else f"{row['confidence']:.0%}"
+        support = MATCH_WORDS[row["match"]] + ("" if row["quote"] is None else f": “{row['quote']}”")
+        table.add_row(Text(row["path"]), Text(_plain(row["value"])), confidence, Text(support))
+    for path in result.missing:
+        table.add_row(Text(path), Text("missing", style="dim"), "", "")
+    return table
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else to_json(value).decode()
+
+
+class Rows(StrEnum):
+    """What a table has rows for."""
+
+    DOCUMENTS = "documents"
+    VALUES = "values"
+
+
+class FailurePrinter:
+    """A listener that counts documents, and reports those that failed on stderr."""
+
+    def __init__(self) -> None:
+        self.done = 0
+        self._ids: dict[int, str] = {}
+
+    def __call__(self, event: Event) -> None:
+        """Count or report the document of an event."""
+        match event:
+            case DocumentStarted():
+                self._ids[event.position] = event.id
+            case DocumentAccepted():
+                self.done += 1
+                del self._ids[event.position]
+            case DocumentFailed():
+                self.done += 1
+                _say_failed(self._ids.pop(event.position), sentence(event.error))
+
+    def take(self, record: Record) -> None:
+        """Count or report the document of a record that another process wrote."""
+        self.done += 1
+        if "error" in record:
+            _say_failed(record["id"], "{kind}: {message}".format(**record["error"]))
+
+
+def _say_failed(identity: str, problem: str) -> None:
+    say(problem if identity in problem else f"{identity}: {problem}", style="red")
+
+
+def extract_documents(  # noqa: PLR0913  the options of the command
+    arguments: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH",
+            help="The documents: files, folders, patterns such as 'letters/*.txt', or - for standard input. Before "
+            "them stands the TYPE: module:Type, file.py:Type, file.py:function, or schema.json; with --fields, "
+            "--pattern, --choice or --grammar, there is none.",
+        ),
+    ],
+    *,
+    fields: Annotated[str | None, typer.Option("--fields", "-f", metavar="FIELDS", help=FIELDS_HELP)] = None,
+    pattern: Annotated[str | None, typer.Option("--pattern", metavar="REGEX", help=PATTERN_HELP)] = None,
+    choice: Annotated[list[str] | None, typer.Option("--choice", metavar="TEXT", help=CHOICE_HELP)] = None,
+    grammar: Annotated[str | None, typer.Option("--grammar", metavar="FILE|NAME", help=GRAMMAR_HELP)] = None,
+    many: Annotated[bool, typer.Option("--many", help="Extract a list of them from each document.")] = False,
+    model: Annotated[str | None, typer.Option("--model", "-m", help=MODEL_HELP)] = None,
+    instructions: Annotated[str | None, typer.Option(help="What to do; stands before the document.")] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(help="The column of the texts in tables: CSV, JSON lines, Parquet. Default: the only one."),
+    ] = None,
+    id_column: Annotated[str | None, typer.Option("--id", help="The column of the ids. Default: file:line.")] = None,
+    grounded: Annotated[bool, typer.Option("--grounded", help="Let strings, numbers and dates be as stated.")] = False,
+    allow_missing: Annotated[bool, typer.Option("--allow-missing", help="Let any field be missing.")] = False,
+    evidence: Annotated[
+        bool, typer.Option("--evidence", help="Show the quote and the confidence of each value; with CSV, a row each.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The file to write: .jsonl, .csv or .parquet. Default: stdout."),
+    ] = None,
+    form: Annotated[
+        Format | None, typer.Option("--format", help="Default: that of the output file, or JSON lines.")
+    ] = None,
+    rows: Annotated[
+        Rows | None,
+        typer.Option(help="What a table has rows for. Default: documents, or values with --evidence."),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh/--resume", help="Start the output anew, or go on where it ends (the default).")
+    ] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Go on, and try documents again that failed.")] = False,
+    chunk_tokens: Annotated[
+        int | None, typer.Option(help="The most tokens of a document that are read at once.")
+    ] = None,
+    passes: Annotated[int | None, typer.Option(help="How often a long document is read.")] = None,
+    merge_by: Annotated[
+        list[str] | None, typer.Option(metavar="FIELD", help="Fields that tell records of a long document apart.")
+    ] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Documents that go through the model at once.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="The most tokens of one answer.")] = None,
+    engine: Annotated[
+        EngineName, typer.Option(help="What answers: this process, or the actors of a cluster of Ray.")
+    ] = EngineName.LOCAL,
+    concurrency: Annotated[int | None, typer.Option(help="With --engine ray: the actors. Default: 1.")] = None,
+    num_gpus: Annotated[
+        float | None, typer.Option(help="With --engine ray: the GPUs of each actor; 0.5 for two on one. Default: 0.")
+    ] = None,
+    progress: Annotated[
+        bool | None, typer.Option("--progress/--no-progress", help="Default: after two seconds, on a terminal.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on a terminal, too.")] = False,
+) -> None:
+    """Extract one object from each document.
+
+    Each document gives one line of JSON, as soon as it is done; with an output, a call that was interrupted goes on
+    where it stopped. Exits with 1 if some documents failed, 2 if the command is wrong, 3 if the type, the model or the
+    output cannot be used, and 130 after Ctrl-C.
+    """
+    if engine != EngineName.RAY and (concurrency is not None or num_gpus is not None):
+        raise typer.BadParameter("--concurrency and --num-gpus are about a cluster. Pass --engine ray as well.")
+    written = {"fields": fields, "pattern": pattern, "choices": choice or None, "grammar": grammar}
+    written = {name: value for name, value in written.items() if value is not None}
+    argument, paths = _type_and_paths(arguments, written, many=many)
+    output_type = argument.read()
+    form = format_of(output, form)
+    resume = _resume(output, fresh=fresh, retry=retry)
+    documents = documents_at(paths, column, id_column, files_of(output))
+    is_printed = output is None and form == Format.JSONL
+    is_single = isinstance(documents, list) and len(documents) == 1
+    is_shown = is_printed and is_single and sys.stdout.isatty() and not as_json and engine == EngineName.LOCAL
+    is_short = is_printed and not is_shown and not evidence
+    given = {
+        "model": model,
+        "instructions": instructions,
+        "grounded": grounded or None,
+        "allow_missing": allow_missing or None,
+        "chunking": _chunking(tokens=chunk_tokens, passes=passes, merge_by=merge_by or None),
+        "batch_size": batch_size,
+        "max_tokens": max_tokens,
+    }
+    options = cast("Options", {name: value for name, value in given.items() if value is not None})
+    printer = FailurePrinter()
+    if engine == EngineName.RAY:
+        actors = {"concurrency": concurrency, "num_gpus": num_gpus}
+        answer = ray_engine(argument.read, output_type, options, printer.take, actors)
+    else:
+        shown = partial(show_result, evidence=evidence) if is_shown else print_result if is_short else None
+        answer = local_engine(output_type, {**options, "observe": printer}, shown)
+    started = time.perf_counter()
+
+    def run(target: Output) -> Written:
+        return answer(documents, ShortLines() if is_short else target, resume=resume, progress=progress)
+
+    try:
+        summary = write(run, output, form, _rows(rows, evidence=evidence))
+    except OutputError as error:
+        told_here = str(error).replace("resume='fresh'", "--fresh").replace("resume='retry'", "--retry")
+        raise OutputError(told_here, path=error.path, kept=error.kept) from error
+    except (KeyboardInterrupt, StructuredError) as error:
+        if printer.done or hasattr(error, "__notes__"):
+            say(_message_of_interrupt(error, printer.done, output))
+        raise
+    if summary.done > 1 or output is not None:
+        say(_message_of_end(summary, time.perf_counter() - started, output))
+    if summary.failed or summary.failed_before:
+        raise typer.Exit(int(ExitCode.SOME_FAILED))
+
+
+def _chunking(**given: Any) -> Chunking | None:
+    """Return how long documents are read, of what the command line says; None if it says nothing."""
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return Chunking(**chosen) if chosen else None
+
+
+def _type_and_paths(arguments: list[str], written: Mapping[str, Any], *, many: bool) -> tuple[TypeArgument, list[str]]:
+    """Return the type, which may be written as an option, and the paths that arguments name."""
+    if written:
+        return TypeArgument(None, written, many), arguments
+    target, *paths = arguments
+    if paths:
+        return TypeArgument(target, {}, many), paths
+    is_type = ":" in target or target.endswith(".json")
+    raise typer.BadParameter(
+        f"There are no documents after the type {target!r}. Name files, folders, or - for standard input."
+        if is_type
+        else f"There is no type before {target!r}. Write module:Type, file.py:Type or schema.json, or pass "
+        '--fields "name: str, age: int".'
+    )
+
+
+def _rows(rows: Rows | None, *, evidence: bool) -> RowsOf | None:
+    """Return what a table has rows for; None if that was not said."""
+    if rows is None:
+        return "values" if evidence else None
+    return rows.value
+
+
+def _resume(output: Path | None, *, fresh: bool, retry: bool) -> Resume:
+    """Return how to treat existing output. Raises `typer.BadParameter`."""
+    if fresh and retry:
+        raise typer.BadParameter("--fresh drops all that is there, and --retry only the errors. Leave one of them out.")
+    if output is None and (fresh or retry):
+        raise typer.BadParameter("--fresh and --retry are about an output. Name it: --output out.jsonl.")
+    return "fresh" if fresh else "retry" if retry else "continue"
+
+
+def _message_of_end(summary: Written, seconds: float, output: Path | None) -> str:
+    """Return what became of the documents."""
+    failed = f", {summary.failed:,} failed" if summary.failed else ""
+    told = f"{counted(summary.done, 'document')} in {seconds:.1f} s{failed}{f', in {output}' if output else ''}."
+    if summary.before:
+        told += f" {counted(summary.before, 'document')} had been done before."
+    if summary.failed_before:
+        told += f" {summary.failed_before:,} had failed then: --retry tries again."
+    return told
+
+
+def _message_of_interrupt(error: BaseException, done: int, output: Path | None) -> str:
+    """Return what is left of a call that ends early, and how to go on."""
+    if output is None:
+        return f"{counted(done, 'document')} were done. With --output, a call goes on where it stopped."
+    again = [argument for argument in sys.argv[1:] if argument not in {"--fresh", "--retry"}]
+    kept = " ".join(getattr(error, "__notes__", ()))
+    return f"{kept}\n{shlex.join(['structured', *again])}"

@@ -1,0 +1,283 @@
+"""`structured inspect`: the report on a type, its automaton, and the tokens that it allows."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, cast
+
+import typer
+from rich import box
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from structured.cli.console import show
+from structured.cli.type_arguments import CHOICE_HELP, GRAMMAR_HELP, PATTERN_HELP, read_type
+from structured.decoding.state_diagram import (
+    MAX_STATES,
+    AllowedTokens,
+    StateDiagram,
+    TokenWalk,
+    inspect_automaton,
+    shown_token,
+)
+from structured.errors import OutputError
+from structured.errors.values import counted
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
+from structured.output_types.inspection import FieldReport, Report, inspect_type, report_to_dict, shown_cost
+from structured.output_types.json_output import JsonLayout
+from structured.output_types.regex import to_regex
+
+MANY_STATES = 2_000
+"""States that have numbers where a text goes through them: none of them takes room then."""
+
+
+class Asked(NamedTuple):
+    """What is asked of an automaton on the command line."""
+
+    table: bool
+    dot: Path | None
+    mermaid: Path | None
+    states: int | None
+    tokens: bool
+    model: str | None
+    state: int | None
+    text: str | None
+
+    @property
+    def is_any(self) -> bool:
+        """Whether it is asked for at all."""
+        return self.table or self.tokens or self.dot is not None or self.mermaid is not None
+
+    def check(self) -> None:
+        """Raise `typer.BadParameter` for an option that has nothing to do without another."""
+        if not self.tokens and (self.model, self.state, self.text) != (None, None, None):
+            raise typer.BadParameter("--model, --state and --text are about tokens: add --tokens.")
+        if not self.is_any and self.states is not None:
+            raise typer.BadParameter("--states is about the automaton: add --automaton.")
+        if self.state is not None and self.text is not None:
+            raise typer.BadParameter("--state and --text both say where. Leave one of them out.")
+
+
+def show_automaton(output_type: object, asked: Asked, *, layout: JsonLayout, as_json: bool) -> None:
+    """Print the automaton of a type, or write its graph; with `tokens`, print what may follow in it."""
+    states = asked.states or (MANY_STATES if asked.tokens else MAX_STATES)
+    found = inspect_automaton(output_type, states=states, layout=layout)
+    for path, notation in ((asked.dot, found.to_dot), (asked.mermaid, found.to_mermaid)):
+        if path is not None:
+            _write(path, notation())
+    if asked.tokens:
+        tokens = _or_bad_parameter(lambda: _tokens(found, asked))
+        _print(json.dumps(_tokens_to_dict(tokens), indent=2) if as_json else str(tokens))
+    elif asked.table or as_json:
+        _print(json.dumps(diagram_to_dict(found), indent=2) if as_json else str(found))
+
+
+def _tokens(found: StateDiagram, asked: Asked) -> AllowedTokens | TokenWalk:
+    if asked.text is not None:
+        return found.walk(asked.text, asked.model)
+    return found.tokens(asked.state or 0, asked.model)
+
+
+def diagram_to_dict(diagram: StateDiagram) -> dict[str, Any]:
+    """Return an automaton as plain data: where an arrow leads to no state that is shown, its target is null."""
+    return {
+        "name": diagram.name,
+        "total": diagram.total,
+        "states": [
+            {
+                "number": state.number,
+                "accepting": state.is_accepting,
+                "reached_by": state.reached_by,
+                "completion": state.completion,
+                "arrows": [{"reads": arrow.label, "target": arrow.target} for arrow in state.arrows],
+            }
+            for state in diagram.states
+        ],
+    }
+
+
+def _tokens_to_dict(tokens: AllowedTokens | TokenWalk) -> dict[str, Any]:
+    """Return tokens as plain data, their bytes as text where they are text."""
+    if isinstance(tokens, TokenWalk):
+        steps = [{**step._asdict(), "token": shown_token(step.token)} for step in tokens.steps]
+        return {"steps": steps, "end": _tokens_to_dict(tokens.end)}
+    return {
+        "state": tokens.state,
+        "may_end": tokens.may_end,
+        "forced": tokens.forced,
+        "tokens": {str(token_id): shown_token(token) for token_id, token in tokens.tokens.items()},
+    }
+
+
+def _or_bad_parameter(run: Callable[[], Any]) -> Any:
+    """Return what a function returns; a ValueError is about what was asked for."""
+    try:
+        return run()
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a graph to a file, and say so; `-` is standard output."""
+    if str(path) == "-":
+        _print(text.removesuffix("\n"))
+    else:
+        try:
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise OutputError(
+                f"{path} cannot be written: {error.strerror}. Name a file in a folder that is there.", path=str(path)
+            ) from error
+        typer.echo(str(path))
+
+
+def _print(text: str) -> None:
+    typer.echo(text.encode(errors="backslashreplace").decode())
+
+
+def _known_whitespace(name: str) -> WhitespaceName:
+    try:
+        return cast("WhitespaceName", check_whitespace("whitespace", name))
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def inspect_target(  # noqa: PLR0913  the options of the command
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="MODULE:TYPE",
+            help="For example shop.types:Invoice or shop.py:Invoice, which runs the module or file to find the type; "
+            "or a JSON Schema, invoice.json. With --pattern, --choice or --grammar, there is none.",
+        ),
+    ] = None,
+    *,
+    pattern: Annotated[str | None, typer.Option("--pattern", metavar="REGEX", help=PATTERN_HELP)] = None,
+    choice: Annotated[list[str] | None, typer.Option("--choice", metavar="TEXT", help=CHOICE_HELP)] = None,
+    grammar: Annotated[str | None, typer.Option("--grammar", metavar="FILE|NAME", help=GRAMMAR_HELP)] = None,
+    whitespace: Annotated[
+        str, typer.Option(help="What stands between JSON tokens.", callback=_known_whitespace)
+    ] = DEFAULT_WHITESPACE,
+    regex: Annotated[bool, typer.Option("--regex", help="Print the regular expression of the type instead.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON instead.")] = False,
+    automaton: Annotated[
+        bool, typer.Option("--automaton", help="Print the automaton of the type instead, as a table.")
+    ] = False,
+    dot: Annotated[
+        Path | None, typer.Option(help="Write the automaton for Graphviz into this file; - is standard output.")
+    ] = None,
+    mermaid: Annotated[Path | None, typer.Option(help="Write the automaton for Mermaid into this file.")] = None,
+    states: Annotated[
+        int | None, typer.Option(min=1, help=f"Show so many states at most.  [default: {MAX_STATES}]")
+    ] = None,
+    tokens: Annotated[
+        bool, typer.Option("--tokens", help="Print the tokens that may follow at the start, --state or --text.")
+    ] = False,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="For --tokens; a folder with its tokenizer is enough.")
+    ] = None,
+    state: Annotated[int | None, typer.Option(min=0, help="The number of a state, for --tokens.")] = None,
+    text: Annotated[
+        str | None, typer.Option(help="An answer or its beginning, for --tokens: its way through the states.")
+    ] = None,
+) -> None:
+    """Report what is enforced, checked and refused of a type. Loads no model; exits with 1 if a field is refused.
+
+    With --automaton, show the states that an answer goes through, and with --tokens what a model may write in them.
+    """
+    output_type = read_type(target, pattern=pattern, choices=choice, grammar=grammar)
+    asked = Asked(automaton, dot, mermaid, states, tokens, model, state, text)
+    asked.check()
+    layout = JsonLayout(cast("WhitespaceName", whitespace))
+    if regex and asked.is_any:
+        raise typer.BadParameter("--regex and --automaton are asked for at once. Leave one of them out.")
+    if asked.is_any:
+        show_automaton(output_type, asked, layout=layout, as_json=as_json)
+        return
+    if regex:
+        typer.echo(to_regex(output_type, layout=layout))
+        return
+    report = inspect_type(output_type, layout=layout)
+    if as_json:
+        typer.echo(json.dumps(report_to_dict(report), indent=2))
+    else:
+        show(*_shown_report(report))
+    if report.refusals:
+        raise typer.Exit(1)
+
+
+_STATUS_STYLES = {"enforced": "green", "checked": "yellow", "refused": "bold red"}
+
+LONGEST_KIND = 120
+"""The most characters of a field's kind that are shown."""
+
+
+def _shown_report(report: Report) -> Iterator[RenderableType]:
+    """Yield the pieces of a report: the fields, what is refused, the hazards, and the cost."""
+    statuses = [field.status for field in report.fields]
+    counts = [f"{statuses.count(status)} {status}" for status in _STATUS_STYLES if status in statuses]
+    title = Text.assemble((report.name, "bold"), (f"  {counted(len(statuses), 'field')}: {', '.join(counts)}", "dim"))
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False, header_style="dim")
+    for heading in ("field", "kind", "status"):
+        table.add_column(heading, overflow="fold")
+    for field in report.fields:
+        table.add_row(_shown_path(field.path), _printable(field.shown_kind), _shown_status(field))
+    yield from (title, Text(), table)
+    refused = [(field.path, error) for field in report.fields for error in field.refusals]
+    if refused:
+        yield from (Text(), Text("Refused", style="bold red"))
+    for path, error in refused:
+        yield _note(error.problem + ".", [path], error.remedy, style="red")
+    if report.hazards:
+        yield from (Text(), Text("Hazards", style="bold yellow"))
+    for hazard in report.hazards:
+        yield _note(hazard.problem, hazard.paths, hazard.remedy, style="yellow")
+    yield from (Text(), _shown_cost(report))
+
+
+def _shown_path(path: str) -> Text:
+    return Text(path) if path else Text("(answer)", style="italic")
+
+
+def _shown_status(field: FieldReport) -> Text:
+    shown = Text(field.status, style=_STATUS_STYLES[field.status])
+    notes = [f"by {', '.join(field.validators)}"] if field.validators else []
+    notes += [f"(as {', '.join(path or 'the answer' for path in field.same_as)})"] if field.same_as else []
+    return Text.assemble(shown, (f" {' '.join(notes)}" if notes else "", "dim"))
+
+
+def _note(problem: str, paths: Sequence[str], remedy: str, *, style: str) -> Table:
+    """Return a paragraph: what is wrong, where, and what to do."""
+    where = Text(", ").join(map(_shown_path, paths))
+    where.stylize("bold")
+    grid = Table.grid(padding=(0, 1))
+    lines = Text("\n").join([where, Text(problem), Text(f"→ {remedy}", style="dim")])
+    grid.add_row(Text(" •", style=style), lines)
+    return grid
+
+
+def _shown_cost(report: Report) -> Text:
+    """Return the cost of an answer, or that there can be none."""
+    if report.cost is None:
+        refused = sum(field.status == "refused" for field in report.fields)
+        return Text(
+            f"{counted(refused, 'field')} of {len(report.fields)} refused: nothing can be extracted.", style="red"
+        )
+    cost = report.cost
+    if report.answers is not None:
+        return Text.assemble(("Cost  ", "bold"), str(_printable(shown_cost(report), None)))
+    if cost.longest is None:
+        lengths = f"{counted(cost.shortest, 'byte')} or more, without a limit"
+    else:
+        lengths = f"{cost.shortest:,} to {counted(cost.longest, 'byte')}"
+    return Text.assemble(
+        ("Cost  ", "bold"), f"An answer takes {lengths}. The pattern has {counted(cost.nodes, 'node')}, ",
+        f"with {counted(report.choices, 'choice') if report.choices else 'no choice'} in the type.",
+    )  # fmt: skip
+
+
+def _printable(kind: str, most: int | None = LONGEST_KIND) -> Text:
+    """Return a kind, shortened, with characters escaped that no terminal can show."""
+    short = kind if most is None or len(kind) <= most else f"{kind[:most]} …"
+    return Text(short.encode(errors="backslashreplace").decode())

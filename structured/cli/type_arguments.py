@@ -1,0 +1,157 @@
+"""Types as arguments: `module:Type`, `file.py:Type`, a JSON Schema in a file, or a type written as an option."""
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
+
+import typer
+
+from structured.cli.field_list import FieldListError, read_fields
+from structured.errors import PatternError, SchemaError
+from structured.output_types.choice import Choice
+from structured.output_types.functions.call_types import FunctionType, ToolType, functions
+from structured.output_types.functions.signature import is_function
+from structured.output_types.grammar import SHIPPED, Grammar, ShippedName
+from structured.output_types.json_schema import JsonSchema
+from structured.output_types.output_type import OutputType
+from structured.output_types.regex import Regex
+
+
+def load_target(target: str) -> object:
+    """Return the output type that an argument names. Raises `typer.BadParameter` where there is none."""
+    return _load_schema(Path(target)) if target.endswith(".json") else _load(target)
+
+
+def _load_schema(path: Path) -> JsonSchema:
+    """Return the output type of a file with a JSON Schema."""
+    if not path.is_file():
+        raise typer.BadParameter(f"There is no file {str(path)!r}.")
+    schema = JsonSchema(path.read_text(encoding="utf-8"))
+    return schema if isinstance(schema.schema, dict) and "title" in schema.schema else replace(schema, name=path.stem)
+
+
+def _load(target: str) -> object:
+    """Return the object that `module:Name` or `path/to/file.py:Name` names."""
+    source, colon, name = target.rpartition(":")
+    if not colon or not source or not name:
+        raise typer.BadParameter(f"{target!r} names no type. Write module:Type, or path/to/file.py:Type.")
+    found: object = _load_module(source)
+    for part in name.split("."):
+        if not hasattr(found, part):
+            near = get_close_matches(part, [known for known in dir(found) if not known.startswith("_")])
+            hint = f" Is it {' or '.join(near)}?" if near else ""
+            raise typer.BadParameter(f"There is no {part!r} in {source!r}.{hint}")
+        found = getattr(found, part)
+    return found
+
+
+def _load_module(source: str) -> ModuleType:
+    """Return a module, by its name as seen from the working directory, or by its file."""
+    is_file = source.endswith(".py")
+    if is_file and not Path(source).is_file():
+        raise typer.BadParameter(f"There is no file {source!r}.")
+    sys.path.insert(0, str(Path(source).resolve().parent if is_file else Path.cwd()))
+    try:
+        return _run_file(Path(source)) if is_file else importlib.import_module(source)
+    # The module is the user's own code, so anything may come out of it.
+    except (Exception, SystemExit) as error:
+        raise typer.BadParameter(f"{source!r} cannot be imported: {type(error).__name__}: {error}") from error
+
+
+def _run_file(path: Path) -> ModuleType:
+    """Return the module of a file, under a name that no other module has."""
+    name = f"inspected:{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None, "the name of the file ends in .py"
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)  # where annotations are looked up
+    spec.loader.exec_module(module)
+    return module
+
+
+FIELDS_HELP = 'The type, written here in place of TYPE: "name: str, age: int | None".'
+PATTERN_HELP = "A regular expression of Python in place of TYPE: the answer is a text that it matches as a whole."
+GRAMMAR_HELP = f"A grammar in Lark's language in place of TYPE: a file, or one that ships: {', '.join(SHIPPED)}."
+CHOICE_HELP = "One of the texts to choose from, in place of TYPE; once for each."
+
+
+def read_type(
+    target: str | None,
+    fields: str | None = None,
+    *,
+    pattern: str | None = None,
+    choices: list[str] | None = None,
+    grammar: str | None = None,
+) -> Any:
+    """Return the type that is named, or written as a list of fields, a regular expression, some choices or a grammar.
+
+    Raises `typer.BadParameter` where there is none, or more than one.
+    """
+    options = {"--fields": fields, "--pattern": pattern, "--choice": choices or None, "--grammar": grammar}
+    sources = [name for name, value in {"its name": target, **options}.items() if value is not None]
+    if len(sources) > 1:
+        raise typer.BadParameter(f"The type is given by {sources[0]} and by {sources[1]}. Leave one of them out.")
+    try:
+        if fields is not None:
+            return read_fields(fields)
+        if pattern is not None:
+            return Regex(pattern)
+        if choices:
+            return Choice(choices)
+        if grammar is not None:
+            return _read_grammar(grammar)
+    except (FieldListError, PatternError, SchemaError) as error:
+        raise typer.BadParameter(str(error), param_hint=sources[0]) from error
+    if target is None:
+        raise typer.BadParameter("There is no type. Write module:Type, file.py:Type or schema.json.")
+    return load_target(target)
+
+
+@dataclass(frozen=True)
+class TypeArgument:
+    """The type as a command names it, to be read here and wherever else it is needed.
+
+    Attributes:
+        target: What names it; None if it is written.
+        written: What it is written as, by the names of `read_type`.
+        many: Whether a list of them is wanted.
+    """
+
+    target: str | None
+    written: Mapping[str, Any]
+    many: bool
+
+    def read(self) -> Any:
+        """Return the type. Raises `typer.BadParameter`."""
+        found = read_type(self.target, **self.written)
+        return _listed(found) if self.many else found
+
+
+def _listed(output_type: Any) -> Any:
+    """Return the type of a list of something; of a function, that of a list of calls."""
+    if is_function(output_type):
+        return functions(output_type, parallel=True)
+    if isinstance(output_type, FunctionType | ToolType):
+        raise typer.BadParameter("--many is for types and single functions. Write functions(…, parallel=True).")
+    if isinstance(output_type, JsonSchema):
+        raise typer.BadParameter("--many is for Python types. Write the array into the JSON Schema.")
+    if isinstance(output_type, OutputType):
+        raise typer.BadParameter("--many is for Python types. Repeat in the pattern or grammar what is to be repeated.")
+    return list[output_type]
+
+
+def _read_grammar(name: str) -> Grammar[str]:
+    """Return a grammar that ships, or that of a file, which may import others beside it."""
+    if name in SHIPPED:
+        return Grammar.named(cast("ShippedName", name))
+    path = Path(name)
+    if not path.is_file():
+        raise typer.BadParameter(f"There is no file {name!r}. Grammars that ship: {', '.join(SHIPPED)}.")
+    text = path.read_text(encoding="utf-8")
+    return Grammar(text, name=path.stem, import_paths=[str(path.parent)])

@@ -1,0 +1,398 @@
+"""A logits processor for the loops of transformers: it guides what they write by a type.
+
+`model.generate` of transformers, pipelines and loops like them call it before each token with all that is written and
+the scores of what may follow. They sort rows as they like: beams fork and end, speculation rolls back. So nothing is
+kept by the number of a row: where a text stands is found by the tokens of its answer, one step behind a text that was
+there before. A call in which some row is no such step is the first of another loop.
+"""
+
+import copy
+from collections.abc import Iterable
+from hashlib import blake2b
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, Union, cast, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.decoding.compiled_types import compile_type
+from structured.decoding.device_masks import DeviceMasks, apply_masks
+from structured.decoding.prompt_lookup import Source
+from structured.decoding.repetition import MAX_LOOKED_AT, repeated_by
+from structured.errors import (
+    Attempt,
+    BatchError,
+    GenerationError,
+    IncompleteError,
+    ModelError,
+    RepetitionWarning,
+    SchemaError,
+    StructuredError,
+)
+from structured.errors.arguments import check_picklable, count, flag
+from structured.errors.calling_line import warn
+from structured.extraction.incomplete import ALLOWED
+from structured.index.compilation import save_learned
+from structured.index.guide import Guide, WrongMaskError
+from structured.index.masks import Mask, allows, mask_of
+from structured.models import ModelSource, load_model
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout
+from structured.output_types.resolve import resolve_type
+from structured.results.result import read_answer
+from structured.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedTokenizerBase
+
+T = TypeVar("T")
+
+MAX_NAMED = 10
+"""Rows whose numbers a warning lists."""
+
+TokenizerSource: TypeAlias = Union["PreTrainedTokenizerBase", ModelSource]
+"""A tokenizer of transformers, or a model as `load_model` takes it."""
+
+
+class GuidedLogitsProcessor(Generic[T]):
+    """A logits processor that makes `generate` of transformers, and loops like it, write instances of one type.
+
+        processor = GuidedLogitsProcessor(Person, (model, tokenizer), max_tokens=200)
+        written = model.generate(**inputs, logits_processor=[processor], max_new_tokens=201)
+        processor.read(written)  # [Person(name='Jason', age=25)]
+
+    It follows `transformers.LogitsProcessor` without being one, so that torch is not imported before it is needed. It
+    serves one loop at a time: greedy, sampling, beams, several prompts padded on the left.
+
+    Parameters:
+        output_type: The type, or a `JsonSchema`.
+        source: The tokenizer, `(model, tokenizer)`, or what `load_model` takes or returns. A model also says which
+            tokens it ends at; there are often more of them than the tokenizer knows.
+        max_tokens: The most tokens of one answer, its end token not counted; each answer is completed within the
+            budget. The loop must not stop before: set `max_new_tokens` to one more.
+        layout: As for `extract`.
+        stop_repetition: As `stop` of `Repetition`. The likeliest token is judged: where that repeats the text, only
+            the way out of the string or the list is allowed. `read` warns of such answers.
+        cache: As for `extract`.
+
+    Raises:
+        SchemaError: A part of the type cannot be enforced exactly.
+        VocabularyError: The tokenizer cannot be used, or cannot spell any answer of the type.
+        ModelError: The model cannot be loaded. Later: the loop wrote a token that was masked out.
+        BudgetError: The shortest answer takes more tokens than `max_tokens`.
+    """
+
+    @overload
+    def __init__(
+        self,
+        output_type: type[T],
+        source: TokenizerSource,
+        *,
+        max_tokens: int,
+        layout: JsonLayout = ...,
+        stop_repetition: bool = ...,
+        cache: bool = ...,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: "GuidedLogitsProcessor[Any]",
+        output_type: object,
+        source: TokenizerSource,
+        *,
+        max_tokens: int,
+        layout: JsonLayout = ...,
+        stop_repetition: bool = ...,
+        cache: bool = ...,
+    ) -> None: ...
+    def __init__(  # noqa: PLR0913  what `extract` has as well
+        self,
+        output_type: object,
+        source: TokenizerSource,
+        *,
+        max_tokens: int,
+        layout: JsonLayout = DEFAULT_LAYOUT,
+        stop_repetition: bool = True,
+        cache: bool = True,
+    ) -> None:
+        self.output_type = resolve_type(output_type, layout=layout)
+        if self.output_type.depends_on_document:
+            raise SchemaError(
+                f"{self.output_type.name} depends on the document, and a logits processor knows only tokens",
+                remedy="Use extract or extract_batch.",
+            )
+        self.max_tokens = count(1)("max_tokens", max_tokens)
+        self.stop_repetition = flag("stop_repetition", stop_repetition)
+        self.cache = flag("cache", cache)
+        self._given = {
+            "output_type": output_type,
+            "source": source,
+            "max_tokens": self.max_tokens,
+            "layout": layout,
+            "stop_repetition": self.stop_repetition,
+            "cache": self.cache,
+        }
+        self.index = compile_type(self.output_type, _vocabulary(source), cache=self.cache)
+        self._start = _Place(Guide(self.index, max_tokens=self.max_tokens))
+        self._over = self.index.table.intern(mask_of(self.index.vocabulary.end_token_ids, self.index.vocabulary.size))
+        self._prompts: torch.Tensor | None = None
+        self._places: dict[bytes, _Place] = {}
+        self._led_out: dict[_Place, int] = {}
+        """Where only the way out was allowed, with the tokens that would have repeated the texts."""
+        self._prompt_texts: dict[int, bytes] = {}
+        """The bytes of prompts in which a repetition was looked up, by their rows."""
+
+    def __repr__(self) -> str:
+        return f"GuidedLogitsProcessor({self.output_type.name}, max_tokens={self.max_tokens})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        check_picklable(repr(self), self._given)
+        return _made, (type(self), self._given)
+
+    def __copy__(self) -> Self:
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self), _places=self._places.copy(), _led_out=self._led_out.copy())
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return copy.copy(self)  # what is in it never changes, but for which places are known
+
+    def __call__(self, input_ids: "torch.Tensor", scores: "torch.Tensor") -> "torch.Tensor":
+        """Return the scores with -inf for whatever may not follow.
+
+        `input_ids` has shape (rows, width) and holds prompts and answers so far, `scores` (rows, vocabulary or more).
+        Where other processors have ruled out all that may follow, it is all equally likely.
+
+        Raises ModelError if a score that counts is NaN, or if no row holds what was allowed.
+        """
+        places = self._find(input_ids)
+        masks = [self._over if place.guide is None else place.guide.mask() for place in places]
+        vocabulary = self.index.vocabulary
+        if scores.shape[1] < vocabulary.size:
+            raise ModelError(
+                f"There are scores for {scores.shape[1]} tokens, and the tokenizer has {vocabulary.size}. Make the "
+                "processor for (model, tokenizer), so that it knows which tokens the model has."
+            )
+        allowed = DeviceMasks.of(self.index.table, scores.device).gather(masks)  # (rows, words)
+        guided = apply_masks(scores, allowed)
+        if self.stop_repetition and self._lead_out(places, guided.max(dim=1).indices.tolist(), masks):
+            allowed = DeviceMasks.of(self.index.table, scores.device).gather(masks)
+            guided = apply_masks(scores, allowed)
+        best = guided.amax(dim=1)
+        if not bool(best.isfinite().all()):
+            if bool(best.isnan().any()):
+                raise ModelError("The score of an allowed token is NaN. Load the model in a wider dtype.")
+            bare = best == -np.inf
+            guided[bare] = apply_masks(scores[bare].zero_(), allowed[bare])
+        if self.cache and any(place.may_end for place in places):
+            save_learned(self.index)
+        return guided
+
+    def _lead_out(self, places: "list[_Place]", likeliest: list[int], masks: list[Mask]) -> bool:
+        """Put the way out in place of the mask of each row whose likeliest token repeats its text; tell if any does."""
+        repetitive = [row for row, token_id in enumerate(likeliest) if self._repeats(row, places[row], token_id)]
+        for row in repetitive:
+            guide = cast("Guide", places[row].guide)
+            masks[row] = guide.way_out()
+            if not allows(masks[row], likeliest[row]):
+                self._led_out[places[row]] = likeliest[row]
+        return bool(repetitive)
+
+    def _repeats(self, row: int, place: "_Place", token_id: int) -> bool:
+        """Tell whether a token repeats the text of a row once too often, and its prompt does not have that as well."""
+        if place.guide is None:
+            return False
+        repeated = repeated_by(place.guide, place.written, token_id)
+        if repeated is None:
+            return False
+        if row not in self._prompt_texts:
+            prompt: list[int] = cast("torch.Tensor", self._prompts)[row].tolist()
+            self._prompt_texts[row] = Source.of(prompt, self.index.vocabulary).text
+        return repeated not in self._prompt_texts[row]
+
+    def texts(self, sequences: "torch.Tensor") -> list[str]:
+        """Return the answers in what a loop has written last, prompts included; shape (rows, width)."""
+        return [_decode(self.index.vocabulary, answer) for answer in self._answers(sequences)]
+
+    def read(self, sequences: "torch.Tensor") -> list[T]:
+        """Return the instances in what a loop has written last, prompts included; shape (rows, width).
+
+        Raises BatchError, which holds the others, if some are none. Its `errors` tell why: IncompleteError where the
+        loop stopped too early, ModelError where it wrote what was forbidden, and GenerationError where the type's own
+        validators rejected an answer.
+        """
+        results: list[Any] = []
+        errors: dict[int, StructuredError] = {}
+        answers = self._answers(sequences)
+        self._warn([row for row, answer in enumerate(answers) if self._was_led_out(answer)])
+        for row, answer in enumerate(answers):
+            instance = read_answer(self.output_type, _decode(self.index.vocabulary, answer))
+            interrupted = self._interrupted(row, answer)
+            if isinstance(instance, Attempt):
+                errors[row] = interrupted or GenerationError([instance], document=row)
+            elif isinstance(interrupted, IncompleteError):  # as "3" is, where "31" was being written
+                errors[row] = interrupted
+            results.append(None if row in errors else instance)
+        if errors:
+            raise BatchError(results, errors)
+        return results
+
+    def _was_led_out(self, answer: list[int]) -> bool:
+        """Tell whether an answer repeated itself, as far as this loop has written it."""
+        if not self._led_out:
+            return False
+        written = np.array(answer, dtype=np.int64)
+        for end, token_id in enumerate(answer):
+            place = self._places.get(_keys(written[: end + 1])[0])
+            if place in self._led_out and self._led_out[place] != token_id:  # else one whose prompt repeats it, too
+                return True
+        return False
+
+    def _warn(self, rows: list[int]) -> None:
+        """Warn of the rows that repeated themselves."""
+        if rows:
+            shown = (
+                f"row{'s' * (len(rows) > 1)} {', '.join(map(str, rows[:MAX_NAMED]))}{', …' * (len(rows) > MAX_NAMED)}"
+            )
+            advice = f"{self.output_type.how_to_limit} {ALLOWED}".lstrip()
+            warn(
+                RepetitionWarning(
+                    f"The same text was repeated in a string or a list in {shown}, and the string or list was closed. "
+                    f"The answers are valid but may be incomplete. {advice}",
+                    documents=rows,
+                )
+            )
+
+    def _answers(self, sequences: "torch.Tensor") -> list[list[int]]:
+        """Return the tokens behind the prompts in what a loop has written last."""
+        if self._prompts is None or sequences.ndim != 2 or sequences.shape[1] < self._prompts.shape[1]:
+            raise ModelError(
+                f"These are no rows that begin with the prompts of the last call. Pass what generate() returned for "
+                f"{self!r}, prompts included."
+            )
+        answers: list[list[int]] = sequences[:, self._prompts.shape[1] :].tolist()
+        return answers
+
+    def _interrupted(self, row: int, answer: list[int]) -> StructuredError | None:
+        """Return why an answer is none before any validator has a say: it was cut off, or holds what was forbidden."""
+        vocabulary, place = self.index.vocabulary, self._start
+        for position, token_id in enumerate(answer):
+            before, place = place, place.after(token_id)
+            if not place.is_invalid:
+                continue
+            if any(_spells(vocabulary, other) for other in answer[position:]):
+                return ModelError(
+                    f"The answer in row {row} holds a token that {self!r} masked out, after "
+                    f"{_decode(vocabulary, answer[:position])[-60:]!r}. Put the processor last, and of sampled beams, "
+                    "which fill up with such texts, take the best."
+                )
+            answer, place = answer[:position], before  # what is left is padding
+            break
+        if place.guide is None or place.guide.finished or (place.may_end and not place.guide.tokens_left):
+            return None
+        return IncompleteError(
+            _decode(vocabulary, answer), document=row, tokens=len(answer), max_tokens=self.max_tokens
+        )
+
+    def _find(self, input_ids: "torch.Tensor") -> "list[_Place]":
+        """Return where each row stands; where they are no step behind rows that were there before, they are prompts.
+
+        So they are if none is a text of the type behind the last prompts. Beam search has single ones that are not,
+        and drops them.
+        """
+        if self._prompts is not None and _begin_with(input_ids, self._prompts):
+            answers = input_ids[:, self._prompts.shape[1] :].cpu().numpy()
+            keys = [_keys(answer) for answer in answers]
+            if all(parent in self._places for parent, _ in keys):
+                places = [self._step(*key, int(answer[-1])) for key, answer in zip(keys, answers, strict=True)]
+                if not all(place.is_invalid for place in places):
+                    return places
+                if answers.shape[1] > 1:
+                    raise ModelError(
+                        f"Every row holds a token that {self!r} masked out: something after it changes the "
+                        "scores, or the loop tries what was not allowed. Put the processor last, and make one for each "
+                        "loop."
+                    )
+        self._prompts = input_ids.clone()
+        self._places = {blake2b(digest_size=16).digest(): self._start}
+        self._led_out, self._prompt_texts = {}, {}
+        return [self._start] * len(input_ids)
+
+    def _step(self, parent: bytes, key: bytes, token_id: int) -> "_Place":
+        """Return the place behind one that is known."""
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = self._places[parent].after(token_id)
+        return place
+
+
+class _Place:
+    """Where a text stands: under its guide, or behind its end, or astray. It never changes."""
+
+    __slots__ = ("guide", "is_invalid", "may_end", "written")
+
+    def __init__(self, guide: Guide | None, written: bytes = b"", *, is_invalid: bool = False) -> None:
+        self.guide = guide
+        self.written = written
+        """The last bytes of the text, as many as repetition is looked for in."""
+        self.is_invalid = is_invalid
+        self.may_end = guide is not None and guide.index.automaton.accepts(guide.state)
+
+    def after(self, token_id: int) -> "_Place":
+        """Return the place behind one more token."""
+        if self.guide is None:
+            return self
+        if self.may_end and token_id in self.guide.index.vocabulary.end_token_ids:
+            return _Place(None)
+        twin, learned = self.guide.copy(), self.guide.index.states_learned
+        try:
+            twin.advance(token_id)
+        except WrongMaskError as error:
+            if learned:
+                raise ModelError(
+                    "The cache had allowed a token that the type does not, and the loop has taken it. What the cache "
+                    "said is forgotten: run the loop again."
+                ) from error
+            return _Place(None, is_invalid=True)
+        except ValueError:
+            return _Place(None, is_invalid=True)
+        written = self.written + (twin.index.vocabulary.tokens[token_id] or b"")
+        return _Place(twin, written[-MAX_LOOKED_AT:])
+
+
+def _made(kind: Any, given: dict[str, Any]) -> Any:
+    """Return a processor that was pickled."""
+    return kind(**given)
+
+
+def _spells(vocabulary: Vocabulary, token_id: int) -> bool:
+    """Tell whether a token stands for text, as padding does not."""
+    return token_id < vocabulary.size and bool(vocabulary.tokens[token_id])
+
+
+def _keys(answer: NDArray[np.int64]) -> tuple[bytes, bytes]:
+    """Return what an answer without its last token is known by, and what it is known by itself."""
+    digest = blake2b(answer[:-1].tobytes(), digest_size=16)
+    parent = digest.digest()
+    digest.update(answer[-1:].tobytes())
+    return parent, digest.digest()
+
+
+def _begin_with(input_ids: "torch.Tensor", prompts: "torch.Tensor") -> bool:
+    """Tell whether each row is a prompt, the one in its place, with tokens behind it."""
+    import torch
+
+    width = prompts.shape[1]
+    return input_ids.shape[1] > width and torch.equal(input_ids[:, :width], prompts)
+
+
+def _vocabulary(source: TokenizerSource) -> Vocabulary:
+    if hasattr(source, "backend_tokenizer"):
+        return Vocabulary.from_transformers(cast("PreTrainedTokenizerBase", source))
+    return load_model(source).vocabulary
+
+
+def _decode(vocabulary: Vocabulary, answer: Iterable[int]) -> str:
+    """Return the text of an answer, up to its end token."""
+    written = takewhile(lambda token_id: token_id not in vocabulary.end_token_ids, answer)
+    tokens = (vocabulary.tokens[token_id] if token_id < vocabulary.size else None for token_id in written)
+    return b"".join(token or b"" for token in tokens).decode(errors="replace")

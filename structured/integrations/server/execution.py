@@ -1,0 +1,309 @@
+"""Execution: what a request asks of the model, answered by the running batch that all requests share."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Any
+
+from fastapi import Request
+
+from structured.decoding.repetition import Repetition
+from structured.decoding.running_batch import RunningBatch
+from structured.errors import ModelError, StructuredError
+from structured.errors.calling_line import without_warnings
+from structured.extraction.batch_state import failed_result
+from structured.extraction.conversation import TextOrChat
+from structured.extraction.events import AttemptWritten
+from structured.extraction.extractor import Extractor
+from structured.extraction.options import Options
+from structured.integrations.server.limits import Limits, Work
+from structured.integrations.server.metrics import Metrics
+from structured.integrations.server.request_bodies import Asked, ExtractRequest, Sampling
+from structured.integrations.server.request_errors import RequestError
+from structured.integrations.server.responses import Written, openai_call
+from structured.models.load import PACKAGED_ID, PACKAGED_NAME
+from structured.output_types.functions.call import Call
+from structured.output_types.functions.call_types import FunctionType, ToolType
+from structured.results.result import Result
+
+
+@dataclass(slots=True)
+class Prompts:
+    """The tokens of the prompts of a request, and the figures of all that is written for it."""
+
+    metrics: Metrics
+    tokens: dict[int, int] = field(default_factory=dict)
+    """Those of the prompt of each text, in its last attempt."""
+
+    def __call__(self, event: object) -> None:
+        """Count an attempt that has been written."""
+        if isinstance(event, AttemptWritten):
+            self.tokens[event.position] = event.prompt_tokens
+            figures = [one.diagnostics for one in event.generations]
+            self.metrics.count_tokens(
+                prompt=event.prompt_tokens,
+                sampled=sum(one.sampled for one in figures),
+                forced=sum(one.forced for one in figures),
+            )
+
+    def total(self, answers: int = 1) -> int:
+        """Return the tokens of all prompts; that of so many answers, one behind another, is counted once."""
+        return sum(tokens for position, tokens in self.tokens.items() if position % answers == 0)
+
+
+MAX_EXTRACTORS = 256
+"""Extractors that are kept: most requests ask for what others have asked for, of other texts."""
+
+
+_SHAPING = frozenset({"instructions", "system", "grounded", "layout"})
+"""Options that a type and its prompt depend on."""
+
+
+class Extractors:
+    """The extractors of a server, by what requests ask for; those that were not asked for the longest go first.
+
+    A type is prepared once, whatever the seed, the temperature and the tokens of those who ask for it.
+    """
+
+    def __init__(self, running: RunningBatch) -> None:
+        self.running = running
+        self._kept: OrderedDict[Hashable, Extractor[Any]] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, key: Hashable, output_type: Callable[[], Any], options: Options) -> Extractor[Any]:
+        """Return an extractor with some options, of the type of a key.
+
+        The key says all that the type and the prompt depend on. What is new is made.
+        """
+        extractor = self._kept_for(key) or self._made(key, output_type, options)
+        return extractor.with_options(**options)
+
+    def _kept_for(self, key: Hashable) -> Extractor[Any] | None:
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def _made(self, key: Hashable, output_type: Callable[[], Any], options: Options) -> Extractor[Any]:
+        shaping: dict[str, Any] = {name: value for name, value in options.items() if name in _SHAPING}
+        made = Extractor[Any](output_type(), model=self.running, **shaping)
+        with self._lock:
+            self._kept[key] = made
+            while len(self._kept) > MAX_EXTRACTORS:
+                self._kept.popitem(last=False)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of the model for one request."""
+
+    extractor: Extractor[Any]
+    documents: Sequence[TextOrChat]
+    metrics: Metrics
+    answers: int = 1
+    """How many documents, one behind another, are the same: one prompt, to which so many answers are written."""
+    is_free: bool = False
+    """Whether the answer is free text: then the prompt is what was sent, without a word of the library's."""
+    held_back: int = 0
+    """The characters at the end of a stream that may be those of a stop phrase."""
+    tool: str | None = None
+    """The tool that is called, whose arguments are the answer."""
+    otherwise: "Question | None" = None
+    """What is asked where the answer is a list of calls, and empty."""
+
+    @property
+    def is_call(self) -> bool:
+        """Whether the answer is calls of tools, which are not shown before they are whole."""
+        return isinstance(self.extractor.output_type, FunctionType | ToolType)
+
+    def results(self) -> tuple[list[Result[Any]], Prompts]:
+        """Return the result for each document, and the tokens of the prompts.
+
+        Where the model fails, its error is that of each document that is not finished. Raises RequestError if the
+        question is wrong.
+        """
+        prompts = Prompts(self.metrics)
+        known: dict[int, Result[Any]] = {}
+        with without_warnings():
+            try:
+                named = "the text" if len(self.documents) == 1 else None
+                results = self._observed(prompts).results(self.documents, progress=False, named=named)
+                known.update((result.position, result) for result in results)
+            except ModelError as error:
+                unfinished = [place for place in range(len(self.documents)) if place not in known]
+                known |= {place: failed_result(place, self.documents[place], error) for place in unfinished}
+            except StructuredError as error:
+                raise RequestError.of(error) from error
+        return [known[place] for place in range(len(self.documents))], prompts
+
+    def texts(self) -> tuple[list[Written], int]:
+        """Return what was written for each document, and the tokens of the prompt. Raises RequestError."""
+        results, prompts = self.results()
+        for result in results:
+            if result.error is not None:
+                raise RequestError.of(result.error) from result.error
+        written = [self._written(result) for result in results]
+        uncalled = [position for position, one in enumerate(written) if not one.calls]
+        if self.otherwise is None or not uncalled:
+            return written, prompts.total(self.answers)
+        documents = [self.documents[position] for position in uncalled]
+        others, prompt_tokens = replace(self.otherwise, documents=documents).texts()
+        for position, other in zip(uncalled, others, strict=True):
+            written[position] = other
+        return written, prompt_tokens
+
+    def streamed(self) -> Iterator[str | tuple[Written, int]]:
+        """Yield the pieces of the text, and last the whole with the tokens of the prompt; only the last, of a call.
+
+        Raises RequestError, also in the middle.
+        """
+        shown = ""
+        prompts = Prompts(self.metrics)
+        with without_warnings():
+            try:
+                stream = self._observed(prompts).stream(self.documents[0])
+                for _ in stream:
+                    known = "" if self.is_call else stream.text[: max(len(stream.text) - self.held_back, 0)]
+                    yield known[len(shown) :]
+                    shown = known or shown
+                written = self._written(stream.result())
+            except StructuredError as error:
+                raise RequestError.of(error) from error
+        if self.otherwise is not None and not written.calls:
+            yield from self.otherwise.streamed()
+            return
+        yield "" if self.is_call else written.text[len(shown) :]
+        yield written, prompts.total()
+
+    def _written(self, result: Result[Any]) -> Written:
+        """Return an answer; of free text, what stands before the stop phrase."""
+        generation = result.generations[0]
+        value = result.value
+        calls = calls_of(value) if self.tool is None else [openai_call(self.tool, generation.text)]
+        return Written(value if self.is_free else generation.text, generation, calls, is_free=self.is_free)
+
+    def _observed(self, prompts: Prompts) -> Extractor[Any]:
+        """Return the extractor that reports its prompts; what was sent is the prompt if the answer is free text."""
+        extractor = self.extractor.with_options(observe=prompts)
+        return extractor.verbatim() if self.is_free else extractor
+
+
+def calls_of(value: object) -> list[dict[str, Any]] | None:
+    """Return calls as entries of `tool_calls`; None for what is no call."""
+    if isinstance(value, Call):
+        return [value.to_openai()]
+    if isinstance(value, list) and value and all(isinstance(one, Call) for one in value):
+        return [one.to_openai() for one in value]
+    return None
+
+
+def sampling_options(asked: Sampling, max_tokens: int) -> Options:
+    """Return the options of a request of OpenAI's API. Without a temperature, the likeliest answer is given."""
+    options: Options = {"max_tokens": max_tokens, "repetition": Repetition(stop=asked.stop_repetition)}
+    if asked.temperature:
+        options["temperature"] = asked.temperature
+        for name in ("seed", "top_p", "top_k", "min_p"):
+            if (value := getattr(asked, name)) is not None:
+                options[name] = value
+    return options
+
+
+def library_options(asked: Asked, max_tokens: int) -> Options:
+    """Return the options of a request of the library's own."""
+    options: Options = {
+        "max_tokens": max_tokens,
+        "repetition": Repetition(stop=asked.stop_repetition),
+        "temperature": asked.temperature,
+    }
+    if asked.temperature and asked.seed is not None:
+        options["seed"] = asked.seed
+    if asked.instructions is not None:
+        options["instructions"] = asked.instructions
+    if asked.system is not None:
+        options["system"] = asked.system
+    if isinstance(asked, ExtractRequest) and asked.grounded:
+        options["grounded"] = asked.grounded
+    return options
+
+
+NOT_STARTED = (
+    "the application has not been started. Where it is mounted, let the lifespan of the outer application enter "
+    "app.router.lifespan_context(app)."
+)
+
+
+DEFAULT = "default"
+"""What requests may call the model of any server."""
+
+
+@dataclass(slots=True)
+class Serving:
+    """A running server."""
+
+    running: RunningBatch
+    limits: Limits
+    types: Mapping[str, Any]
+    work: Work = field(init=False)
+    metrics: Metrics = field(init=False)
+    extractors: Extractors = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.extractors = Extractors(self.running)
+        self.work = Work(self.limits)
+        self.metrics = Metrics(self.running, self.work.admission)
+
+    @classmethod
+    async def of(cls, request: Request) -> "Serving":
+        """Return that of the application that a request came to. FastAPI takes a thread for a plain function.
+
+        Raises RequestError if the application has not been started.
+        """
+        found: Serving | None = getattr(request.app.state, "serving", None)
+        if found is None:
+            raise RequestError(503, f"The model is not loaded: {NOT_STARTED}")
+        return found
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether requests are taken."""
+        return not self.work.admission.is_closed
+
+    @property
+    def model(self) -> str:
+        """What requests call the model that is served."""
+        return PACKAGED_ID if self.running.name == PACKAGED_NAME else self.running.name
+
+    def check_model(self, name: str | None) -> None:
+        """Raise RequestError if a request names another model than the one that is served."""
+        if name not in (None, "", DEFAULT, self.model, self.running.name):
+            raise RequestError(
+                404, f"The model {name!r} is not served here; {self.model!r} is.", parameter="model",
+                code="model_not_found",
+            )  # fmt: skip
+
+    def check_documents(self, count: int) -> None:
+        """Raise RequestError if a request asks for more texts than are taken at a time."""
+        if count > self.limits.documents:
+            raise RequestError(413, f"{count:,} texts are asked for; {self.limits.documents:,} are taken at a time.")
+
+    def check_size(self, asked: Sampling | Asked) -> None:
+        """Raise RequestError if the texts of a request are longer than is taken."""
+        count, most = asked.characters, self.limits.characters
+        if count > most:
+            raise RequestError(413, f"The texts have {count:,} characters; {most:,} are taken at a time.")
+
+    def max_tokens(self, *asked: int | None) -> int:
+        """Return how many tokens an answer may have. Raises RequestError if that is more than the limit."""
+        given = next((one for one in asked if one is not None), self.limits.max_tokens)
+        if given > self.limits.max_tokens:
+            raise RequestError(
+                400, f"max_tokens is {given:,}; an answer has at most {self.limits.max_tokens:,} tokens here.",
+                parameter="max_tokens",
+            )  # fmt: skip
+        return given
+
+    def close(self) -> None:
+        """Take no more requests, and finish those that run."""
+        self.work.close()

@@ -1,0 +1,384 @@
+"""The requests of OpenAI's API, with vLLM's additions, and the library's own: what may be in them, and what is refused.
+
+What a server could only ignore at the cost of another answer is refused; what has no bearing on the answer is taken
+and ignored. Sources: OpenAI's API reference, "Chat" and "Completions"; vLLM's "Structured outputs".
+"""
+
+import json
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
+
+Json: TypeAlias = dict[str, Any]
+
+MAX_DEPTH = 200
+"""Brackets that may stand inside each other in a body. Pydantic writes no more than 255."""
+
+MAX_TOOLS = 128
+"""As many as OpenAI's API takes. Each is a schema of its own."""
+
+
+class _Body(BaseModel):
+    """What has no other members than these."""
+
+    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+
+
+class _Request(_Body):
+    """A whole body."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_json(cls, body: object) -> object:
+        r"""Refuse what Python reads as JSON and others do not: NaN and Infinity, and halves of characters, "\ud800"."""
+        try:
+            json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+        except UnicodeEncodeError as error:
+            half = error.object[error.start]
+            raise ValueError(f"there is half of a character, the lone surrogate {half!r}") from error
+        except RecursionError as error:
+            raise ValueError("too many brackets stand inside each other") from error
+        except ValueError as error:
+            raise ValueError("there is a number that is not finite: NaN, Infinity, or one too large for it") from error
+        if _is_deep(body):
+            raise ValueError(f"more than {MAX_DEPTH} brackets stand inside each other")
+        return body
+
+    @property
+    def characters(self) -> int:
+        """Those of its texts."""
+        return sum(_characters(getattr(self, name, None)) for name in ("messages", "prompt", "text", "documents"))
+
+    @property
+    def constraint_key(self) -> str:
+        """All that its type and its prompt depend on, but for the text: that of no request for something else."""
+        return f"{type(self).__name__} {self.model_dump_json(exclude=_TEXTS | _SAMPLING, by_alias=True)}"
+
+
+def _characters(texts: object) -> int:
+    """Return how many characters a text has, or texts have together; a turn of a chat takes a few more itself."""
+    match texts:
+        case str():
+            return len(texts)
+        case list():
+            return sum(map(_characters, texts))
+        case TextPart():
+            return len(texts.text)
+        case Message():
+            calls = sum(len(one.function.arguments) for one in texts.tool_calls or ())
+            return 16 + calls + _characters(texts.content)
+    return 0
+
+
+def _is_deep(body: object) -> bool:
+    """Tell whether too many brackets stand inside each other."""
+    level = [body]
+    for _ in range(MAX_DEPTH + 1):
+        parts = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        level = [inner for part in parts for inner in part if isinstance(inner, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+_TEXTS = {"messages", "prompt", "text", "documents", "stream", "stream_options", "user", "metadata", "n", "model"}
+_SAMPLING = {"temperature", "top_p", "top_k", "min_p", "seed", "max_tokens", "max_completion_tokens", "logprobs"}
+
+
+class JsonSchemaFormat(_Body):
+    """A schema and its name. Answers keep to it whether or not it says `strict`."""
+
+    name: str = "answer"
+    description: str | None = None
+    schema_: Json | bool = Field(default_factory=dict, alias="schema")
+    strict: StrictBool | None = None
+
+
+class ResponseFormat(_Body):
+    """`{"type": "json_schema", "json_schema": {"name": …, "schema": …}}`."""
+
+    type: Literal["text", "json_object", "json_schema"]
+    json_schema: JsonSchemaFormat | None = None
+
+    @model_validator(mode="after")
+    def _has_its_schema(self) -> Self:
+        if (self.type == "json_schema") != (self.json_schema is not None):
+            raise ValueError("json_schema stands with the type json_schema, and with no other")
+        return self
+
+
+class StructuredOutputs(_Body):
+    """One constraint, as vLLM has it: `{"regex": "[0-9]+"}`; or as this library writes it, with nothing left out.
+
+    `{"constraint": {"type": …}}` is what `structured://` sends; see `output_types/described_types.py`.
+    """
+
+    json_: Json | str | bool | None = Field(default=None, alias="json")
+    regex: str | None = None
+    choice: list[str] | None = None
+    grammar: str | None = None
+    json_object: StrictBool | None = None
+    constraint: Json | None = None
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if len(self.given) != 1:
+            raise ValueError("exactly one of json, regex, choice, grammar, json_object and constraint is needed")
+        return self
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What it says, by name."""
+        said = {"json": self.json_, "json_object": self.json_object or None}
+        said |= {name: getattr(self, name) for name in ("regex", "choice", "grammar", "constraint")}
+        return {name: value for name, value in said.items() if value is not None}
+
+
+Zero = Annotated[float, Field(ge=0, le=0)]
+One = Annotated[float, Field(ge=1, le=1)]
+"""Penalties that change nothing; others are refused."""
+
+
+class Sampling(_Request):
+    """What all requests for texts may have."""
+
+    model: str | None = None
+    temperature: float | None = Field(None, ge=0, le=2)
+    top_p: float | None = Field(None, gt=0, le=1)
+    top_k: int | None = Field(None, ge=1, le=2**31 - 1)
+    min_p: float | None = Field(None, ge=0, le=1)
+    seed: int | None = Field(None, ge=0)
+    n: int = Field(1, ge=1, le=16)
+    max_tokens: int | None = Field(None, ge=1)
+    stop: str | list[str] | None = None
+    stop_repetition: StrictBool = True
+    """As the option of `extract`: the library's own."""
+    stream: StrictBool = False
+    stream_options: Json | None = None
+    user: str | None = None
+    frequency_penalty: Zero | None = None
+    presence_penalty: Zero | None = None
+    repetition_penalty: One | None = None
+    logit_bias: Annotated[Json, Field(max_length=0)] | None = None
+    structured_outputs: StructuredOutputs | None = None
+    guided_json: Json | str | bool | None = None
+    guided_regex: str | None = None
+    guided_choice: list[str] | None = None
+    guided_grammar: str | None = None
+    guided_decoding_backend: str | None = None
+
+    @property
+    def stops(self) -> list[str]:
+        """The phrases that end an answer."""
+        return [self.stop] if isinstance(self.stop, str) else self.stop or []
+
+    @property
+    def constraints(self) -> dict[str, Any]:
+        """What an answer must be, by the member of the request that says so; each a pair of kind and constraint."""
+        guided = {f"guided_{kind}": (kind, getattr(self, f"guided_{kind}")) for kind in _GUIDED}
+        said = {member: (kind, value) for member, (kind, value) in guided.items() if value is not None}
+        if self.structured_outputs is not None:
+            said["structured_outputs"] = next(iter(self.structured_outputs.given.items()))
+        return said
+
+
+_GUIDED = ("json", "regex", "choice", "grammar")
+
+
+class TextPart(_Body):
+    """A part of a message; parts of other types are refused."""
+
+    type: Literal["text"]
+    text: str
+
+
+class CalledFunction(_Body):
+    """A function that was called, and its arguments as JSON text."""
+
+    name: str
+    arguments: str
+
+
+class ToolCall(_Body):
+    """A call that an earlier answer made: `{"id": …, "type": "function", "function": {"name": …, "arguments": …}}`."""
+
+    id: str
+    type: Literal["function"]
+    function: CalledFunction
+
+
+class Message(_Body):
+    """One turn of a chat; `role` "tool" for what came of a call."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool"]
+    content: str | list[TextPart] | None = None
+    tool_calls: list[ToolCall] | None = None
+    tool_call_id: str | None = None
+    name: str | None = None
+    """That of the tool; names of authors are refused."""
+    refusal: None = None
+    function_call: None = None
+    audio: None = None
+    annotations: Annotated[list[Json], Field(max_length=0)] | None = None
+
+    @field_validator("content", mode="before")
+    @classmethod
+    def _is_text(cls, content: object) -> object:
+        kinds = [one.get("type") for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+        other = next((kind for kind in kinds if kind != "text"), None)
+        if other is not None:
+            raise ValueError(f"parts of the type {other} are not supported. Send text alone")
+        return content
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if self.tool_calls and self.role != "assistant":
+            raise ValueError("only the assistant has tool_calls")
+        if (self.tool_call_id is not None) != (self.role == "tool"):
+            raise ValueError("tool_call_id stands with the role tool, and with no other")
+        if self.name is not None and self.role != "tool":
+            raise ValueError("the prompt has no place for the name of an author; write it into the content")
+        if self.content is None and not self.tool_calls:
+            raise ValueError("content is missing")
+        return self
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        parts = [] if self.content is None else self.content
+        return parts if isinstance(parts, str) else "".join(part.text for part in parts)
+
+
+class NamedFunction(_Body):
+    """The name of a function."""
+
+    name: str
+
+
+class NamedTool(_Body):
+    """The tool that has to be called: `{"type": "function", "function": {"name": …}}`."""
+
+    type: Literal["function"]
+    function: NamedFunction
+
+
+class ChatRequest(Sampling):
+    """`POST /v1/chat/completions`."""
+
+    messages: list[Message] = Field(min_length=1)
+    max_completion_tokens: int | None = Field(None, ge=1)
+    response_format: ResponseFormat | None = None
+    tools: list[Json] | None = Field(None, min_length=1, max_length=MAX_TOOLS)
+    tool_choice: Literal["none", "auto", "required"] | NamedTool | None = None
+    parallel_tool_calls: StrictBool = True
+    logprobs: StrictBool = False
+    top_logprobs: Annotated[int, Field(ge=0, le=0)] | None = None
+    store: StrictBool | None = None
+    metadata: Json | None = None
+    service_tier: str | None = None
+
+    @property
+    def constraints(self) -> dict[str, Any]:
+        """As above, with `response_format`."""
+        said = super().constraints
+        given = self.response_format
+        if given is not None and given.json_schema is not None:
+            said["response_format"] = ("json", given.json_schema)
+        elif given is not None and given.type == "json_object":
+            said["response_format"] = ("json_object", True)
+        return said
+
+    @property
+    def uses_tools(self) -> bool:
+        """Whether the answer is to be calls of tools."""
+        return bool(self.tools) and self.tool_choice != "none"
+
+    @property
+    def may_answer(self) -> bool:
+        """Whether it may also be no call at all, but what there would be without tools."""
+        return bool(self.tools) and self.tool_choice in (None, "auto")
+
+    @property
+    def called_tool(self) -> str | None:
+        """The name of the one tool that is called, whatever the answer: only its arguments are to be written."""
+        if not self.uses_tools or self.may_answer:
+            return None
+        if isinstance(self.tool_choice, NamedTool):
+            return self.tool_choice.function.name
+        match self.tools:
+            case [{"function": {"name": str(name)}}]:
+                return name
+        return None
+
+
+class CompletionRequest(Sampling):
+    """`POST /v1/completions`."""
+
+    prompt: str | list[str]
+    logprobs: Annotated[int, Field(ge=0, le=1)] | None = None
+    echo: Literal[False] = False
+    best_of: Literal[1] = 1
+    suffix: None = None
+
+
+class Asked(_Request):
+    """What requests of the library's own have."""
+
+    model: str | None = None
+    instructions: str | None = None
+    system: str | None = None
+    temperature: float = Field(0, ge=0, le=2)
+    seed: int | None = Field(None, ge=0)
+    max_tokens: int | None = Field(None, ge=1)
+    stop_repetition: StrictBool = True
+    evidence: StrictBool = False
+
+
+class ExtractRequest(Asked):
+    """`POST /v1/extract`: a schema, or a type that the server was started with; one document or several."""
+
+    schema_: Json | bool | None = Field(None, alias="schema")
+    type: str | None = None
+    text: str | None = None
+    documents: list[str] | None = Field(None, min_length=1)
+    grounded: bool | list[str] = False
+    """The values that the document has to state: all, or those at some paths."""
+
+    @field_validator("grounded", mode="before")
+    @classmethod
+    def _are_paths(cls, value: object) -> object:
+        if isinstance(value, bool) or (isinstance(value, list) and all(isinstance(path, str) for path in value)):
+            return value
+        raise ValueError('it should be true, false or a list of paths, such as ["name", "lines[].price"]')
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if (self.schema_ is None) == (self.type is None):
+            raise ValueError("Exactly one of schema and type is needed")
+        if (self.text is None) == (self.documents is None):
+            raise ValueError("Exactly one of text and documents is needed")
+        return self
+
+
+class ChooseRequest(Asked):
+    """`POST /v1/choose`."""
+
+    text: str
+    choices: list[str] = Field(min_length=1)
+
+
+class RegexRequest(Asked):
+    """`POST /v1/regex`."""
+
+    text: str
+    regex: str
+    dialect: Literal["python", "rust", "ecma"] = "python"
+
+
+class GrammarRequest(Asked):
+    """`POST /v1/grammar`: a grammar in Lark's language, or in GBNF."""
+
+    text: str
+    grammar: str
+    start: str | None = None
+    """The rule to start with; default: `start`, in GBNF `root`."""

@@ -1,0 +1,277 @@
+"""Responses: choices, usage, log-probabilities and chunks as in the API of OpenAI, and values with their evidence."""
+
+import itertools
+import json
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+from uuid import uuid4
+
+from fastapi.responses import Response
+from pydantic_core import to_jsonable_python
+
+from structured.decoding.requests import Generation
+from structured.errors import StructuredError
+from structured.integrations.server.request_errors import RequestError
+from structured.results.result import Result
+from structured.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One answer: its text, the calls that it is, and how it came about."""
+
+    text: str
+    generation: Generation
+    calls: Sequence[dict[str, Any]] | None = None
+    """As entries of `tool_calls`; None where it is no call."""
+    is_free: bool = False
+    """Whether it is free text, which may end anywhere."""
+
+    @property
+    def finish_reason(self) -> str:
+        """Why it ends: "length" if the model would have written more."""
+        if marks_of([self.generation]):
+            return "length"
+        return "tool_calls" if self.calls else "stop"
+
+    @property
+    def marks(self) -> dict[str, bool]:
+        """Members of the choice of our own: what ended an answer that is whole in spite of "length"."""
+        return {} if self.is_free and self.generation.shortened else marks_of([self.generation])
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerForm(ABC):
+    """How an endpoint writes answers: whole, and as the chunks of a stream."""
+
+    model: str
+    vocabulary: Vocabulary
+    logprobs: bool
+    id: str = field(default_factory=lambda: uuid4().hex)
+    created: int = field(default_factory=lambda: int(time.time()))
+
+    def whole(self, written: Sequence[Written], prompt_tokens: int) -> dict[str, Any]:
+        """Return the answer to a request."""
+        choices = [{"index": index, **self.choice(one)} for index, one in enumerate(written)]
+        return self._object(self.kind, choices=choices, usage=usage(prompt_tokens, written))
+
+    def chunk(self, choice: dict[str, Any], **members: Any) -> dict[str, Any]:
+        """Return a chunk of a stream with its one choice."""
+        return self._object(self.chunk_kind, choices=[{"index": 0, "logprobs": None, **choice}], **members)
+
+    def last(self, written: Written, prompt_tokens: int) -> dict[str, Any]:
+        """Return the chunk behind all others, with the usage."""
+        return self._object(self.chunk_kind, choices=[], usage=usage(prompt_tokens, [written]))
+
+    def _object(self, kind: str, **members: Any) -> dict[str, Any]:
+        head = {"id": f"{self.prefix}-{self.id}", "object": kind, "created": self.created, "model": self.model}
+        return {**head, **members}
+
+    prefix: ClassVar[str]
+    kind: ClassVar[str]
+    chunk_kind: ClassVar[str]
+
+    @abstractmethod
+    def choice(self, written: Written) -> dict[str, Any]:
+        """Return an entry of `choices` of a whole answer."""
+
+    @abstractmethod
+    def begin(self) -> dict[str, Any] | None:
+        """Return the choice of the first chunk, if there is one before the text."""
+
+    @abstractmethod
+    def piece(self, text: str) -> dict[str, Any]:
+        """Return the choice of a chunk with a piece of the text."""
+
+    @abstractmethod
+    def end(self, written: Written) -> dict[str, Any]:
+        """Return the choice of the chunk that ends the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatAnswers(AnswerForm):
+    """That of `/v1/chat/completions`."""
+
+    tool: str | None = None
+    """The tool that is called, whose arguments the text of a stream is."""
+
+    prefix = "chatcmpl"
+    kind = "chat.completion"
+    chunk_kind = "chat.completion.chunk"
+
+    def choice(self, written: Written) -> dict[str, Any]:
+        """Return an entry of `choices`: a message."""
+        message: dict[str, Any] = {"role": "assistant", "content": written.text, "refusal": None}
+        if written.calls:
+            message |= {"content": None, "tool_calls": list(written.calls)}
+        logprobs = {"content": log_probabilities(written.generation, self.vocabulary)} if self.logprobs else None
+        return {"message": message, "logprobs": logprobs, "finish_reason": written.finish_reason, **written.marks}
+
+    def begin(self) -> dict[str, Any]:
+        """Return the role, and the call of which the arguments follow."""
+        delta: dict[str, Any] = {"role": "assistant", "content": ""}
+        if self.tool is not None:
+            delta = {**delta, "content": None, "tool_calls": [{"index": 0, **openai_call(self.tool, "")}]}
+        return {"delta": delta, "finish_reason": None}
+
+    def piece(self, text: str) -> dict[str, Any]:
+        """Return a piece of the content, or of the arguments."""
+        delta: dict[str, Any] = {"content": text}
+        if self.tool is not None:
+            delta = {"tool_calls": [{"index": 0, "function": {"arguments": text}}]}
+        return {"delta": delta, "finish_reason": None}
+
+    def end(self, written: Written) -> dict[str, Any]:
+        """Return the calls that have not been told, if it is any, and the log-probabilities, known at the end."""
+        delta = {}
+        if written.calls and self.tool is None:
+            delta = {"tool_calls": [{"index": index, **call} for index, call in enumerate(written.calls)]}
+        logprobs = {"content": log_probabilities(written.generation, self.vocabulary)} if self.logprobs else None
+        return {"delta": delta, "logprobs": logprobs, "finish_reason": written.finish_reason, **written.marks}
+
+
+class CompletionAnswers(AnswerForm):
+    """That of `/v1/completions`."""
+
+    prefix = "cmpl"
+    kind = chunk_kind = "text_completion"
+
+    def choice(self, written: Written) -> dict[str, Any]:
+        """Return an entry of `choices`: a text."""
+        return {**self.end(written), "text": written.text}
+
+    def begin(self) -> None:
+        """Return nothing: the first chunk has text."""
+
+    def piece(self, text: str) -> dict[str, Any]:
+        """Return a piece of the text."""
+        return {"text": text, "finish_reason": None}
+
+    def end(self, written: Written) -> dict[str, Any]:
+        """Return the end, with the log-probabilities."""
+        logprobs = self._logprobs(written)
+        return {"text": "", "logprobs": logprobs, "finish_reason": written.finish_reason, **written.marks}
+
+    def _logprobs(self, written: Written) -> dict[str, Any] | None:
+        if not self.logprobs:
+            return None
+        told = log_probabilities(written.generation, self.vocabulary)
+        tokens = [one["token"] for one in told]
+        offsets = [0, *itertools.accumulate(map(len, tokens))][: len(tokens)]
+        return {
+            "tokens": tokens,
+            "token_logprobs": [one["logprob"] for one in told],
+            "top_logprobs": None,
+            "text_offset": offsets,
+        }
+
+
+def marks_of(generations: Iterable[Generation]) -> dict[str, bool]:
+    """Return the members that mark an answer which is valid and may be incomplete; none for another."""
+    written = list(generations)
+    said = {
+        "shortened": any(one.shortened for one in written),
+        "repetitive": any(one.diagnostics.repetitions for one in written),
+    }
+    return {name: True for name, is_so in said.items() if is_so}
+
+
+def openai_call(name: str, arguments: str) -> dict[str, Any]:
+    """Return an entry of `tool_calls`, given the arguments as JSON text."""
+    return {"id": f"call_{uuid4().hex[:24]}", "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def usage(prompt_tokens: int, written: Iterable[Written]) -> dict[str, int]:
+    """Return how many tokens a request took."""
+    completion_tokens = sum(one.generation.written_tokens for one in written)
+    return {
+        "prompt_tokens": prompt_tokens,
+        "completion_tokens": completion_tokens,
+        "total_tokens": prompt_tokens + completion_tokens,
+    }
+
+
+def log_probabilities(generation: Generation, vocabulary: Vocabulary) -> list[dict[str, Any]]:
+    """Return each token of an answer with its log-probability among those that were allowed.
+
+    Tokens that were known without the model have 0: no other was allowed. Where the prompt was healed, its end is left
+    out, also of a token that goes on into the answer.
+    """
+    sampled = {token.start: token.log_probability for token in generation.diagnostics.tokens if token.end > token.start}
+    told: list[dict[str, Any]] = []
+    spelled = [vocabulary.tokens[token_id] or b"" for token_id in generation.token_ids]
+    start = -len(generation.thinking.encode())
+    place = len(generation.text.encode()) - sum(map(len, spelled))
+    for token in spelled:
+        read = token[max(start - place, 0) :]
+        if read or not token:
+            shown = {"token": read.decode(errors="replace"), "logprob": sampled.get(place, 0.0), "bytes": list(read)}
+            told.append({**shown, "top_logprobs": []})
+        place += len(token)
+    return told
+
+
+def event(data: object) -> str:
+    """Return a server-sent event."""
+    return f"data: {json.dumps(data, ensure_ascii=False)}\n\n"
+
+
+DONE = "data: [DONE]\n\n"
+"""The last event of a stream."""
+
+
+def response_of(result: Result[Any], *, evidence: bool) -> Response:
+    """Return the answer for one document. Raises RequestError if there is no value, or none that can be written."""
+    return _response(_encoded(_members(result, evidence=evidence)))
+
+
+def response_of_all(results: Sequence[Result[Any]], *, evidence: bool) -> Response:
+    """Return the answer for several documents: errors stand in the place of values."""
+    return _response(f'{{"results": [{", ".join(_member(one, evidence=evidence) for one in results)}]}}')
+
+
+def _member(result: Result[Any], *, evidence: bool) -> str:
+    try:
+        return _encoded(_members(result, evidence=evidence))
+    except RequestError as error:
+        return json.dumps(error.body())
+
+
+def _members(result: Result[Any], *, evidence: bool) -> dict[str, Any]:
+    try:
+        value = result.value
+    except StructuredError as error:
+        raise RequestError.of(error) from error
+    marks = marks_of(result.generations)
+    if not evidence:
+        return {"value": _plain(value), **marks}
+    return {
+        **marks,
+        "value": _plain(value),
+        **({"missing": list(result.missing)} if result.missing else {}),
+        "confidence": result.confidence,
+        "evidence": result.rows(),
+    }
+
+
+def _response(text: str) -> Response:
+    return Response(text, media_type="application/json")
+
+
+def _plain(value: object) -> Any:
+    """Return a value as JSON data; pydantic does not look into what is nested deeply, which may be plain already."""
+    try:
+        return to_jsonable_python(value)
+    except ValueError:
+        return value
+
+
+def _encoded(members: dict[str, Any]) -> str:
+    """Return an object as JSON text. Raises RequestError for a value that cannot be written so."""
+    try:
+        return json.dumps(members, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RequestError(422, f"The value cannot be written as JSON: {error}.", code="GenerationError") from error

@@ -1,0 +1,228 @@
+"""The call that evaluates: an extractor on documents with right answers, or answers that are there already."""
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from structured.errors import StructuredError
+from structured.errors.values import counted, message, shown
+from structured.extraction.conversation import Conversation, is_messages
+from structured.extraction.extractor import Extractor
+from structured.jobs.evaluation import Evaluation
+from structured.jobs.gold import Gold, GoldLike, answer_data, read_gold
+from structured.jobs.place_types import annotation_of
+from structured.jobs.review_page import document_id
+from structured.jobs.scores import DocumentScore, beginning_of, compared_values
+from structured.output_types.keys import key_fields
+from structured.output_types.output_type import OutputType
+from structured.output_types.resolve import resolve_type
+from structured.results.comparison import Compare, Comparison, can_be_key
+from structured.results.result import Result, instance_of
+
+
+def evaluate(  # noqa: PLR0913  what is compared, and how
+    answers: Extractor[Any] | Iterable[Any],
+    gold: GoldLike,
+    *,
+    compare: Compare = "exact",
+    keys: Sequence[str] | None = None,
+    output_type: object = None,
+    samples: int = 1000,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> Evaluation:
+    """Compare answers with the right ones, value by value.
+
+        evaluation = evaluate(Extractor(Invoice), "gold.jsonl")
+        print(evaluation)
+        evaluation.figures["f1"].value
+
+    A value is `right`, `wrong`, `missing` (one was expected, none given), `invented` (the other way round), or `absent`
+    (neither). Null, an empty list and an empty object say nothing. A document that fails has an error; all values
+    expected of it are missing, and what it rightly leaves out does not count.
+
+    Numbers are compared by value, dates, times and decimals too where the type has them, and texts by a rule. Items of
+    lists are matched whatever their order, so that as many values as possible are right; those with no value in common
+    are not. Those of tuples are compared in order.
+
+    Parameters:
+        answers: An extractor; or what it returned: results in any order, or instances, plain data and errors in the
+            order of the gold.
+        gold: Documents with their right answers: pairs, whose second part is an instance, plain data or a `Result`; or
+            the path of a file of JSON lines, as the review page exports it:
+            `{"document": …, "value": …}`, with an `"id"`, and with `"spans"` as `{"name": [0, 5]}` if they are known.
+            Of a line with `"reviewed"` only the fields count of which a person saw every value.
+        compare: The rule for texts: `"exact"`, after Unicode normalisation (NFC) and without the white space around
+            them, or `"folded"`, but for case, white space and kinds of dashes and quotes. Or the rules of some fields
+            by their paths: `{"lines[].item": "folded"}`.
+        keys: The fields that items of lists are matched by, such as `"lines[].number"`, in place of the above; by
+            default those that the type marks with `Key`.
+        output_type: The type of the answers; by default that of the extractor, or the class of the answers.
+        samples: The draws that the intervals of figures are made of.
+        seed: The seed of these draws.
+        progress: As for `extract_batch`.
+
+    Raises:
+        ValueError: A line or a value of the gold is not of the type, a rule or a field is unknown, or there are not as
+            many answers as documents.
+        PromptError: The file of the gold cannot be read.
+        ModelError: The extractor's model failed.
+    """
+    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
+        raise ValueError(f"samples is {shown(samples)}; it must be a whole number of at least 1.")
+    extractor = answers if isinstance(answers, Extractor) else None
+    given = [] if isinstance(answers, Extractor) else _listed(answers)
+    known = _known_type(extractor, given, gold, output_type)
+    right = list(read_gold(gold, known))
+    if not right:
+        raise ValueError("The gold has no documents. Pass at least one.")
+    root = None if known is None else known.root
+    if keys is None:
+        keys = [] if known is None else [one for one in key_fields(known) if can_be_key(one)]
+    comparison = Comparison(root, compare, keys)
+    started = perf_counter()
+    ids: dict[str, int] = {}
+    anchors = [document_id(_text_of(one.document.text), ids) for one in right]
+    unmatched = 0
+    if extractor is not None:
+        found: Iterable[tuple[int, Any]] = _asked(extractor, right, progress)
+    else:
+        placed = _placed(given, right, anchors)
+        unmatched = len(given) - sum(place is not None for place, _ in placed)
+        found = [(place, answer) for place, answer in placed if place is not None]
+    scores: dict[int, DocumentScore] = {}
+    for place, answer in found:
+        scores[place] = _score(right[place], anchors[place], answer, comparison, known)
+    for place in range(len(right)):
+        if place not in scores:
+            error = LookupError("there is no result of this document")
+            scores[place] = _score(right[place], anchors[place], error, comparison, known)
+    return Evaluation(
+        "" if known is None else known.name,
+        "" if extractor is None else extractor.model.name,
+        tuple(scores[place] for place in range(len(right))),
+        compare if isinstance(compare, str) else dict(compare),
+        tuple(keys),
+        samples,
+        seed,
+        None if extractor is None else perf_counter() - started,
+        unmatched,
+    )
+
+
+def _listed(answers: object) -> list[Any]:
+    if isinstance(answers, str | bytes | Mapping) or not isinstance(answers, Iterable):
+        raise TypeError(f"answers is {shown(answers)}. Pass an Extractor, or a list of its results.")
+    return list(answers)
+
+
+def _known_type(
+    extractor: Extractor[Any] | None, given: Sequence[Any], gold: GoldLike, output_type: object
+) -> OutputType[Any] | None:
+    """Return the type of the answers; None if nothing tells it."""
+    if output_type is not None:
+        return resolve_type(output_type)
+    if extractor is not None:
+        return extractor.output_type
+    values = [_value(answer) for answer in given]
+    values += [_value(pair[1]) for pair in gold if isinstance(pair, tuple)] if isinstance(gold, list | tuple) else []
+    telling = [value for value in values if not isinstance(value, BaseException) and _has_class(value)]
+    return resolve_type(annotation_of(telling)) if telling else None
+
+
+def _has_class(value: object) -> bool:
+    """Tell whether a value is of a class that says more than plain data do, or holds such values."""
+    if isinstance(value, dict):
+        return any(map(_has_class, value.values()))
+    if isinstance(value, list | tuple | set | frozenset):
+        return any(map(_has_class, value))
+    return not (value is None or type(value) in {str, int, float, bool})
+
+
+def _value(answer: object) -> Any:
+    return instance_of(answer) if isinstance(answer, Result) else answer
+
+
+def _asked(extractor: Extractor[Any], gold: Sequence[Gold], progress: bool | None) -> Iterator[tuple[int, Any]]:
+    """Yield the answers of an extractor with the places of their documents."""
+    documents = [one.given for one in gold]
+    for result in extractor.results(documents, progress=progress):
+        yield result.position, result
+
+
+def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) -> list[tuple[int | None, Any]]:
+    """Return answers with the places of their documents in the gold; None for a document that is not there."""
+    if not given or not all(isinstance(one, Result) for one in given):
+        if len(given) != len(gold):
+            raise ValueError(
+                f"There are {counted(len(given), 'answer')} for {counted(len(gold), 'document')} of the gold. Pass one "
+                "for each, in their order, or results."
+            )
+        return list(enumerate(given))
+    by_name: dict[str, deque[int]] = defaultdict(deque)
+    for place, one in enumerate(gold):
+        for name in {one.document.id, _plain(anchors[place])} - {""}:
+            by_name[name].append(place)
+    taken: set[int] = set()
+    placed = []
+    for result in given:
+        free = [place for name in _names(result) for place in by_name.get(name, ()) if place not in taken]
+        taken.update(free[:1])
+        placed.append((free[0] if free else None, result))
+    if not taken:
+        raise ValueError("No result is of a document of the gold, by its id or its text.")
+    return placed
+
+
+def _names(result: Result[Any]) -> list[str]:
+    """Return what may name the document of a result in the gold: its id, or the digest of its text."""
+    return [name for name in (result.id, _digest(result.document) if result.document else "") if name]
+
+
+def _digest(text: str) -> str:
+    return document_id(text, {})
+
+
+def _plain(anchor: str) -> str:
+    """Return the digest in the id of a document, which more of the same have a number behind."""
+    return anchor.partition("-")[0]
+
+
+def _text_of(document: object) -> str:
+    """Return the text of a document; of a chat, all that the user says, as the extraction has it."""
+    if is_messages(document):
+        try:
+            return Conversation.read(document).document
+        except StructuredError:
+            return ""
+    return document if isinstance(document, str) else ""
+
+
+def _score(
+    gold: Gold, anchor: str, answer: Any, comparison: Comparison, output_type: OutputType[Any] | None
+) -> DocumentScore:
+    """Return what became of a document; an answer that the type does not write is an error, too."""
+    result = answer if isinstance(answer, Result) else None
+    error = answer if isinstance(answer, BaseException) else None if result is None else result.error
+    data = None
+    if error is None:
+        try:
+            data = answer_data(answer, output_type)
+        except Exception as wrong:  # noqa: BLE001  what a validator of the type's author raises
+            error = wrong
+    values = compared_values(
+        comparison.pairs(gold.data, data),
+        gold.spans,
+        {} if result is None else result.evidence,
+    )
+    text = _text_of(gold.document.text)
+    return DocumentScore(
+        gold.document.id or anchor,
+        anchor,
+        beginning_of(text),
+        tuple(one for one in values if gold.counts(one.field) and not (error is not None and one.outcome == "absent")),
+        None if error is None else f"{type(error).__name__}: {message(error)}",
+        None if result is None or error is not None else result.seconds,
+        None if result is None or error is not None else result.usage,
+    )

@@ -1,0 +1,275 @@
+"""Figures of an evaluation with their intervals, by the bootstrap over documents."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.jobs.scores import Counts, DocumentScore
+from structured.results.calibration import expected_calibration_error
+
+Array = NDArray[np.float64]
+
+Measure = Callable[[Array], Array]
+"""A figure: from the number of times that each document was drawn (draws × documents) to its value in each draw."""
+
+LEVEL = 95
+"""The per cent of the draws that an interval holds."""
+
+CHUNK = 100
+"""Draws at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure, and the interval that it lies in.
+
+    Attributes:
+        value: The figure; None if it is not defined, as a precision without an answer.
+        low: The lower end of its 95 % interval; None if there is none.
+        high: The upper end.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+def figures(measures: Mapping[str, Measure], documents: int, *, samples: int, seed: int) -> dict[str, Figure]:
+    """Return each figure of so many documents with its interval.
+
+    Where a draw is skewed, as that of a calibration error is, the interval is widened up to the figure.
+    """
+    drawn: dict[str, list[Array]] = {name: [] for name in measures}
+    for draws in _draws(documents, samples, seed):
+        for name, measure in measures.items():
+            drawn[name].append(measure(draws))
+    once = np.ones((1, documents))
+    return {name: _figure(float(measure(once)[0]), np.concatenate(drawn[name])) for name, measure in measures.items()}
+
+
+def _draws(documents: int, samples: int, seed: int) -> Iterator[Array]:
+    rng = np.random.default_rng(seed)
+    for start in range(0, samples, CHUNK):
+        rows = [
+            np.bincount(rng.integers(documents, size=documents), minlength=documents)
+            for _ in range(min(CHUNK, samples - start))
+        ]
+        yield np.array(rows, float)
+
+
+def _figure(value: float, drawn: Array) -> Figure:
+    known = drawn[~np.isnan(drawn)]
+    if np.isnan(value) or not len(known):
+        return Figure(None)
+    tail = (100 - LEVEL) / 2
+    low, high = np.percentile(known, [tail, 100 - tail])
+    return Figure(value, min(value, float(low)), max(value, float(high)))
+
+
+def of_counts(counts: Sequence[Counts]) -> dict[str, Measure]:
+    """Return the figures of the outcomes in each document."""
+    table = np.array(counts, float).reshape(-1, len(Counts._fields))
+    right, absent, wrong, missing, invented = table.T
+    twice = 2 * right
+    return {
+        "exact": _share(right + absent, table.sum(axis=1)),
+        "precision": _share(right, right + wrong + invented),
+        "recall": _share(right, right + wrong + missing),
+        "f1": _share(twice, twice + 2 * wrong + invented + missing),
+    }
+
+
+def of_documents(documents: Sequence[DocumentScore]) -> dict[str, Measure]:
+    """Return the figures of whole documents: their values, spans, confidences, and what they cost."""
+    counts = [one.counts for one in documents]
+    given = np.array([one.right + one.wrong + one.invented for one in counts], float)
+    measures = of_counts(counts)
+    measures["wrong_values"] = _share(given - [one.right for one in counts], given)
+    measures["documents"] = _mean([one.is_right for one in documents])
+    measures["wrong_but_valid"] = _mean([one.error is None and not one.is_right for one in documents])
+    spans = [_spans(one) for one in documents]
+    if any(known for known, _, _ in spans):
+        known, equal, overlapping = np.array(spans, float).T
+        measures |= {"spans_equal": _share(equal, known), "spans_overlap": _share(overlapping, known)}
+    sure = [
+        (value.confidence, value.is_right, place)
+        for place, one in enumerate(documents)
+        for value in one.values
+        if value.confidence is not None
+    ]
+    if sure:
+        confidences, right, places = (np.array(column) for column in zip(*sorted(sure), strict=True))
+        measures["calibration_error"] = partial(_calibration_errors, confidences, right, places)
+    costs: dict[str, list[float | None]] = {"seconds": [one.seconds for one in documents]}
+    for name in ("prompt_tokens", "sampled_tokens", "forced_tokens"):
+        costs[name] = [None if one.usage is None else getattr(one.usage, name) for one in documents]
+    for name, known_costs in costs.items():
+        if any(cost is not None for cost in known_costs):
+            measures[name] = _mean(known_costs)
+    return measures
+
+
+def _spans(document: DocumentScore) -> tuple[int, int, int]:
+    """Return how many right values have a span in the gold, the same in the answer, and one that overlaps it."""
+    known = equal = overlapping = 0
+    for value in document.values:
+        ours, theirs = value.expected_span, value.given_span
+        if value.outcome == "right" and ours is not None:
+            known += 1
+            equal += ours == theirs
+            overlapping += theirs is not None and (ours == theirs or max(ours[0], theirs[0]) < min(ours[1], theirs[1]))
+    return known, equal, overlapping
+
+
+def _mean(values: Sequence[float | None]) -> Measure:
+    known = np.array([value is not None for value in values], float)
+    return _share(np.array([value or 0 for value in values], float), known)
+
+
+def _share(parts: Array, wholes: Array) -> Measure:
+    def measure(draws: Array) -> Array:
+        whole = draws @ wholes
+        shares: Array = np.divide(draws @ parts, whole, out=np.full(len(draws), np.nan), where=whole > 0)
+        return shares
+
+    return measure
+
+
+def _calibration_errors(confidences: Array, right: NDArray[np.bool_], places: NDArray[np.int_], draws: Array) -> Array:
+    errors = np.full(len(draws), np.nan)
+    for row, drawn in enumerate(draws[:, places].astype(int)):
+        if drawn.any():
+            errors[row] = expected_calibration_error(np.repeat(confidences, drawn), np.repeat(right, drawn))
+    return errors
+
+
+def difference(one: Mapping[str, Measure], other: Mapping[str, Measure]) -> dict[str, Measure]:
+    """Return the differences of the figures that both have: one − other."""
+
+    def minus(name: str, draws: Array) -> Array:
+        return one[name](draws) - other[name](draws)
+
+    return {name: partial(minus, name) for name in one if name in other}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldScore:
+    """The figures of one field, or of the items of one list.
+
+    Attributes:
+        counts: How many values had which outcome: `right`, `absent`, `wrong`, `missing`, `invented`.
+        exact: The share of values that are right: the one that was expected, or none where none was.
+        precision: The share of the values given that are right.
+        recall: The share of the values expected that are right.
+        f1: The harmonic mean of both.
+    """
+
+    counts: Counts
+    exact: Figure
+    precision: Figure
+    recall: Figure
+    f1: Figure
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What became of documents, and the figures that follow from it; see `Evaluation`.
+
+    Attributes:
+        type: The name of the type; empty if it is not known.
+        model: The name of the model, likewise.
+        documents: What became of each document, in the order of the gold.
+        rules: The rule for texts, or those of fields: `compare` of `evaluate`.
+        keys: The fields that items of lists are matched by.
+        samples: The draws that intervals are made of.
+        seed: The seed of the draws.
+        seconds: How long all documents took together; None if the answers were there before.
+        unmatched: The results that no gold belongs to, and that are left out.
+    """
+
+    type: str
+    model: str
+    documents: tuple[DocumentScore, ...]
+    rules: str | Mapping[str, str] = "exact"
+    keys: tuple[str, ...] = ()
+    samples: int = 1000
+    seed: int = 0
+    seconds: float | None = None
+    unmatched: int = 0
+
+    @cached_property
+    def figures(self) -> Mapping[str, Figure]:
+        """The figures of the whole, each with its 95 % interval.
+
+        - `exact`, `precision`, `recall`, `f1`: of all values, as of a field; see `FieldScore`.
+        - `wrong_values`: The share of the values given that are wrong or invented: 1 − precision.
+        - `documents`: The share of documents in which everything is right.
+        - `wrong_but_valid`: The share of documents with an answer in which something is wrong, missing or invented.
+        - `spans_equal`, `spans_overlap`: Of the right values whose place the gold knows, the share whose evidence has
+          the same place, or one that overlaps it. Only if the gold has spans.
+        - `calibration_error`: How far confidences are from the shares that are right; 0 is best. Only with evidence.
+        - `seconds`, `prompt_tokens`, `sampled_tokens`, `forced_tokens`: The mean of a document. Only with evidence.
+        """
+        return self._figures(of_documents(self.documents))
+
+    @cached_property
+    def fields(self) -> Mapping[str, FieldScore]:
+        """The figures of each field, by its path, in the order in which fields first appear.
+
+        Lists that are empty everywhere have items in no field; see `lists`.
+        """
+        shown = {
+            one.field
+            for two in self.documents
+            for one in two.values
+            if one.outcome != "absent" or not one.field.endswith("[]")
+        }
+        return self._scores(
+            counts_by_name(
+                [[(one.field, one.outcome) for one in two.values if one.field in shown] for two in self.documents]
+            )
+        )
+
+    @cached_property
+    def lists(self) -> Mapping[str, FieldScore]:
+        """The figures of the items of each list, by its path. An item is right if all in it is."""
+        return self._scores(counts_by_name([one.items() for one in self.documents]))
+
+    def worst(self, most: int | None = None) -> list[DocumentScore]:
+        """Return the documents with anything not right, the worst first: those without an answer, then by score."""
+        found = [one for one in self.documents if not one.is_right]
+        found.sort(key=lambda one: (one.error is None, one.score, -sum(not value.is_right for value in one.values)))
+        return found[:most]
+
+    @property
+    def failed(self) -> list[DocumentScore]:
+        """The documents without an answer."""
+        return [one for one in self.documents if one.error is not None]
+
+    def _figures(self, measures: Mapping[str, Measure]) -> dict[str, Figure]:
+        return figures(measures, len(self.documents), samples=self.samples, seed=self.seed)
+
+    def _scores(self, counts: Mapping[str, Sequence[Counts]]) -> dict[str, FieldScore]:
+        scores = {}
+        for name, one in counts.items():
+            total = Counts(*(sum(column) for column in zip(*one, strict=True)))
+            scores[name] = FieldScore(total, **self._figures(of_counts(one)))
+        return scores
+
+
+def counts_by_name(documents: Sequence[Sequence[tuple[str, Any]]]) -> dict[str, list[Counts]]:
+    """Return, by name, the counts of each document."""
+    names = dict.fromkeys(name for outcomes in documents for name, _ in outcomes)
+    empty = Counts()
+    counts = {name: [empty] * len(documents) for name in names}
+    for place, outcomes in enumerate(documents):
+        found: dict[str, list[Any]] = {}
+        for name, outcome in outcomes:
+            found.setdefault(name, []).append(outcome)
+        for name, some in found.items():
+            counts[name][place] = Counts.of(some)
+    return counts

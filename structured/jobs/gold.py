@@ -1,0 +1,288 @@
+"""Gold: documents with their right answers, as a caller has them or as the review page exports them.
+
+Of a reviewed document only those fields count of which a person saw every value: the others hold what the model said,
+which would be compared with itself.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pydantic import ValidationError
+from pydantic_core import to_jsonable_python
+
+from structured.errors import PromptError
+from structured.errors.values import message, shown
+from structured.extraction.documents.document import Document, DocumentLike, read_document
+from structured.output_types.output_type import OutputType
+from structured.output_types.paths import Steps, path_to_steps, steps_to_field, steps_to_path
+from structured.output_types.schema_parts import parts_at
+from structured.results.evidence import Evidence
+from structured.results.result import Result, instance_of
+
+GoldLike: TypeAlias = str | PathLike[str] | Iterable[tuple[DocumentLike, Any]]
+"""A file of JSON lines, or pairs of a document and its right answer: an instance, plain data or a `Result`."""
+
+DECISIONS = frozenset({"accepted", "corrected", "rejected", "added"})
+"""What a review says of a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """A document with its right answer.
+
+    Attributes:
+        name: What messages call it: `gold.jsonl, line 3`.
+        given: The document as it was given.
+        document: The document as it was read; without text if it cannot be.
+        data: The right answer as plain JSON data.
+        spans: Where the document states values, by their paths; empty if that is not known.
+        seen: The fields that count, with those inside of them; None if all do.
+    """
+
+    name: str
+    given: DocumentLike
+    document: Document
+    data: Any
+    spans: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    seen: frozenset[str] | None = None
+
+    def counts(self, field: str) -> bool:
+        """Tell whether a field counts: it was reviewed, or the list or record that it is in."""
+        if self.seen is None:
+            return True
+        return any(field == one or (field.startswith(one) and field[len(one)] in ".[") for one in self.seen if one) or (
+            "" in self.seen
+        )
+
+
+def read_gold(gold: GoldLike, output_type: OutputType[Any] | None) -> Iterator[Gold]:
+    """Yield documents with their right answers, checked by the type if it is known.
+
+    Raises ValueError or TypeError for what is none, with the line of a file and the field.
+    """
+    if isinstance(gold, str | PathLike):
+        yield from _read_file(Path(fspath(gold)), output_type)
+        return
+    for position, pair in enumerate(gold):
+        name = f"gold[{position}]"
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"{name} is {shown(pair)}. Pass pairs of a document and its right answer.")
+        document, value = pair
+        spans = {}
+        if isinstance(value, Result):
+            spans = {path: one.span for path, one in value.evidence.items() if one.span is not None}
+        yield Gold(name, document, _read_document(document), to_data(value, output_type, name), spans)
+
+
+def _read_document(given: DocumentLike) -> Document:
+    """Return a document as it is read; whoever is asked about it says why a file cannot be."""
+    try:
+        return read_document(given)
+    except PromptError:
+        return Document("", str(given))
+
+
+def to_data(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
+    """Return a right answer as plain JSON data, as the type writes it. Raises ValueError if it is not of the type."""
+    if output_type is None:
+        return answer_data(value, None)
+    try:
+        has_schema = output_type.root is not None
+        if isinstance(value, Result) or not (_is_plain(value) if has_schema else isinstance(value, str)):
+            return answer_data(value, output_type)
+        return answer_data(
+            output_type.parse(output_type.from_data(value)) if has_schema else _read(output_type, value), output_type
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = steps_to_path(tuple(first["loc"]))
+        raise ValueError(f"{name}: the value is no {output_type.name}: {place or 'it'}: {first['msg']}.") from error
+    except Exception as error:  # what a validator of the type's author raises
+        raise ValueError(f"{name}: the value is no {output_type.name}: {message(error)}") from error
+
+
+def _read(output_type: OutputType[Any], given: str) -> Any:
+    """Return the value that is meant: that of a text of the type or, if it is none of its texts, the value itself."""
+    try:
+        return output_type.parse(given)
+    except Exception as error:  # noqa: BLE001  validators are the user's own code
+        try:
+            return output_type.parse(output_type.write(given))
+        except Exception:  # noqa: BLE001  it is no value either
+            raise error from None
+
+
+def answer_data(value: Any, output_type: OutputType[Any] | None) -> Any:
+    """Return what an instance or a result says, as plain JSON data; missing fields are left out."""
+    if isinstance(value, Result):
+        instance = instance_of(value)
+        if instance is None:
+            return value.data
+        data = answer_data(instance, output_type)
+        for path in value.missing:
+            _remove(data, path_to_steps(path))
+        return data
+    return to_jsonable_python(value, by_alias=True, fallback=repr) if output_type is None else output_type.plain(value)
+
+
+def _remove(data: Any, steps: Steps) -> None:
+    for step in steps[:-1]:
+        data = data[step] if _has(data, step) else None
+    if steps and isinstance(data, dict):
+        data.pop(steps[-1], None)
+
+
+def _has(data: Any, step: str | int) -> bool:
+    return (
+        step in data
+        if isinstance(data, dict)
+        else isinstance(data, list) and isinstance(step, int) and step < len(data)
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    """Tell whether a value is made of plain JSON values alone."""
+    if isinstance(value, dict):
+        return type(value) is dict and all(type(name) is str for name in value) and all(map(_is_plain, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return value is None or type(value) in {str, int, float, bool}
+
+
+def _read_file(path: Path, output_type: OutputType[Any] | None) -> Iterator[Gold]:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise PromptError(f"The gold {path} is not text in UTF-8, at byte {error.start:,}. Convert it.") from error
+    except OSError as error:
+        raise PromptError(
+            f"The gold {path} cannot be read: {message(error)}. Pass the path of a file of JSON lines, or pairs of a "
+            "document and its right answer."
+        ) from error
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield _read_line(line, f"{path.name}, line {number}", output_type)
+
+
+def _read_line(line: str, name: str, output_type: OutputType[Any] | None) -> Gold:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{name} is not JSON: {message(error)}.") from error
+    if not isinstance(record, dict):
+        raise ValueError(f'{name} is no object. Write {{"document": …, "value": …}}.')  # noqa: TRY004  a wrong line
+    for wanted in ("document", "value"):
+        if wanted not in record:
+            raise ValueError(f'{name} has no "{wanted}". Write {{"document": …, "value": …}}.')
+    document, identity = record["document"], record.get("id", "")
+    for what, given in (("document", document), ("id", identity)):
+        if not isinstance(given, str):
+            raise ValueError(f'{name}: "{what}" is {shown(given)}, not a text.')  # noqa: TRY004  a wrong line
+    reviewed = _reviewed(record.get("reviewed"), name)
+    spans = _spans(record.get("spans", {}), document, name)
+    given = record["value"]
+    if reviewed is not None and "rejected" in reviewed.values():
+        data = _without_rejected(given, output_type, name)
+    else:
+        data = to_data(given, output_type, name)
+    _check_paths(reviewed or {}, spans, (given, data), output_type, name)
+    seen = None if reviewed is None else _seen(reviewed, given)
+    read = Document(document, identity)
+    return Gold(name, read, read, data, spans, seen)
+
+
+def _check_paths(
+    reviewed: Mapping[str, str],
+    spans: Mapping[str, tuple[int, int]],
+    values: Sequence[Any],
+    output_type: OutputType[Any] | None,
+    name: str,
+) -> None:
+    """Raise ValueError for paths of nothing. Decisions keep the paths of an extraction, of which less may be left."""
+    for path in spans:
+        if not any(_leads_to_value(path, value) for value in values):
+            raise ValueError(f'{name}: "spans" has {path!r}, where the value has nothing. Correct the path.')
+    if output_type is None or output_type.root is None:
+        return
+    fields = {steps_to_field(steps) for value in values for steps in _ends(value, ())}
+    for path, decision in reviewed.items():
+        steps = path_to_steps(path)
+        if decision != "rejected" and steps_to_field(steps) not in fields and not parts_at(output_type.root, steps):
+            raise ValueError(f'{name}: "reviewed" has {path!r}, which {output_type.name} does not. Correct the path.')
+
+
+def _leads_to_value(path: str, value: Any) -> bool:
+    for step in path_to_steps(path):
+        if not _has(value, step):
+            return False
+        value = value[step]
+    return True
+
+
+def _without_rejected(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
+    """Return a right answer from which values were rejected, some of which the type may require."""
+    try:
+        return to_data(value, output_type, name)
+    except ValueError as error:
+        cause = error.__cause__
+        if isinstance(cause, ValidationError) and all(one["type"] == "missing" for one in cause.errors()):
+            return value
+        raise
+
+
+def _reviewed(given: Any, name: str) -> Mapping[str, str] | None:
+    if given is None:
+        return None
+    if not isinstance(given, dict) or not all(one in DECISIONS for one in map(str, given.values())):
+        raise ValueError(
+            f'{name}: "reviewed" is {shown(given)}; it has a decision for each path: "accepted" and so on.'
+        )
+    return given
+
+
+def _spans(given: Any, document: str, name: str) -> dict[str, tuple[int, int]]:
+    if not isinstance(given, dict):
+        raise ValueError(f'{name}: "spans" is {shown(given)}; it has a start and an end for each path.')  # noqa: TRY004
+    spans = {}
+    for path, span in given.items():
+        try:
+            spans[path] = Evidence((span[0], span[1]), "exact").span or (0, 0)
+        except (TypeError, ValueError, LookupError) as error:
+            raise ValueError(f'{name}: the span of "{path}" is {shown(span)}. Write [start, end].') from error
+        if span[1] > len(document):
+            raise ValueError(f'{name}: the span of "{path}" is {span}, outside of the document.')
+    return spans
+
+
+def _seen(reviewed: Mapping[str, str], value: Any) -> frozenset[str]:
+    """Return the fields of which each value was decided on.
+
+    A list from which an item was rejected has other positions than those that decisions are kept by, so that values
+    are counted there.
+    """
+    decided: dict[str, int] = {}
+    for path, decision in reviewed.items():
+        one = steps_to_field(path_to_steps(path))
+        decided[one] = decided.get(one, 0) + (decision != "rejected")
+    moved = any(decision == "rejected" and "[" in path for path, decision in reviewed.items())
+    held: dict[str, list[str]] = {}
+    for steps in _ends(value, ()):
+        held.setdefault(steps_to_field(steps), []).append(steps_to_path(steps))
+    return frozenset(
+        one
+        for one, number in decided.items()
+        if (len(held.get(one, ())) <= number if moved else all(path in reviewed for path in held.get(one, ())))
+    )
+
+
+def _ends(data: Any, steps: Steps) -> Iterator[Steps]:
+    """Yield the places of the values that hold no others."""
+    if not data or not isinstance(data, dict | list):
+        yield steps
+        return
+    for step, inside in data.items() if isinstance(data, dict) else enumerate(data):
+        yield from _ends(inside, (*steps, step))

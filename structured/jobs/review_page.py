@@ -1,0 +1,297 @@
+"""The report: results as one page that a person reviews in a browser.
+
+The page is one file and fetches nothing. Documents, values and paths are data: JSON in an element that no browser runs,
+with every `<` escaped. The page puts them on the screen as text, and its content security policy allows no script but
+its own.
+
+A value is JSON text in the page, so that what is exported has every digit that the model wrote: JavaScript has no whole
+numbers above 2^53, and writes `1.0` as `1`. What a person may write in its place is known by the type of the place,
+and what words of the document mean as a number or a date by the statements that are read from it here: the page reads
+none.
+"""
+
+import base64
+import hashlib
+import json
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from structured.errors.values import shown
+from structured.jobs.place_types import PlaceTypes, TypeTable
+from structured.output_types.html import html
+from structured.output_types.paths import Steps, path_to_steps, steps_to_field, steps_to_path
+from structured.results.evidence import BANDS, MATCH_WORDS, Evidence
+from structured.results.result import Result, instance_of
+
+if TYPE_CHECKING:
+    from structured.output_types.grounded.statements import Statement
+
+ABSENT = Evidence(None, "absent")
+"""What is known of a value that was left out, and of a list without items."""
+
+SCRIPTS = ("state", "gold", "list", "document", "values", "editing", "keys")
+"""The parts of the page's script, in the order in which they stand there."""
+
+
+def report(
+    results: Iterable[Result[Any]] | Result[Any],
+    path: str | PathLike[str],
+    *,
+    title: str = "Review",
+) -> Path:
+    """Write a page on which a person reviews results, and return its path.
+
+    The page shows each document with its values highlighted, and each value with its confidence and what supports it.
+    A person accepts, corrects or rejects values there, and exports the decisions as JSON lines, one for each reviewed
+    document:
+
+        {"id": …, "document": …, "value": …, "reviewed": {"name": "accepted", "lines[2].price": "corrected"}}
+
+    `value` is the data with the corrections and the items that were added, and without the values that were rejected.
+    `id` is a digest of the document.
+
+    Parameters:
+        results: The results, such as those of `extract_results` or `read_results`, or one of them. Of documents that
+            failed, the page shows the error.
+        path: The file to write. One that exists is replaced.
+        title: The heading of the page.
+
+    Returns:
+        The path of the page.
+
+    Raises:
+        TypeError: One of the results is something else.
+        ValueError: A span is outside of its document.
+    """
+    page = Path(path)
+    listed = [results] if isinstance(results, Result) else results
+    page.write_text(to_page(listed, title), encoding="utf-8", newline="\n")
+    return page
+
+
+def to_page(results: Iterable[Result[Any]], title: str) -> str:
+    """Return the page as HTML."""
+    template, style = _part("review.html"), _part("review.css")
+    script = "\n".join(_part(f"{name}.js") for name in SCRIPTS)
+    return Template(template).substitute(
+        title=html(title),
+        good=f"{BANDS['good']:.0%}",
+        doubtful=f"{BANDS['doubtful']:.0%}",
+        style=style,
+        style_digest=_digest_of_source(style),
+        script=script,
+        script_digest=_digest_of_source(script),
+        data=to_inert_json(to_data(results)),
+    )
+
+
+def to_inert_json(data: object) -> str:
+    r"""Return data as JSON in ASCII that ends no element and opens no comment: `"</script>"` → `"\u003c/script>"`."""
+    return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def to_data(results: Iterable[Result[Any]]) -> dict[str, Any]:
+    """Return what the page shows: the documents, their fields and types, and a digest to keep decisions under."""
+    listed = [_checked(position, result) for position, result in enumerate(results)]
+    answered = [result for result in listed if result.error is None]
+    fields: dict[str, int] = {}
+    ids: dict[str, int] = {}
+    table = TypeTable()
+    types = iter(_types(answered, table))
+    documents = [
+        _document(result, next(types), f"results[{position}]", fields, ids) if result.error is None else _failed(result)
+        for position, result in enumerate(listed)
+    ]
+    kinds = {"number" if kind in {"integer", "decimal"} else kind for one in table.listed for kind in one["kinds"]}
+    for result, document in zip(listed, documents, strict=True):
+        if result.error is None:
+            document["stated"] = _stated(result.document, kinds)
+    digest = _digest(json.dumps([documents, table.listed]))
+    for result, document in zip(listed, documents, strict=True):
+        error = "" if result.error is None else f"{type(result.error).__name__}: {result.error}"
+        document |= {"name": result.id, "error": error}
+    return {"digest": digest, "fields": list(fields), "types": table.listed, "documents": documents}
+
+
+def _checked(position: int, result: object) -> Result[Any]:
+    """Return a result. Raises TypeError for what is none, and for one whose document is no text."""
+    if not isinstance(result, Result):
+        raise TypeError(f"results[{position}] is {shown(result)}, not a Result. Leave it out.")
+    if not isinstance(result.document, str):
+        raise TypeError(f"results[{position}].document is {shown(result.document)}. Pass its text.")
+    return result
+
+
+def _failed(result: Result[Any]) -> dict[str, Any]:
+    """Return a document that failed: there is nothing to review."""
+    return {"id": _digest(result.id), "text": "", "values": [], "data": {"members": []}, "stated": {}}
+
+
+def _types(results: Sequence[Result[Any]], table: TypeTable) -> list[PlaceTypes]:
+    """Return the types at the places of each result; all that one type made tell of it together."""
+    digests = [
+        type(instance_of(result)) if result.provenance is None else result.provenance.type_digest for result in results
+    ]
+    alike = defaultdict(list)
+    for digest, result in zip(digests, results, strict=True):
+        alike[digest].append(result)
+    types = {}
+    for digest, group in alike.items():
+        values = [value for value in map(instance_of, group) if value is not None]
+        types[digest] = PlaceTypes(values or [result.data for result in group], table)
+    return [types[digest] for digest in digests]
+
+
+def _document(
+    result: Result[Any], types: PlaceTypes, name: str, fields: dict[str, int], ids: dict[str, int]
+) -> dict[str, Any]:
+    """Return one document with its values; new names of fields are numbered, and ids that were given counted."""
+    evidence = {**dict.fromkeys(result.missing, ABSENT), **result.evidence}
+    known = {path: path_to_steps(path) for path in {**result.evidence, **evidence}}
+    inner = {steps[:length] for steps in known.values() for length in range(len(steps))}
+    data = {steps_to_path(steps): (steps, value) for steps, value in _ends(result.data) if steps not in inner}
+    to_utf16 = Utf16Offsets(result.document)
+    listed: list[dict[str, Any]] = []
+    places: list[tuple[Steps, int]] = []
+    for path in _in_order(known, data):
+        steps, value = data[path] if path in data else (known[path], None)
+        if path not in evidence and value not in ([], {}):
+            raise ValueError(f"{name} has no evidence for {path!r}. Pass a result with the evidence that it came with.")
+        found = evidence.get(path, ABSENT)
+        _check_span(found.span, result.document, f"{name}.evidence[{path!r}]")
+        places.append((steps, len(listed)))
+        listed.append(
+            {
+                "path": path,
+                "field": fields.setdefault(steps_to_field(steps), len(fields)),
+                "type": types.at(steps),
+                "json": json.dumps(value, allow_nan=False) if path in data else None,
+                "span": None if found.span is None else [to_utf16(end) for end in found.span],
+                "words": MATCH_WORDS[found.match],
+                "match": found.match,
+                "confidence": found.confidence,
+                "band": found.band,
+            }
+        )
+    identity = document_id(result.document, ids)
+    empty_lists = {
+        number
+        for number, one in enumerate(listed)
+        if one["json"] == "[]" or (one["json"] in {None, "null"} and types.items(places[number][0]) is not None)
+    }
+    tree = _tree((), places, types, empty_lists)
+    return {"id": identity, "text": result.document, "values": listed, "data": tree}
+
+
+def document_id(document: str, ids: dict[str, int]) -> str:
+    """Return the id of a document: its digest; `-2` follows with the second that is the same. `ids` counts them."""
+    digest = _digest(document)
+    ids[digest] = ids.get(digest, 0) + 1
+    return digest if ids[digest] == 1 else f"{digest}-{ids[digest]}"
+
+
+def _in_order(known: Iterable[str], data: Iterable[str]) -> Iterator[str]:
+    """Yield the paths of some data, and after each those that are known beside it, such as of fields left out."""
+    after: dict[str | None, list[str]] = {None: []}
+    after.update((path, []) for path in data)
+    last = None
+    for path in known:
+        if path in after:
+            last = path
+        else:
+            after[last].append(path)
+    for place, others in after.items():
+        yield from others if place is None else (place, *others)
+
+
+def _ends(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
+    """Yield the values in some data that hold no others, lists and objects without any among them, and their places."""
+    if not data or not isinstance(data, dict | list):
+        yield steps, data
+    else:
+        for step, inside in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from _ends(inside, (*steps, step))
+
+
+def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, empty_lists: set[int]) -> Any:
+    """Return the tree of what stands at a place and below it, where each value is its number.
+
+    A record is its `members`, with their names. A list is its `items`, its `path` and `field`, the type of what can be
+    added to it, and the number that it has while it is `empty`, or null.
+
+    `("a", 0)`: 5, `("a", 1)`: 6 → `{"members": [["a", {"items": [5, 6], "path": "a", …}]]}`
+    """
+    inside: dict[str | int, list[tuple[Steps, int]]] = {}
+    for place, number in places:
+        if len(place) > len(steps):
+            inside.setdefault(place[len(steps)], []).append((place, number))
+    empty = places[0][1] if places and not inside else None
+    if empty is not None and empty not in empty_lists:
+        return empty
+    below = [(step, _tree((*steps, step), found, types, empty_lists)) for step, found in inside.items()]
+    if any(isinstance(step, str) for step in inside):
+        return {"members": below}
+    names = {"path": steps_to_path(steps), "field": steps_to_field(steps)}
+    return {"items": [node for _, node in below], **names, "type": types.items(steps), "empty": empty}
+
+
+def _stated(document: str, kinds: Container[str]) -> dict[str, list[tuple[int, int, list[str]]]]:
+    """Return the statements of a document by kind: where they stand, in UTF-16, and how JSON spells what they mean."""
+    from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
+    from structured.output_types.grounded.numbers import stated_numbers
+
+    read: Mapping[str, Callable[[str], Sequence[Statement[Any]]]] = {
+        "number": stated_numbers,
+        "date": stated_dates,
+        "date-time": stated_datetimes,
+        "time": stated_times,
+    }
+    to_utf16 = Utf16Offsets(document)
+    stated = {}
+    for kind in read:
+        if kind in kinds:
+            spelled: Callable[[Any], str] = "{:f}".format if kind == "number" else lambda value: value.isoformat()
+            stated[kind] = [
+                (to_utf16(one.span[0]), to_utf16(one.span[1]), list(map(spelled, one.readings)))
+                for one in read[kind](document)
+            ]
+    return stated
+
+
+def _check_span(span: tuple[int, int] | None, document: str, name: str) -> None:
+    if span is not None and not 0 <= span[0] <= span[1] <= len(document):
+        raise ValueError(
+            f"{name}.span is {span}, and the document has {len(document):,} characters. Pass the result with the "
+            "document that it was made from."
+        )
+
+
+class Utf16Offsets:
+    """The offsets of a text in UTF-16, which JavaScript counts in, from those in characters (code points)."""
+
+    def __init__(self, text: str) -> None:
+        self._wide: Sequence[int] = (
+            () if text.isascii() else [place for place, character in enumerate(text) if character > "\uffff"]
+        )
+
+    def __call__(self, offset: int) -> int:
+        """Return an offset in UTF-16 code units: each character before it that is above U+FFFF takes two."""
+        return offset + bisect_left(self._wide, offset)
+
+
+def _part(name: str) -> str:
+    return (Path(__file__).parent / "page" / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def _digest_of_source(source: str) -> str:
+    """Return the digest by which a content security policy names a script or a style sheet."""
+    return base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()
