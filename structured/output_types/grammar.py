@@ -44,7 +44,7 @@ class Grammar(OutputType[T]):
     r"""The texts that a grammar parses, in the language of Lark (https://lark-parser.readthedocs.io).
 
     They are those that `lark.Lark(grammar, parser="lalr", lexer="contextual")` lexes and parses, no more and no less:
-    the longest match, priorities, keywords before names and lookaround are as there. See docs/grammars.md.
+    the longest match, priorities, keywords before names and lookaround are as there. See docs/guides/grammars.md.
 
     >>> from structured import Grammar
     >>> sums = Grammar('start: NUMBER ("+" NUMBER)*\n%import common.INT -> NUMBER\n%ignore " "')

@@ -150,7 +150,7 @@ def test_the_guide_shows_what_is_printed(shop):
     (types,) = re.findall(r"```python\n(from enum.*?)\nprint\(", guide, flags=re.DOTALL)
     (shown,) = re.findall(r"```text\n(Ticket  .*?)\n```", guide, flags=re.DOTALL)
     (shop / "tickets.py").write_text(types, encoding="utf-8")
-    assert lines(run("tickets.py:Ticket", columns=118)) == shown.splitlines()
+    assert lines(run("tickets.py:Ticket", columns=98)) == shown.splitlines()
 
 
 def test_refusals_are_told_and_fail():

@@ -23,8 +23,7 @@ from structured.models.downloads import FETCHABLE, fetched_path
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
-PAGES = {ROOT / "examples": "docs/guides/examples.md", ROOT / "examples/literature": "docs/gallery.md"}
-"""The page that has the examples of a folder."""
+PAGE = ROOT / "docs/examples.md"
 
 
 def _name(example: Path) -> str:
@@ -89,14 +88,14 @@ def fetched(real_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=_name)
 def test_every_example_is_documented(example: Path) -> None:
-    """Each shows what it prints, which the tests below compare, and stands whole on the page of its folder."""
+    """Each shows what it prints, which the tests below compare, and stands whole on the page of examples."""
     assert _shown(example).output
-    assert f'--8<-- "{_name(example)}"' in (ROOT / PAGES[example.parent]).read_text(encoding="utf-8")
+    assert f'--8<-- "{_name(example)}"' in PAGE.read_text(encoding="utf-8")
 
 
-def test_the_table_of_the_gallery_has_real_output() -> None:
+def test_the_table_of_examples_has_real_output() -> None:
     """The last column of each row is a line that the example of that row prints; each example has a row."""
-    page = (ROOT / "docs/gallery.md").read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
     sections = dict(re.findall(r'^## (.+?)$.*?^--8<-- "(.+?)"$', page, flags=re.MULTILINE | re.DOTALL))
     examples = {heading.lower().replace(",", "").replace(" ", "-"): name for heading, name in sections.items()}
     rows = re.findall(r"^\| \[.+?\]\(#(.+?)\) \|.* \| `(.+?)` \|$", page, flags=re.MULTILINE)

@@ -1,4 +1,4 @@
-"""The README's snippets that need a server or a cluster do what they show."""
+"""The guide to the server: its snippets that need one do what they show."""
 
 import re
 import socket
@@ -12,7 +12,8 @@ from package_map import HOUSE
 
 from structured.models import PACKAGED_MODEL
 
-BLOCKS = re.findall(r"```python\n(.*?)```", (HOUSE.parent / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+GUIDE = (HOUSE.parent / "docs/guides/serving.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
 
 PERSON = """
 from pydantic import BaseModel
@@ -25,8 +26,8 @@ class Person(BaseModel):
 
 def snippet(begins: str) -> str:
     """Return the one block that begins so, with the type that it uses."""
-    (found,) = (block for block in BLOCKS if block.startswith(begins))
-    return PERSON + found
+    (block,) = (block for block in BLOCKS if block.startswith(begins))
+    return PERSON + block
 
 
 def run(script: str, folder: Path) -> str:
@@ -44,7 +45,7 @@ def test_the_client_of_openai_gets_an_object_from_the_command(tmp_path: Path) ->
     pytest.importorskip("openai", reason="The extra test has OpenAI's client.")
     pytest.importorskip("uvicorn", reason="The extra serve runs a server.")
     script = snippet("import openai\n")
-    assert "`structured serve`" in (HOUSE.parent / "README.md").read_text(encoding="utf-8")
+    assert "`structured serve`" in GUIDE
     *before, last = script.strip().split("\n")
     shown, _, expected = last.partition("  # → ")
     with socket.socket() as free:
