@@ -139,7 +139,7 @@ One = Annotated[float, Field(ge=1, le=1)]
 """Penalties that change nothing; others are refused."""
 
 
-class Sampling(_Request):
+class GenerationRequest(_Request):
     """What all requests for texts may have."""
 
     model: str | None = None
@@ -262,7 +262,7 @@ class NamedTool(_Body):
     function: NamedFunction
 
 
-class ChatRequest(Sampling):
+class ChatRequest(GenerationRequest):
     """`POST /v1/chat/completions`."""
 
     messages: list[Message] = Field(min_length=1)
@@ -311,7 +311,7 @@ class ChatRequest(Sampling):
         return None
 
 
-class CompletionRequest(Sampling):
+class CompletionRequest(GenerationRequest):
     """`POST /v1/completions`."""
 
     prompt: str | list[str]
@@ -321,7 +321,7 @@ class CompletionRequest(Sampling):
     suffix: None = None
 
 
-class Asked(_Request):
+class LibraryRequest(_Request):
     """What requests of the library's own have."""
 
     model: str | None = None
@@ -334,7 +334,7 @@ class Asked(_Request):
     evidence: StrictBool = False
 
 
-class ExtractRequest(Asked):
+class ExtractRequest(LibraryRequest):
     """`POST /v1/extract`: a schema, or a type that the server was started with; one document or several."""
 
     schema_: Json | bool | None = Field(None, alias="schema")
@@ -360,14 +360,14 @@ class ExtractRequest(Asked):
         return self
 
 
-class ChooseRequest(Asked):
+class ChooseRequest(LibraryRequest):
     """`POST /v1/choose`."""
 
     text: str
     choices: list[str] = Field(min_length=1)
 
 
-class RegexRequest(Asked):
+class RegexRequest(LibraryRequest):
     """`POST /v1/regex`."""
 
     text: str
@@ -375,7 +375,7 @@ class RegexRequest(Asked):
     dialect: Literal["python", "rust", "ecma"] = "python"
 
 
-class GrammarRequest(Asked):
+class GrammarRequest(LibraryRequest):
     """`POST /v1/grammar`: a grammar in Lark's language, or in GBNF."""
 
     text: str

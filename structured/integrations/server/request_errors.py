@@ -61,7 +61,7 @@ class RequestError(Exception):
 
     @classmethod
     def of(cls, error: StructuredError, parameter: str | None = None) -> "RequestError":
-        """Return what an error of the library is to whoever asked."""
+        """Return an error of the library as the answer to a request."""
         status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 500)
         return cls(
             status,
@@ -92,7 +92,7 @@ async def answer_request_error(_: Request, error: Exception) -> JSONResponse:
 
 
 async def answer_structured_error(_: Request, error: Exception) -> JSONResponse:
-    """Answer with what an error of the library is to whoever asked."""
+    """Answer with an error of the library."""
     assert isinstance(error, StructuredError)
     return RequestError.of(error).response()
 

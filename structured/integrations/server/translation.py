@@ -4,12 +4,20 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from textwrap import indent
-from typing import Any
+from typing import Any, cast
 
 from structured.errors import PatternError, PromptError, SchemaError
 from structured.extraction.conversation import Conversation
+from structured.extraction.options import Options
 from structured.integrations.server.limits import Limits
-from structured.integrations.server.request_bodies import ChatRequest, JsonSchemaFormat, Message, Sampling, ToolCall
+from structured.integrations.server.request_bodies import (
+    ChatRequest,
+    GenerationRequest,
+    JsonSchemaFormat,
+    LibraryRequest,
+    Message,
+    ToolCall,
+)
 from structured.integrations.server.request_errors import RequestError
 from structured.output_types.choice import Choice
 from structured.output_types.combining.text import Text
@@ -21,25 +29,23 @@ from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import OutputType
 from structured.output_types.regex import DialectName, Regex
 
-ANY_OBJECT = {"type": "object"}
 
-
-def wanted_of(asked: Sampling, limits: Limits) -> OutputType[Any] | JsonSchema | None:
+def output_type_of(body: GenerationRequest, limits: Limits) -> OutputType[Any] | JsonSchema | None:
     """Return the output type that a request constrains its answer to; None where the text is free.
 
     Raises RequestError where it asks for two things at once, for what is too large, or for what cannot be enforced.
     """
-    said = asked.constraints
-    if isinstance(asked, ChatRequest) and asked.uses_tools:
-        if asked.may_answer:  # then it is for the answer in place of calls
-            return _of_member("tools", "tools", asked, limits)
-        said["tools"] = ("tools", asked)
+    said = body.constraints
+    if isinstance(body, ChatRequest) and body.uses_tools:
+        if body.may_answer:  # then it is for the answer in place of calls
+            return _of_member("tools", "tools", body, limits)
+        said["tools"] = ("tools", body)
     if len(said) > 1:
         raise RequestError(400, f"{' and '.join(said)} exclude each other.", parameter=next(iter(said)))
     if not said:
         return None
     [(member, (kind, constraint))] = said.items()
-    if asked.stops:
+    if body.stops:
         raise RequestError(400, f"stop and {member} exclude each other.", parameter="stop")
     return _of_member(member, kind, constraint, limits)
 
@@ -110,16 +116,12 @@ def _of_json(constraint: Any, limits: Limits) -> JsonSchema:
     return schema_type(constraint, limits)
 
 
-def _of_object(_: Any, limits: Limits) -> JsonSchema:
-    return schema_type(ANY_OBJECT, limits, "JSON")
-
-
-def _of_tools(asked: ChatRequest, limits: Limits) -> OutputType[Any] | JsonSchema:
-    check_length(json.dumps(asked.tools), limits, "tools")
-    tools = [Tool.from_openai(one) for one in asked.tools or ()]
-    name = asked.called_tool
+def _of_tools(body: ChatRequest, limits: Limits) -> OutputType[Any] | JsonSchema:
+    check_length(json.dumps(body.tools), limits, "tools")
+    tools = [Tool.from_openai(one) for one in body.tools or ()]
+    name = body.called_tool
     if name is None:
-        return functions(*tools, parallel=asked.may_answer and asked.parallel_tool_calls)
+        return functions(*tools, parallel=body.may_answer and body.parallel_tool_calls)
     named = next((one for one in tools if one.name == name), None)
     if named is None:
         raise RequestError(400, f"There is no tool named {name!r}.", parameter="tool_choice")
@@ -129,7 +131,7 @@ def _of_tools(asked: ChatRequest, limits: Limits) -> OutputType[Any] | JsonSchem
 
 _KINDS: Mapping[str, Callable[[Any, Limits], OutputType[Any] | JsonSchema]] = {
     "json": _of_json,
-    "json_object": _of_object,
+    "json_object": lambda _, limits: schema_type({"type": "object"}, limits, "JSON"),
     "regex": regex_type,
     "choice": choice_type,
     "grammar": grammar_type,
@@ -138,7 +140,7 @@ _KINDS: Mapping[str, Callable[[Any, Limits], OutputType[Any] | JsonSchema]] = {
 }
 
 
-def turns_of(messages: Sequence[Message]) -> list[dict[str, str]]:
+def chat_of(messages: Sequence[Message]) -> list[dict[str, str]]:
     """Return messages as turns. Raises RequestError for a result of which there is no call."""
     calls: dict[str | None, ToolCall] = {}
     turns: list[dict[str, str]] = []
@@ -199,3 +201,28 @@ def _said(message: Message) -> str:
         for one in message.tool_calls or ()
     )
     return "\n\n".join(filter(None, (message.text, calls and f"[{calls}]")))
+
+
+_OPTIONS = (
+    "temperature",
+    "seed",
+    "top_p",
+    "top_k",
+    "min_p",
+    "stop_repetition",
+    "instructions",
+    "system",
+    "grounded",
+)
+"""The members of requests that are options of the library."""
+
+
+def options_of(body: GenerationRequest | LibraryRequest, max_tokens: int) -> Options:
+    """Return the options that a request sets.
+
+    A seed counts without a temperature, too: an answer that validators reject is sampled again.
+    """
+    members = {name: getattr(body, name, None) for name in _OPTIONS}
+    members["grounded"] = members["grounded"] or None  # false, and a list of no paths
+    chosen = {name: value for name, value in members.items() if value is not None}
+    return cast("Options", {"max_tokens": max_tokens, **chosen})
