@@ -1,7 +1,7 @@
 """The call that evaluates: an extractor on documents with right answers, or answers that are there already."""
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -86,7 +86,9 @@ def evaluate(  # noqa: PLR0913  what is compared, and how
     anchors = [document_id(_text_of(one.document.text), ids) for one in right]
     unmatched = 0
     if extractor is not None:
-        found: Iterable[tuple[int, Any]] = _asked(extractor, right, progress)
+        documents = [one.given for one in right]
+        results = extractor.results(documents, progress=progress)
+        found: Iterable[tuple[int, Any]] = ((result.position, result) for result in results)
     else:
         placed = _placed(given, right, anchors)
         unmatched = len(given) - sum(place is not None for place, _ in placed)
@@ -144,13 +146,6 @@ def _value(answer: object) -> Any:
     return instance_of(answer) if isinstance(answer, Result) else answer
 
 
-def _asked(extractor: Extractor[Any], gold: Sequence[Gold], progress: bool | None) -> Iterator[tuple[int, Any]]:
-    """Yield the answers of an extractor with the places of their documents."""
-    documents = [one.given for one in gold]
-    for result in extractor.results(documents, progress=progress):
-        yield result.position, result
-
-
 def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) -> list[tuple[int | None, Any]]:
     """Return answers with the places of their documents in the gold; None for a document that is not there."""
     if not given or not all(isinstance(one, Result) for one in given):
@@ -162,7 +157,7 @@ def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) 
         return list(enumerate(given))
     by_name: dict[str, deque[int]] = defaultdict(deque)
     for place, one in enumerate(gold):
-        for name in {one.document.id, _plain(anchors[place])} - {""}:
+        for name in {one.document.id, anchors[place].partition("-")[0]} - {""}:  # the digest alone
             by_name[name].append(place)
     taken: set[int] = set()
     placed = []
@@ -177,16 +172,7 @@ def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) 
 
 def _names(result: Result[Any]) -> list[str]:
     """Return what may name the document of a result in the gold: its id, or the digest of its text."""
-    return [name for name in (result.id, _digest(result.document) if result.document else "") if name]
-
-
-def _digest(text: str) -> str:
-    return document_id(text, {})
-
-
-def _plain(anchor: str) -> str:
-    """Return the digest in the id of a document, which more of the same have a number behind."""
-    return anchor.partition("-")[0]
+    return [name for name in (result.id, document_id(result.document, {}) if result.document else "") if name]
 
 
 def _text_of(document: object) -> str:

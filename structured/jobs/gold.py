@@ -17,6 +17,7 @@ from pydantic_core import to_jsonable_python
 from structured.errors import PromptError
 from structured.errors.values import message, shown
 from structured.extraction.documents.document import Document, DocumentLike, read_document
+from structured.jobs.review_page import ends
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, path_to_steps, steps_to_field, steps_to_path
 from structured.output_types.places import parts_at
@@ -124,24 +125,25 @@ def answer_data(value: Any, output_type: OutputType[Any] | None) -> Any:
             return value.data
         data = answer_data(instance, output_type)
         for path in value.missing:
-            _remove(data, path_to_steps(path))
+            steps = path_to_steps(path)
+            record = _at(data, steps[:-1])
+            if steps and isinstance(record, dict):
+                record.pop(steps[-1], None)
         return data
     return to_jsonable_python(value, by_alias=True, fallback=repr) if output_type is None else output_type.plain(value)
 
 
-def _remove(data: Any, steps: Steps) -> None:
-    for step in steps[:-1]:
-        data = data[step] if _has(data, step) else None
-    if steps and isinstance(data, dict):
-        data.pop(steps[-1], None)
+def _at(data: Any, steps: Steps) -> Any:
+    """Return the value at a place in some data; `_NOTHING` if there is none."""
+    for step in steps:
+        try:
+            data = data[step] if isinstance(data, dict | list) else _NOTHING
+        except (LookupError, TypeError):
+            return _NOTHING
+    return data
 
 
-def _has(data: Any, step: str | int) -> bool:
-    return (
-        step in data
-        if isinstance(data, dict)
-        else isinstance(data, list) and isinstance(step, int) and step < len(data)
-    )
+_NOTHING = object()
 
 
 def _is_plain(value: Any) -> bool:
@@ -204,23 +206,15 @@ def _check_paths(
 ) -> None:
     """Raise ValueError for paths of nothing. Decisions keep the paths of an extraction, of which less may be left."""
     for path in spans:
-        if not any(_leads_to_value(path, value) for value in values):
+        if all(_at(value, path_to_steps(path)) is _NOTHING for value in values):
             raise ValueError(f'{name}: "spans" has {path!r}, where the value has nothing. Correct the path.')
     if output_type is None or output_type.root is None:
         return
-    fields = {steps_to_field(steps) for value in values for steps in _ends(value, ())}
+    fields = {steps_to_field(steps) for value in values for steps, _ in ends(value)}
     for path, decision in reviewed.items():
         steps = path_to_steps(path)
         if decision != "rejected" and steps_to_field(steps) not in fields and not parts_at(output_type.root, steps):
             raise ValueError(f'{name}: "reviewed" has {path!r}, which {output_type.name} does not. Correct the path.')
-
-
-def _leads_to_value(path: str, value: Any) -> bool:
-    for step in path_to_steps(path):
-        if not _has(value, step):
-            return False
-        value = value[step]
-    return True
 
 
 def _without_rejected(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
@@ -270,19 +264,10 @@ def _seen(reviewed: Mapping[str, str], value: Any) -> frozenset[str]:
         decided[one] = decided.get(one, 0) + (decision != "rejected")
     moved = any(decision == "rejected" and "[" in path for path, decision in reviewed.items())
     held: dict[str, list[str]] = {}
-    for steps in _ends(value, ()):
+    for steps, _ in ends(value):
         held.setdefault(steps_to_field(steps), []).append(steps_to_path(steps))
     return frozenset(
         one
         for one, number in decided.items()
         if (len(held.get(one, ())) <= number if moved else all(path in reviewed for path in held.get(one, ())))
     )
-
-
-def _ends(data: Any, steps: Steps) -> Iterator[Steps]:
-    """Yield the places of the values that hold no others."""
-    if not data or not isinstance(data, dict | list):
-        yield steps
-        return
-    for step, inside in data.items() if isinstance(data, dict) else enumerate(data):
-        yield from _ends(inside, (*steps, step))

@@ -154,7 +154,7 @@ def _document(
     evidence = {**dict.fromkeys(result.missing, ABSENT), **result.evidence}
     known = {path: path_to_steps(path) for path in {**result.evidence, **evidence}}
     inner = {steps[:length] for steps in known.values() for length in range(len(steps))}
-    data = {steps_to_path(steps): (steps, value) for steps, value in _ends(result.data) if steps not in inner}
+    data = {steps_to_path(steps): (steps, value) for steps, value in ends(result.data) if steps not in inner}
     to_utf16 = Utf16Offsets(result.document)
     listed: list[dict[str, Any]] = []
     places: list[tuple[Steps, int]] = []
@@ -209,13 +209,13 @@ def _in_order(known: Iterable[str], data: Iterable[str]) -> Iterator[str]:
         yield from others if place is None else (place, *others)
 
 
-def _ends(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
+def ends(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
     """Yield the values in some data that hold no others, lists and objects without any among them, and their places."""
     if not data or not isinstance(data, dict | list):
         yield steps, data
     else:
         for step, inside in data.items() if isinstance(data, dict) else enumerate(data):
-            yield from _ends(inside, (*steps, step))
+            yield from ends(inside, (*steps, step))
 
 
 def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, empty_lists: set[int]) -> Any:

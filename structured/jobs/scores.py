@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple, Self
 
+from pydantic import TypeAdapter
+
 from structured.results.comparison import Outcome, Pair
 from structured.results.evidence import Evidence
 from structured.results.result import Usage
@@ -126,15 +128,8 @@ class DocumentScore:
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> Self:
-        """Return the score that `to_record` wrote. Raises TypeError or KeyError for something else."""
-        values = tuple(ValueScore(**_with_tuples(one)) for one in record["values"])
-        usage = None if record["usage"] is None else Usage(**record["usage"])
-        return cls(**{**record, "values": values, "usage": usage})
-
-
-def _with_tuples(record: dict[str, Any]) -> dict[str, Any]:
-    spans = {name: None if record[name] is None else tuple(record[name]) for name in ("expected_span", "given_span")}
-    return {**record, **spans, "items": tuple((name, number) for name, number in record["items"])}
+        """Return the score that `to_record` wrote. Raises ValidationError for something else."""
+        return TypeAdapter(cls).validate_python(record)
 
 
 def _together(outcomes: set[Outcome]) -> Outcome:
