@@ -35,14 +35,13 @@ from structured.output_types.resolve import resolve_type
 from structured.results.result import Provenance
 
 ROWS = 64
-"""Documents that an actor is given at once, unless the caller says otherwise."""
+"""Documents that an actor is given at once."""
+
+NUM_CPUS = 1
+"""Cores that Ray reserves for an actor, which are also the threads that it computes with."""
 
 TRIES = 3
 """Times that some documents are given to another process when the one that was at them dies."""
-
-
-_SHARE = number(lambda share: 0 <= share < float("inf"), "0 or greater")
-"""Checks what an actor reserves of cores or GPUs."""
 
 
 @dataclass(frozen=True)
@@ -73,24 +72,18 @@ class Actors:
     Attributes:
         concurrency: The number of actors. Those that there is no room for are waited for by nobody.
         num_gpus: The GPUs for each actor; a part of one if several are to share it.
-        num_cpus: The cores for each actor, which are also the threads that it computes with.
-        rows: The documents that an actor is given at once.
     """
 
     concurrency: int = 1
     num_gpus: float = 0
-    num_cpus: float = 1
-    rows: int = ROWS
 
     def __post_init__(self) -> None:
         count(1)("concurrency", self.concurrency)
-        _SHARE("num_gpus", self.num_gpus)
-        _SHARE("num_cpus", self.num_cpus)
-        count(1)("rows", self.rows)
+        number(lambda share: 0 <= share < float("inf"), "0 or greater")("num_gpus", self.num_gpus)
 
 
-class Answered(NamedTuple):
-    """What an actor made of some documents."""
+class ActorOutput(NamedTuple):
+    """The records that an actor wrote for some documents, and its warnings."""
 
     lines: list[bytes]
     """The record of each, as a line."""
@@ -123,12 +116,12 @@ class BatchActor:
         with _warned() as warned:
             return self._extractor.provenance, warned
 
-    def answer(self, documents: list[DocumentLike]) -> Answered:
+    def answer(self, documents: list[DocumentLike]) -> ActorOutput:
         """Return the records of documents. Raises what the model raises."""
         stream = BytesIO()
         with _warned() as warned:
             write_results_of(self._extractor, documents, stream, resume="continue", progress=False)
-        return Answered(stream.getvalue().splitlines(keepends=True), warned)
+        return ActorOutput(stream.getvalue().splitlines(keepends=True), warned)
 
 
 def write_batch_by_actors(  # noqa: PLR0913  what is asked, and what becomes of it
@@ -173,7 +166,7 @@ def write_batch_by_actors(  # noqa: PLR0913  what is asked, and what becomes of 
         unwritten = Unwritten(sink, state)
         try:
             with showing(state, progress):
-                for line in pool.lines(_sent(unwritten.each(documents), state), actors.rows):
+                for line in pool.lines(_sent(unwritten.each(documents), state)):
                     sink.append(line)
                     record = read_line(line)
                     state.done += 1
@@ -185,20 +178,16 @@ def write_batch_by_actors(  # noqa: PLR0913  what is asked, and what becomes of 
     return Written(state.done, state.failed, unwritten.before, sink.failed)
 
 
-def _sent(found: Iterable[Identified | None], state: BatchState) -> Iterator[DocumentLike]:
+def _sent(unwritten: Iterable[Identified | None], state: BatchState) -> Iterator[DocumentLike]:
     """Yield documents as an actor gets them: read, with their id, or the error of one that cannot be read."""
-    for one in found:
-        if one is not None:
-            state.read += 1
-            yield _as_read(one)
-
-
-def _as_read(found: Identified) -> DocumentLike:
-    try:
-        return read_document(found.work)
-    except PromptError as error:
-        error.id = found.document.id
-        return error
+    for identified in filter(None, unwritten):
+        state.read += 1
+        try:
+            document: DocumentLike = read_document(identified.work)
+        except PromptError as error:
+            error.id = identified.document.id
+            document = error
+        yield document
 
 
 class _Pool:
@@ -217,18 +206,18 @@ class _Pool:
         assert isinstance(provenance, Provenance)
         return provenance
 
-    def lines(self, documents: Iterator[DocumentLike], rows: int) -> Iterator[bytes]:
+    def lines(self, documents: Iterator[DocumentLike]) -> Iterator[bytes]:
         """Yield the records of documents as soon as an actor has them, in no order."""
         busy: dict[Any, Any] = {}
         is_over = False
         while busy or not is_over:
             (first,), _ = self._ray.wait([*busy, *self._free])
             found = self._got(first)
-            if isinstance(found, Answered):
+            if isinstance(found, ActorOutput):
                 yield from found.lines
                 self._say(found.warned)
             actor = busy.pop(first, None) or self._free.pop(first)
-            given = list(islice(documents, rows))
+            given = list(islice(documents, ROWS))
             if given:
                 busy[actor.answer.remote(given)] = actor
             is_over = is_over or not given
@@ -268,9 +257,9 @@ def _pool(request: Request, actors: Actors) -> Iterator[_Pool]:
     is_ours = not ray.is_initialized()
     if is_ours:
         ray.init(log_to_driver=False, logging_level="ERROR")
-    _warn_of_room(ray.cluster_resources(), {"GPU": actors.num_gpus, "CPU": actors.num_cpus})
+    _warn_of_room(ray.cluster_resources(), {"GPU": actors.num_gpus, "CPU": NUM_CPUS})
     try:
-        kind = ray.remote(num_cpus=actors.num_cpus, num_gpus=actors.num_gpus, max_restarts=-1, max_task_retries=TRIES)(
+        kind = ray.remote(num_cpus=NUM_CPUS, num_gpus=actors.num_gpus, max_restarts=-1, max_task_retries=TRIES)(
             BatchActor
         )
         where = str(Path.cwd()), [one for one in sys.path if one]

@@ -165,17 +165,6 @@ def test_a_cursor_goes_back_to_where_it_was(data: st.DataObject) -> None:
             taken.append(token_id)
 
 
-def test_a_copy_moves_on_its_own() -> None:
-    """Neither cursor sees what the other takes."""
-    tokens = Vocabulary.from_tokenizer(ByteTokenizer())
-    cursor = started(type_to_text(list[int], LAYOUT), tokens, 24)
-    twin = cursor.copy()
-    [bracket] = tokens.encode("[")[-1:]
-    assert twin.accept(bracket)
-    assert (cursor.count, twin.count) == (0, 1)
-    assert repr(cursor).startswith("Cursor(Guide(state=")
-
-
 def adult(age: int) -> int:
     if age < 18:
         raise ValueError("must be 18 or more")

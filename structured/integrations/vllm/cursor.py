@@ -105,12 +105,6 @@ class Cursor:
             self.end(str(error))
             return self._ends
 
-    def copy(self) -> "Cursor":
-        """Return a cursor at the same place that moves on its own."""
-        twin = object.__new__(Cursor)
-        vars(twin).update(vars(self), _guide=self._guide.copy(), _places=self._places.copy())
-        return twin
-
     def end(self, fault: str) -> None:
         """Let the answer only end, and log why."""
         self.fault = fault
