@@ -45,7 +45,7 @@ ROWS = 1_000
 
 
 Columns = Literal["typed", "json"]
-"""What the new columns hold: values of Arrow types, or JSON as text."""
+"""The cells of the new columns: values of Arrow types, or JSON as text."""
 
 _EVIDENCE = Struct({"span": List(INTEGER), "match": TEXT, "confidence": FLOAT, "agreement": FLOAT, "page": INTEGER})
 _ERROR = Struct({"kind": TEXT, "message": TEXT, "fields": JSON}, frozenset({"fields"}))
@@ -67,7 +67,7 @@ class TableExtractor:
         self._columns = columns
 
     def __call__(self, table: Any) -> Any:
-        """Return a `pyarrow.Table` with the new columns. Raises what the model raises."""
+        """Return a `pyarrow.Table` with the new columns. Raises the errors of the model."""
         check_columns(table.column_names, self._column, self._columns)
         arrow = pyarrow()
         cells = self._cells(table[self._column].to_pylist())
@@ -76,12 +76,12 @@ class TableExtractor:
         return table
 
     def answer_lists(self, table: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-        """Return the new columns for a table of lists. Raises what the model raises."""
+        """Return the new columns for a table of lists. Raises the errors of the model."""
         check_columns([*table], self._column, self._columns)
         return self._cells(table[self._column])
 
     def _cells(self, texts: list[Any]) -> dict[str, list[Any]]:
-        """Return what the new columns have for some texts."""
+        """Return the cells of the new columns for some texts."""
         results = self._extractor.results(map(_document, texts), progress=False, named="the text")
         rows = [self._row(result) for result in sorted(results, key=lambda result: result.position)]
         return {name: [row[name] for row in rows] for name in self._columns}
@@ -108,12 +108,12 @@ def _document(cell: Any) -> DocumentLike:
     """Return a cell as a document: a list in a column is no chat, and two texts in one are no id with its text."""
     if isinstance(cell, list | tuple):
         return PromptError(f"The text is a {type(cell).__name__}, not text. Name a column of texts: column=….")
-    known: DocumentLike = cell  # whatever else it is, the run says
+    known: DocumentLike = cell  # the run refuses whatever is no document
     return known
 
 
 def _without_id(error: dict[str, Any]) -> dict[str, Any]:
-    """Return an error without what names its document: rows have no ids."""
+    """Return an error without the id of its document: rows have none."""
     fields = {name: value for name, value in error.get("fields", {}).items() if (name, value) != ("id", "")}
     others = {name: value for name, value in error.items() if name != "fields"}
     return {**others, "fields": fields} if fields else others
@@ -247,7 +247,7 @@ _OF_BATCHES: Mapping[str, str] = {
     "progress": "The dataset shows its own.",
     "resume": "Leave out rows that are done before.",
 }
-"""What to do in place of arguments that other calls have and datasets have not."""
+"""Remedies for arguments of other calls, which datasets do not take."""
 
 
 def table_options(options: Options) -> Options:
@@ -268,12 +268,12 @@ def table_options(options: Options) -> Options:
 
 
 def added_columns(output_type: object, options: Options, columns: Columns) -> dict[str, Column]:
-    """Return the columns that are added for a type. Raises what concerns the type, before an actor is started."""
+    """Return the columns that are added for a type. Raises the errors of the type."""
     one_of(get_args(Columns))("columns", columns)
     missing, grounded = options.get("allow_missing"), options.get("grounded")
-    wanted = resolve_type(output_type, missing, layout_of(options), grounded=grounded)
-    check_interface(wanted)
-    typed = {"value": column_of(wanted), "missing": List(TEXT), "evidence": Map(_EVIDENCE), "error": _ERROR}
+    resolved = resolve_type(output_type, missing, layout_of(options), grounded=grounded)
+    check_interface(resolved)
+    typed = {"value": column_of(resolved), "missing": List(TEXT), "evidence": Map(_EVIDENCE), "error": _ERROR}
     return typed if columns == "typed" else dict.fromkeys(typed, JSON)
 
 

@@ -37,7 +37,7 @@ from structured.extraction.events import (
 )
 
 PROVIDER = "structured"
-"""What the conventions call the provider: the model runs in this process."""
+"""The provider, in the terms of the conventions: the model runs in this process."""
 
 SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
 """The bounds of the histogram of durations, as the conventions advise."""
@@ -93,7 +93,7 @@ class Traces:
         return _traces, self._given
 
     def __call__(self, event: Event) -> None:
-        """Turn an event into what it is the start or the end of."""
+        """Start or end the span of an event."""
         match event:
             case BatchStarted():
                 batch = _Batch(self._tracer, self._duration, self._usage, self._contents, event)
@@ -130,7 +130,7 @@ class _Batch:
     def take(
         self, event: DocumentStarted | AttemptWritten | AnswerRejected | DocumentAccepted | DocumentFailed
     ) -> None:
-        """Take what happened to a document."""
+        """Record an event of a document."""
         match event:
             case DocumentStarted(position):
                 self._documents[position] = _Document(self._start_document(event), event)
@@ -150,7 +150,7 @@ class _Batch:
                 document.span.end(self._at(event.time))
 
     def end(self, event: BatchEnded) -> None:
-        """End the batch, and what is under way in it."""
+        """End the batch and its open documents."""
         for document in self._documents.values():
             self._end_attempt(document)
             if event.error is not None:
@@ -200,7 +200,7 @@ class _Batch:
             self._usage.record(tokens, request | {"gen_ai.token.type": kind}, around)
 
     def _response(self, attempt: AttemptWritten) -> dict[str, Any]:
-        """Return the attributes of what was written."""
+        """Return the attributes of an attempt."""
         reasons = ["length" if one.shortened else "stop" for one in attempt.generations]
         found: dict[str, Any] = {
             "gen_ai.response.finish_reasons": reasons,
@@ -249,6 +249,6 @@ def _kind(error: BaseException) -> str:
 
 
 def _fail(span: Span, error: BaseException, *, told: bool) -> None:
-    """Say of a span why it failed; what an error says may quote the document."""
+    """Record the error of a span; its message may quote the document."""
     span.set_attribute("error.type", _kind(error))
     span.set_status(Status(StatusCode.ERROR, str(error) if told else None))

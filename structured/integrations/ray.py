@@ -46,7 +46,7 @@ TRIES = 3
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of each document.
+    """The type and the options of a batch.
 
     Attributes:
         make_type: Returns the type: each process calls it for itself, since types with code of their own do not travel.
@@ -57,7 +57,7 @@ class Request:
     options: Options
 
     def check(self, given: object) -> None:
-        """Check the type, read here, and the options, without a model. Raises what concerns them."""
+        """Check the type, read here, and the options, without a model. Raises the errors of both."""
         options = checked_options(self.options)
         missing, grounded = options.get("allow_missing"), options.get("grounded")
         wanted = resolve_type(given, missing, layout_of(options), grounded=grounded)
@@ -67,10 +67,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Actors:
-    """How many processes answer, and what Ray reserves for each of them.
+    """The number of actors, and the GPUs that Ray reserves for each of them.
 
     Attributes:
-        concurrency: The number of actors. Those that there is no room for are waited for by nobody.
+        concurrency: The number of actors. Actors that find no room are not waited for.
         num_gpus: The GPUs for each actor; a part of one if several are to share it.
     """
 
@@ -88,16 +88,16 @@ class ActorOutput(NamedTuple):
     lines: list[bytes]
     """The record of each, as a line."""
     warned: list[StructuredWarning]
-    """What it warned of, which is said where the user is."""
+    """The warnings of the actor, which the user's process repeats."""
 
 
 class BatchActor:
-    """What a process does: it holds one model and one type, and writes the records of documents.
+    """An actor: it holds one model and one type, and writes the records of documents.
 
     Parameters:
-        request: What is asked.
+        request: The type and the options.
         folder: The working directory of the user, where there is one.
-        path: Where modules are looked for besides.
+        path: Further folders of modules.
     """
 
     def __init__(self, request: Request, folder: str, path: list[str]) -> None:
@@ -112,19 +112,19 @@ class BatchActor:
         return Extractor[Any](request.make_type(), **request.options)
 
     def provenance(self) -> tuple[Provenance, list[StructuredWarning]]:
-        """Return what decides the answers, and what was warned of. Raises what `Extractor` raises."""
-        with _warned() as warned:
-            return self._extractor.provenance, warned
+        """Return the provenance of the answers, and the warnings. Raises the errors of `Extractor`."""
+        with _recorded_warnings() as recorded:
+            return self._extractor.provenance, recorded
 
     def answer(self, documents: list[DocumentLike]) -> ActorOutput:
-        """Return the records of documents. Raises what the model raises."""
+        """Return the records of documents. Raises the errors of the model."""
         stream = BytesIO()
-        with _warned() as warned:
+        with _recorded_warnings() as recorded:
             write_results_of(self._extractor, documents, stream, resume="continue", progress=False)
-        return ActorOutput(stream.getvalue().splitlines(keepends=True), warned)
+        return ActorOutput(stream.getvalue().splitlines(keepends=True), recorded)
 
 
-def write_batch_by_actors(  # noqa: PLR0913  what is asked, and what becomes of it
+def write_batch_by_actors(  # noqa: PLR0913  the batch, its output and its observers
     request: Request,
     documents: Iterable[DocumentLike],
     output: Output,
@@ -141,7 +141,7 @@ def write_batch_by_actors(  # noqa: PLR0913  what is asked, and what becomes of 
     machine. An actor that dies is replaced, and what it was at is done again; each document has one record.
 
     Parameters:
-        request: What is asked.
+        request: The type and the options.
         documents: The documents, which are read here, as they are needed.
         output: As for `write_results`.
         actors: How many processes answer.
@@ -191,7 +191,7 @@ def _sent(unwritten: Iterable[Identified | None], state: BatchState) -> Iterator
 
 
 class _Pool:
-    """Actors of a cluster, and what they said while they started."""
+    """The actors of a cluster."""
 
     def __init__(self, ray: Any, actors: list[Any]) -> None:
         self._ray = ray
@@ -199,7 +199,7 @@ class _Pool:
         self._free = {actor.provenance.remote(): actor for actor in actors}
 
     def provenance(self) -> Provenance:
-        """Return what decides the answers, as the first actor says that is ready."""
+        """Return the provenance of the answers, from the first actor that is ready."""
         (first,), _ = self._ray.wait([*self._free])
         provenance, warned = self._got(first)
         self._say(warned)
@@ -223,7 +223,7 @@ class _Pool:
             is_over = is_over or not given
 
     def _got(self, reference: Any) -> Any:
-        """Return what an actor returned. Raises what it raised, as it was."""
+        """Return the result of a remote call. Raises the error of the actor itself."""
         from ray.exceptions import RayError, RayTaskError
 
         try:
@@ -240,7 +240,7 @@ class _Pool:
             ) from error
 
     def _say(self, warned: list[StructuredWarning]) -> None:
-        """Warn of what an actor warned of, once."""
+        """Repeat the warnings of an actor, each of them once."""
         for warning in warned:
             if str(warning) not in self._warned:
                 self._warned.add(str(warning))
@@ -263,11 +263,11 @@ def _pool(request: Request, actors: Actors) -> Iterator[_Pool]:
             BatchActor
         )
         where = str(Path.cwd()), [one for one in sys.path if one]
-        started = [kind.remote(request, *where) for _ in range(actors.concurrency)]
+        pool = [kind.remote(request, *where) for _ in range(actors.concurrency)]
         try:
-            yield _Pool(ray, started)
+            yield _Pool(ray, pool)
         finally:
-            for actor in started:
+            for actor in pool:
                 ray.kill(actor)
     finally:
         if is_ours:
@@ -287,10 +287,10 @@ def _warn_of_room(there: Mapping[str, float], needed: Mapping[str, float]) -> No
 
 
 @contextmanager
-def _warned() -> Iterator[list[StructuredWarning]]:
-    """Keep what the library warns of."""
-    told: list[StructuredWarning] = []
+def _recorded_warnings() -> Iterator[list[StructuredWarning]]:
+    """Record the warnings of the library."""
+    recorded: list[StructuredWarning] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield told
-        told.extend(one.message for one in caught if isinstance(one.message, StructuredWarning))
+        yield recorded
+        recorded.extend(one.message for one in caught if isinstance(one.message, StructuredWarning))

@@ -1,1 +1,1 @@
-"""Jobs: what is done with many documents and their extractions."""
+"""Jobs over many results: evaluation, the review page and flat tables."""

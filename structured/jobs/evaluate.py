@@ -21,7 +21,7 @@ from structured.results.comparison import Compare, Comparison, can_be_key
 from structured.results.result import Result, instance_of
 
 
-def evaluate(  # noqa: PLR0913  what is compared, and how
+def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
     answers: Extractor[Any] | Iterable[Any],
     gold: GoldLike,
     *,
@@ -73,13 +73,13 @@ def evaluate(  # noqa: PLR0913  what is compared, and how
         raise ValueError(f"samples is {shown(samples)}; it must be a whole number of at least 1.")
     extractor = answers if isinstance(answers, Extractor) else None
     given = [] if isinstance(answers, Extractor) else _listed(answers)
-    known = _known_type(extractor, given, gold, output_type)
-    right = list(read_gold(gold, known))
+    resolved = _known_type(extractor, given, gold, output_type)
+    right = list(read_gold(gold, resolved))
     if not right:
         raise ValueError("The gold has no documents. Pass at least one.")
-    root = None if known is None else known.root
+    root = None if resolved is None else resolved.root
     if keys is None:
-        keys = [] if known is None else [one for one in key_fields(known) if can_be_key(one)]
+        keys = [] if resolved is None else list(filter(can_be_key, key_fields(resolved)))
     comparison = Comparison(root, compare, keys)
     started = perf_counter()
     ids: dict[str, int] = {}
@@ -95,13 +95,13 @@ def evaluate(  # noqa: PLR0913  what is compared, and how
         found = [(place, answer) for place, answer in placed if place is not None]
     scores: dict[int, DocumentScore] = {}
     for place, answer in found:
-        scores[place] = _score(right[place], anchors[place], answer, comparison, known)
+        scores[place] = _score(right[place], anchors[place], answer, comparison, resolved)
     for place in range(len(right)):
         if place not in scores:
             error = LookupError("there is no result of this document")
-            scores[place] = _score(right[place], anchors[place], error, comparison, known)
+            scores[place] = _score(right[place], anchors[place], error, comparison, resolved)
     return Evaluation(
-        "" if known is None else known.name,
+        "" if resolved is None else resolved.name,
         "" if extractor is None else extractor.model.name,
         tuple(scores[place] for place in range(len(right))),
         compare if isinstance(compare, str) else dict(compare),
@@ -122,7 +122,7 @@ def _listed(answers: object) -> list[Any]:
 def _known_type(
     extractor: Extractor[Any] | None, given: Sequence[Any], gold: GoldLike, output_type: object
 ) -> OutputType[Any] | None:
-    """Return the type of the answers; None if nothing tells it."""
+    """Return the type of the answers; None if it is unknown."""
     if output_type is not None:
         return resolve_type(output_type)
     if extractor is not None:
@@ -134,7 +134,7 @@ def _known_type(
 
 
 def _has_class(value: object) -> bool:
-    """Tell whether a value is of a class that says more than plain data do, or holds such values."""
+    """Tell whether a value is of a class other than those of plain data, or holds such values."""
     if isinstance(value, dict):
         return any(map(_has_class, value.values()))
     if isinstance(value, list | tuple | set | frozenset):
@@ -171,12 +171,12 @@ def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) 
 
 
 def _names(result: Result[Any]) -> list[str]:
-    """Return what may name the document of a result in the gold: its id, or the digest of its text."""
+    """Return the names that a result's document may have in the gold: its id, and the digest of its text."""
     return [name for name in (result.id, document_id(result.document, {}) if result.document else "") if name]
 
 
 def _text_of(document: object) -> str:
-    """Return the text of a document; of a chat, all that the user says, as the extraction has it."""
+    """Return the text of a document; of a chat, that of the user, as in the extraction."""
     if is_messages(document):
         try:
             return Conversation.read(document).document
@@ -188,14 +188,14 @@ def _text_of(document: object) -> str:
 def _score(
     gold: Gold, anchor: str, answer: Any, comparison: Comparison, output_type: OutputType[Any] | None
 ) -> DocumentScore:
-    """Return what became of a document; an answer that the type does not write is an error, too."""
+    """Return the score of a document; an answer that the type does not write is an error, too."""
     result = answer if isinstance(answer, Result) else None
     error = answer if isinstance(answer, BaseException) else None if result is None else result.error
     data = None
     if error is None:
         try:
             data = answer_data(answer, output_type)
-        except Exception as wrong:  # noqa: BLE001  what a validator of the type's author raises
+        except Exception as wrong:  # noqa: BLE001  a validator of the type's author
             error = wrong
     values = compared_values(
         comparison.pairs(gold.data, data),

@@ -33,7 +33,7 @@ class Evaluation(Scores):
     Attributes:
         type: The name of the type; empty if it is not known.
         model: The name of the model, likewise.
-        documents: What became of each document, in the order of the gold.
+        documents: The score of each document, in the order of the gold.
         rules: The rule for texts, or those of fields: `compare` of `evaluate`.
         keys: The fields that items of lists are matched by.
         samples: The draws that intervals are made of.
@@ -59,7 +59,7 @@ class Evaluation(Scores):
         return Difference(self, other)
 
     def to_json(self) -> str:
-        """Return the evaluation as one JSON object: its figures for readers, and what they are made of."""
+        """Return the evaluation as one JSON object: its figures for readers, and the scores behind them."""
         written = {
             "type": self.type,
             "model": self.model,

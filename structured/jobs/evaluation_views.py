@@ -47,7 +47,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
 
 
 def summary(evaluation: Scores) -> str:
-    """Return in one line what was evaluated: `Person by packaged: 24 documents, 1 failed`."""
+    """Return the evaluation in one line: `Person by packaged: 24 documents, 1 failed`."""
     of = " by ".join(filter(None, (evaluation.type, evaluation.model))) or "Answers"
     facts = [counted(len(evaluation.documents), "document")]
     if evaluation.failed:
@@ -60,7 +60,7 @@ def summary(evaluation: Scores) -> str:
 
 
 def one_line(text: str, most: int = 60) -> str:
-    """Return text of anybody as one line, shortened, without what a terminal would obey."""
+    """Return a text as one line, shortened, without control characters."""
     line = _CONTROL.sub(" ", text.encode(errors="replace").decode())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
@@ -80,12 +80,12 @@ def shown_interval(name: str, figure: Figure) -> str:
 
 
 def named(field: str) -> str:
-    """Return the path of a field, or what stands in place of that of the answer itself."""
+    """Return the path of a field; `(answer)` for the answer itself."""
     return one_line(field) or "(answer)"
 
 
 def problems(document: DocumentScore) -> str:
-    """Return what is wrong with a document, in a few words: `name wrong, age missing`."""
+    """Return the problems of a document, in a few words: `wrong: name; missing: age`."""
     if document.error is not None:
         return document.error
     found: dict[str, list[str]] = {}
@@ -286,7 +286,7 @@ def _cell(kind: str, text: Html) -> Html:
 
 
 def _sides(value: ValueScore) -> tuple[Html, Html]:
-    """Return what was expected and what was given, with what tells them apart highlighted."""
+    """Return the expected and the given value, with their difference highlighted."""
     if value.outcome != "wrong":
         return _whole(value.expected), _whole(value.given)
     ours, theirs = _text(value.expected), _text(value.given)
@@ -324,7 +324,7 @@ def _text(value: Any) -> str:
 
 
 def _safe(text: str) -> str:
-    """Return text without the characters that reorder what stands beside them, or that no page can hold."""
+    """Return a text without characters that reorder their neighbours, or that HTML does not allow."""
     return _UNSEEN.sub("\ufffd", text)
 
 

@@ -84,7 +84,7 @@ def of_counts(counts: Sequence[Counts]) -> dict[str, Measure]:
 
 
 def of_documents(documents: Sequence[DocumentScore]) -> dict[str, Measure]:
-    """Return the figures of whole documents: their values, spans, confidences, and what they cost."""
+    """Return the figures of whole documents: their values, spans, confidences and costs."""
     counts = [one.counts for one in documents]
     given = np.array([one.right + one.wrong + one.invented for one in counts], float)
     measures = of_counts(counts)

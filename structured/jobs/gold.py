@@ -1,7 +1,7 @@
 """Gold: documents with their right answers, as a caller has them or as the review page exports them.
 
-Of a reviewed document only those fields count of which a person saw every value: the others hold what the model said,
-which would be compared with itself.
+Of a reviewed document only the fields count whose values a person saw: the others hold the answer of the model, which
+would be compared with itself.
 """
 
 import json
@@ -28,7 +28,7 @@ GoldLike: TypeAlias = str | PathLike[str] | Iterable[tuple[DocumentLike, Any]]
 """A file of JSON lines, or pairs of a document and its right answer: an instance, plain data or a `Result`."""
 
 DECISIONS = frozenset({"accepted", "corrected", "rejected", "added"})
-"""What a review says of a value."""
+"""The decisions of a review."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def read_gold(gold: GoldLike, output_type: OutputType[Any] | None) -> Iterator[G
 
 
 def _read_document(given: DocumentLike) -> Document:
-    """Return a document as it is read; whoever is asked about it says why a file cannot be."""
+    """Return a document as it is read; an empty one for a file that cannot be, which the extraction reports."""
     try:
         return read_document(given)
     except PromptError:
@@ -102,7 +102,7 @@ def to_data(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
         first = error.errors()[0]
         place = steps_to_path(tuple(first["loc"]))
         raise ValueError(f"{name}: the value is no {output_type.name}: {place or 'it'}: {first['msg']}.") from error
-    except Exception as error:  # what a validator of the type's author raises
+    except Exception as error:  # a validator of the type's author
         raise ValueError(f"{name}: the value is no {output_type.name}: {message(error)}") from error
 
 
@@ -118,7 +118,7 @@ def _read(output_type: OutputType[Any], given: str) -> Any:
 
 
 def answer_data(value: Any, output_type: OutputType[Any] | None) -> Any:
-    """Return what an instance or a result says, as plain JSON data; missing fields are left out."""
+    """Return an instance or a result as plain JSON data, without missing fields."""
     if isinstance(value, Result):
         instance = instance_of(value)
         if instance is None:
@@ -177,9 +177,9 @@ def _read_line(line: str, name: str, output_type: OutputType[Any] | None) -> Gol
         raise ValueError(f"{name} is not JSON: {message(error)}.") from error
     if not isinstance(record, dict):
         raise ValueError(f'{name} is no object. Write {{"document": …, "value": …}}.')  # noqa: TRY004  a wrong line
-    for wanted in ("document", "value"):
-        if wanted not in record:
-            raise ValueError(f'{name} has no "{wanted}". Write {{"document": …, "value": …}}.')
+    for member in ("document", "value"):
+        if member not in record:
+            raise ValueError(f'{name} has no "{member}". Write {{"document": …, "value": …}}.')
     document, identity = record["document"], record.get("id", "")
     for what, given in (("document", document), ("id", identity)):
         if not isinstance(given, str):
@@ -204,7 +204,7 @@ def _check_paths(
     output_type: OutputType[Any] | None,
     name: str,
 ) -> None:
-    """Raise ValueError for paths of nothing. Decisions keep the paths of an extraction, of which less may be left."""
+    """Raise ValueError for paths without a value. Decisions may keep the paths of values that were rejected."""
     for path in spans:
         if all(_at(value, path_to_steps(path)) is _NOTHING for value in values):
             raise ValueError(f'{name}: "spans" has {path!r}, where the value has nothing. Correct the path.')
@@ -218,7 +218,7 @@ def _check_paths(
 
 
 def _without_rejected(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
-    """Return a right answer from which values were rejected, some of which the type may require."""
+    """Return a right answer without its rejected values, which the type may require."""
     try:
         return to_data(value, output_type, name)
     except ValueError as error:
@@ -253,7 +253,7 @@ def _spans(given: Any, document: str, name: str) -> dict[str, tuple[int, int]]:
 
 
 def _seen(reviewed: Mapping[str, str], value: Any) -> frozenset[str]:
-    """Return the fields of which each value was decided on.
+    """Return the fields whose values all have a decision.
 
     A list from which an item was rejected has other positions than those that decisions are kept by, so that values
     are counted there.

@@ -1,4 +1,4 @@
-"""Scores: what became of the values of one document, and how many had which outcome."""
+"""Scores of documents: the outcomes of their values."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ MAX_BEGINNING = 120
 
 
 class Counts(NamedTuple):
-    """How many values had which outcome; see `Outcome`."""
+    """The numbers of values by outcome; see `Outcome`."""
 
     right: int = 0
     absent: int = 0
@@ -43,7 +43,7 @@ class ValueScore:
 
     Attributes:
         field: The path of its field: `lines[].price`.
-        outcome: What became of it: `right`, `absent`, `wrong`, `missing` or `invented`.
+        outcome: `right`, `absent`, `wrong`, `missing` or `invented`.
         expected: What was expected, as plain JSON; None if nothing was.
         given: What was given, likewise.
         expected_path: Where it was expected: `lines[2].price`. None if that is nowhere.
@@ -68,19 +68,19 @@ class ValueScore:
 
     @property
     def is_right(self) -> bool:
-        """Whether the answer says what it should: the value, or nothing."""
+        """Whether the value is right, or rightly absent."""
         return self.outcome in {"right", "absent"}
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentScore:
-    """What became of one document.
+    """The score of one document.
 
     Attributes:
         id: What the gold calls it; else its digest, as on the review page.
         anchor: Its id on the review page.
         beginning: Its first line, shortened.
-        values: What became of each value.
+        values: The score of each value.
         error: Why there is no answer: the kind of the error and what it says. Then every value expected is missing.
         seconds: How long the answer took; documents of a batch are written together. None if that is not known.
         usage: The tokens that the answer cost; None if that is not known.
@@ -96,7 +96,7 @@ class DocumentScore:
 
     @property
     def counts(self) -> Counts:
-        """How many values had which outcome."""
+        """The numbers of values by outcome."""
         return Counts.of(one.outcome for one in self.values)
 
     @property
@@ -112,7 +112,7 @@ class DocumentScore:
         return sum(one.is_right for one in self.values) / len(self.values)
 
     def items(self) -> list[tuple[str, Outcome]]:
-        """Return what became of each item of a list, with the path of the list.
+        """Return the outcome of each item of a list, with the path of the list.
 
         An item is right if all in it is.
         """
@@ -133,7 +133,7 @@ class DocumentScore:
 
 
 def _together(outcomes: set[Outcome]) -> Outcome:
-    """Return what became of an item, by what became of the values in it."""
+    """Return the outcome of an item from those of its values."""
     stated = outcomes - {"absent"}
     if len(stated) == 1:
         (only,) = stated
@@ -144,7 +144,7 @@ def _together(outcomes: set[Outcome]) -> Outcome:
 def compared_values(
     pairs: Iterable[Pair], spans: Mapping[str, Span], evidence: Mapping[str, Evidence]
 ) -> list[ValueScore]:
-    """Return what became of values, with the spans of the gold and the evidence of the answer."""
+    """Return the scores of pairs of values, with the spans of the gold and the evidence of the answer."""
     found = []
     for pair in pairs:
         known = evidence.get(pair.given_path) if pair.given_path is not None else None

@@ -1,4 +1,4 @@
-"""Execution: what a request asks of the model, answered by the running batch that all requests share."""
+"""Execution: the questions of requests, answered by the running batch that all requests share."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -97,7 +97,7 @@ class Question:
     answers: int = 1
     """How many documents, one behind another, are the same: one prompt, to which so many answers are written."""
     is_free: bool = False
-    """Whether the answer is free text: then the prompt is what was sent, without a word of the library's."""
+    """Whether the answer is free text: then the request has the whole prompt, and the library adds nothing."""
     held_back: int = 0
     """The characters at the end of a stream that may be those of a stop phrase."""
     tool: str | None = None
@@ -131,7 +131,7 @@ class Question:
         return [known[place] for place in range(len(self.documents))], prompts
 
     def texts(self) -> tuple[list[Written], int]:
-        """Return what was written for each document, and the tokens of the prompt. Raises RequestError."""
+        """Return the answer to each document, and the tokens of the prompts. Raises RequestError."""
         results, prompts = self.results()
         for result in results:
             if result.error is not None:
@@ -170,20 +170,20 @@ class Question:
         yield written, prompts.total()
 
     def _written(self, result: Result[Any]) -> Written:
-        """Return an answer; of free text, what stands before the stop phrase."""
+        """Return an answer; of free text, the part before the stop phrase."""
         generation = result.generations[0]
         value = result.value
         calls = calls_of(value) if self.tool is None else [openai_call(self.tool, generation.text)]
         return Written(value if self.is_free else generation.text, generation, calls, is_free=self.is_free)
 
     def _observed(self, prompts: Prompts) -> Extractor[Any]:
-        """Return the extractor that reports its prompts; what was sent is the prompt if the answer is free text."""
+        """Return the extractor that reports its prompts; with free text, one that adds nothing to them."""
         extractor = self.extractor.with_options(observe=prompts)
         return extractor.verbatim() if self.is_free else extractor
 
 
 def calls_of(value: object) -> list[dict[str, Any]] | None:
-    """Return calls as entries of `tool_calls`; None for what is no call."""
+    """Return calls as entries of `tool_calls`; None for another value."""
     if isinstance(value, Call):
         return [value.to_openai()]
     if isinstance(value, list) and value and all(isinstance(one, Call) for one in value):
@@ -198,7 +198,7 @@ NOT_STARTED = (
 
 
 DEFAULT = "default"
-"""What requests may call the model of any server."""
+"""The name that the model has on every server."""
 
 
 @dataclass(slots=True)
@@ -235,7 +235,7 @@ class Serving:
 
     @property
     def model(self) -> str:
-        """What requests call the model that is served."""
+        """The name of the model in requests."""
         return PACKAGED_ID if self.running.name == PACKAGED_NAME else self.running.name
 
     def check_model(self, name: str | None) -> None:
@@ -247,7 +247,7 @@ class Serving:
             )  # fmt: skip
 
     def check_documents(self, count: int) -> None:
-        """Raise RequestError if a request asks for more texts than are taken at a time."""
+        """Raise RequestError if a request has too many texts."""
         if count > self.limits.documents:
             raise RequestError(413, f"{count:,} texts are asked for; {self.limits.documents:,} are taken at a time.")
 

@@ -32,12 +32,12 @@ from structured.integrations.server.responses import (
     response_of_all,
 )
 from structured.integrations.server.translation import (
-    chat_of,
     choice_type,
     free_text,
     grammar_type,
     options_of,
     output_type_of,
+    prompt_messages,
     regex_type,
     schema_type,
 )
@@ -87,7 +87,7 @@ async def chat(body: ChatRequest, request: Request, serving: Served) -> Any:
     """Answer a chat, as OpenAI's API does."""
     form = ChatAnswers(serving.model, serving.running.vocabulary, body.logprobs, tool=body.called_tool)
     tokens = serving.max_tokens(body.max_completion_tokens, body.max_tokens)
-    messages = chat_of(body.messages)
+    messages = prompt_messages(body.messages)
     return await _written(request, serving, body, form=form, documents=[messages] * body.n, max_tokens=tokens)
 
 
@@ -101,7 +101,7 @@ async def complete(body: CompletionRequest, request: Request, serving: Served) -
     return await _written(request, serving, body, form=form, documents=documents, max_tokens=tokens)
 
 
-async def _written(  # noqa: PLR0913  what both endpoints have
+async def _written(  # noqa: PLR0913  the parts of both endpoints
     request: Request,
     serving: Serving,
     body: GenerationRequest,
@@ -153,7 +153,7 @@ def _question(serving: Serving, body: GenerationRequest, documents: Sequence[Tex
 
 
 def _chunks(question: Question, form: AnswerForm, *, with_usage: bool) -> Iterator[str]:
-    """Yield the events of a stream; what goes wrong in the middle is the last one. Raises RequestError before that."""
+    """Yield the events of a stream. Raises RequestError before the first; a later error is the last event."""
     has_begun = False
     try:
         for piece in question.streamed():
@@ -177,7 +177,7 @@ def _chunks(question: Question, form: AnswerForm, *, with_usage: bool) -> Iterat
 
 
 class EventStream(StreamingResponse):
-    """Server-sent events; where the client goes, whoever makes them is told."""
+    """Server-sent events that call `leave` when they end or the client goes."""
 
     media_type = "text/event-stream"
 
@@ -246,7 +246,7 @@ async def _result(
 async def _results(
     request: Request, serving: Serving, body: LibraryRequest, make_type: Callable[[], Any], texts: Sequence[str]
 ) -> list[Result[Any]]:
-    """Return the result for each text. Raises RequestError for what is wrong with all."""
+    """Return the result for each text. Raises RequestError if the request is wrong as a whole."""
     serving.check_model(body.model)
     serving.check_size(body)
     options = options_of(body, serving.max_tokens(body.max_tokens))

@@ -35,23 +35,23 @@ def output_type_of(body: GenerationRequest, limits: Limits) -> OutputType[Any] |
 
     Raises RequestError where it asks for two things at once, for what is too large, or for what cannot be enforced.
     """
-    said = body.constraints
+    constraints = body.constraints
     if isinstance(body, ChatRequest) and body.uses_tools:
         if body.may_answer:  # then it is for the answer in place of calls
             return _of_member("tools", "tools", body, limits)
-        said["tools"] = ("tools", body)
-    if len(said) > 1:
-        raise RequestError(400, f"{' and '.join(said)} exclude each other.", parameter=next(iter(said)))
-    if not said:
+        constraints["tools"] = ("tools", body)
+    if len(constraints) > 1:
+        raise RequestError(400, f"{' and '.join(constraints)} exclude each other.", parameter=next(iter(constraints)))
+    if not constraints:
         return None
-    [(member, (kind, constraint))] = said.items()
+    [(member, (kind, constraint))] = constraints.items()
     if body.stops:
         raise RequestError(400, f"stop and {member} exclude each other.", parameter="stop")
     return _of_member(member, kind, constraint, limits)
 
 
 def _of_member(member: str, kind: str, constraint: Any, limits: Limits) -> OutputType[Any] | JsonSchema:
-    """Return the output type that a member of a request says. Raises RequestError."""
+    """Return the output type of a member of a request. Raises RequestError."""
     try:
         return _KINDS[kind](constraint, limits)
     except (SchemaError, PatternError) as error:
@@ -93,7 +93,7 @@ def choice_type(choices: list[str], limits: Limits) -> Choice[str]:
 
 
 def grammar_type(grammar: str, limits: Limits, start: str | None = None) -> Grammar[str]:
-    """Return the output type of a grammar in Lark's language, or in GBNF, where `::=` stands in rules."""
+    """Return the output type of a grammar in Lark's language, or in GBNF, whose rules have `::=`."""
     check_length(grammar, limits, "The grammar")
     if _GBNF.search(grammar):
         return Grammar.from_gbnf(grammar, start or "root")
@@ -140,8 +140,16 @@ _KINDS: Mapping[str, Callable[[Any, Limits], OutputType[Any] | JsonSchema]] = {
 }
 
 
-def chat_of(messages: Sequence[Message]) -> list[dict[str, str]]:
-    """Return messages as turns. Raises RequestError for a result of which there is no call."""
+def prompt_messages(messages: Sequence[Message]) -> list[dict[str, str]]:
+    """Return the messages of a prompt, which has no role for tools. Raises RequestError for a result without its call.
+
+    A call is written as the assistant would write it here. Its result begins the next message of the user, indented, so
+    that no line of it passes for anything else:
+
+        assistant: [{"name": "weather", "arguments": {"city": "Porto"}}]
+        user: The result of weather({"city": "Porto"}):
+            sunny
+    """
     calls: dict[str | None, ToolCall] = {}
     turns: list[dict[str, str]] = []
     places: list[int] = []
@@ -161,7 +169,9 @@ def chat_of(messages: Sequence[Message]) -> list[dict[str, str]]:
             if results:
                 turns.append(_user(*results))
                 places.append(position - 1)
-            turns.append({"role": "assistant" if message.role == "assistant" else "system", "content": _said(message)})
+            turns.append(
+                {"role": "assistant" if message.role == "assistant" else "system", "content": _assistant_text(message)}
+            )
             results = []
         if not results:
             places.append(position)
@@ -194,8 +204,8 @@ def _result(call: ToolCall, text: str) -> str:
     return f"The result of {call.function.name}({arguments}):\n{indent(text, '    ', lambda _: True)}"
 
 
-def _said(message: Message) -> str:
-    """Return what a message says, and the calls in it."""
+def _assistant_text(message: Message) -> str:
+    """Return the text of a message, and its calls."""
     calls = ", ".join(
         f'{{"name": {json.dumps(one.function.name)}, "arguments": {one.function.arguments}}}'
         for one in message.tool_calls or ()
