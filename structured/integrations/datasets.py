@@ -28,9 +28,6 @@ from structured.extraction.output.columns import (
     UnfitError,
     pyarrow,
 )
-from structured.models.checkpoints import refuse_address
-from structured.models.load import find_model
-from structured.models.remote.address import is_address
 from structured.output_types.interface import check_interface
 from structured.output_types.resolve import resolve_type
 from structured.results.result import Result, error_to_json
@@ -168,7 +165,7 @@ def extract_dataset(
     library = _datasets()
     if not isinstance(dataset, library.Dataset | library.IterableDataset):
         raise TypeError(f"The dataset is {shown(dataset)}. Pass a Dataset or an IterableDataset: dataset['train'].")
-    options = table_options(options)
+    options = checked_options(options)
     found = added_columns(output_type, options, columns)
     found = {name: _without_maps(one) for name, one in found.items()}
     known = dataset.column_names
@@ -239,32 +236,6 @@ def _datasets() -> Any:
     except ImportError as error:
         raise ImportError("Datasets of Hugging Face need: pip install 'structured-extraction[datasets]'.") from error
     return datasets
-
-
-_OF_BATCHES: Mapping[str, str] = {
-    "errors": "Each row that fails has its error in the column `error`, and costs no other.",
-    "output": "Write the dataset that is returned.",
-    "progress": "The dataset shows its own.",
-    "resume": "Leave out rows that are done before.",
-}
-"""Remedies for arguments of other calls, which datasets do not take."""
-
-
-def table_options(options: Options) -> Options:
-    """Return options as they are kept. Raises TypeError, ValueError, and ModelError for an address that is none.
-
-    Other models are looked for where they are loaded.
-    """
-    for name, remedy in _OF_BATCHES.items():
-        if name in options:
-            raise TypeError(f"{name} belongs to other calls, and extract_dataset does not take it. {remedy}")
-    kept = checked_options(options)
-    named = kept.get("model")
-    if isinstance(named, str) and is_address(named):
-        find_model(named)
-    elif isinstance(named, str):
-        refuse_address(named)
-    return kept
 
 
 def added_columns(output_type: object, options: Options, columns: Columns) -> dict[str, Column]:
