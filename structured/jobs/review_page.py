@@ -1,7 +1,7 @@
 """The review page: results as one file of HTML that a person reviews in a browser.
 
-The page fetches nothing. Documents, values and paths are data: JSON in an element that no browser runs,
-with every `<` escaped. The page shows them as text, and its content security policy allows its own script alone.
+The page fetches nothing. Documents, values and paths are data: JSON in an element that no browser runs, with every `<`
+escaped. The page shows them as text, and its content security policy allows its own script alone.
 
 A value is JSON text in the page, so that what is exported has every digit that the model wrote: JavaScript has no whole
 numbers above 2^53, and writes `1.0` as `1`. The type of a place says what a person may write there, and the numbers and
