@@ -1,7 +1,7 @@
 """`structured inspect`: the report on a type, its automaton, and the tokens that it allows."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast
 
@@ -68,7 +68,10 @@ def show_automaton(
         if path is not None:
             _write(path, notation())
     if options.tokens:
-        tokens = _or_bad_parameter(lambda: _tokens(diagram, options))
+        try:
+            tokens = _tokens(diagram, options)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from error
         _print(json.dumps(_tokens_to_dict(tokens), indent=2) if as_json else str(tokens))
     elif options.table or as_json:
         _print(json.dumps(diagram_to_dict(diagram), indent=2) if as_json else str(diagram))
@@ -109,14 +112,6 @@ def _tokens_to_dict(tokens: AllowedTokens | TokenWalk) -> dict[str, Any]:
         "forced": tokens.forced,
         "tokens": {str(token_id): shown_token(token) for token_id, token in tokens.tokens.items()},
     }
-
-
-def _or_bad_parameter(run: Callable[[], Any]) -> Any:
-    """Return what a function returns. Raises `typer.BadParameter` in place of ValueError."""
-    try:
-        return run()
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
 
 
 def _write(path: Path, text: str) -> None:

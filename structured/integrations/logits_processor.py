@@ -8,6 +8,7 @@ there before. A call in which some row is no such step is the first of another l
 
 import copy
 from collections.abc import Iterable
+from functools import partial
 from hashlib import blake2b
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, Union, cast, get_args, overload
@@ -155,7 +156,7 @@ class GuidedLogitsProcessor(Generic[T]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         check_picklable(repr(self), self._given)
-        return _made, (type(self), self._given)
+        return partial(type(self), **self._given), ()
 
     def __copy__(self) -> Self:
         twin = object.__new__(type(self))
@@ -366,11 +367,6 @@ class _Place:
             return _Place(None, is_invalid=True)
         written = self.written + (twin.index.vocabulary.tokens[token_id] or b"")
         return _Place(twin, written[-MAX_LOOKED_AT:])
-
-
-def _made(kind: Any, given: dict[str, Any]) -> Any:
-    """Return a processor that was pickled."""
-    return kind(**given)
 
 
 def _spells(vocabulary: Vocabulary, token_id: int) -> bool:

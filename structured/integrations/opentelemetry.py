@@ -11,6 +11,7 @@ Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/
 import json
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -67,7 +68,7 @@ class Traces:
     """
 
     def __init__(self, tracer: Tracer | None = None, meter: Meter | None = None, *, contents: bool = False) -> None:
-        self._given = tracer, meter, flag("contents", contents)
+        self._given: dict[str, Any] = {"tracer": tracer, "meter": meter, "contents": flag("contents", contents)}
         self._contents = contents
         self._tracer = tracer or trace.get_tracer("structured")
         meter = meter or metrics.get_meter("structured")
@@ -90,7 +91,7 @@ class Traces:
         return f"Traces(contents={self._contents})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _traces, self._given
+        return partial(Traces, **self._given), ()
 
     def __call__(self, event: Event) -> None:
         """Start or end the span of an event."""
@@ -107,11 +108,6 @@ class Traces:
                 batch.end(event)
             case _:
                 self._batches[event.batch].take(event)
-
-
-def _traces(tracer: Tracer | None, meter: Meter | None, contents: bool) -> Traces:
-    """Return a listener that was pickled."""
-    return Traces(tracer, meter, contents=contents)
 
 
 class _Batch:

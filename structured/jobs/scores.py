@@ -2,10 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
-
-from pydantic import TypeAdapter
 
 from structured.results.comparison import Outcome, Pair
 from structured.results.evidence import Evidence
@@ -121,15 +119,6 @@ class DocumentScore:
             for item in one.items:
                 outcomes.setdefault(item, set()).add(one.outcome)
         return [(name, _together(found)) for (name, _), found in outcomes.items()]
-
-    def to_record(self) -> dict[str, Any]:
-        """Return the score as plain data, as `from_record` reads it."""
-        return asdict(self)
-
-    @classmethod
-    def from_record(cls, record: dict[str, Any]) -> Self:
-        """Return the score that `to_record` wrote. Raises ValidationError for something else."""
-        return TypeAdapter(cls).validate_python(record)
 
 
 def _together(outcomes: set[Outcome]) -> Outcome:
