@@ -136,8 +136,9 @@ def answer_data(value: Any, output_type: OutputType[Any] | None) -> Any:
 def _at(data: Any, steps: Steps) -> Any:
     """Return the value at a place in some data; `_NOTHING` if there is none."""
     for step in steps:
+        holder: Any = data if isinstance(data, dict | list) else ()
         try:
-            data = data[step] if isinstance(data, dict | list) else _NOTHING
+            data = holder[step]
         except (LookupError, TypeError):
             return _NOTHING
     return data
