@@ -71,7 +71,7 @@ def explore(automaton: Automaton, most: int, *, fold: bool) -> tuple[tuple[State
 
 
 def _found(automaton: Automaton) -> _Graph:
-    """Return what a breadth-first search finds."""
+    """Return the states that a breadth-first search finds."""
     steps = CharacterSteps(automaton)
     arrows: dict[int, Mapping[int, _Characters]] = {}
     order = [automaton.start]
@@ -122,7 +122,7 @@ def _is_single(ways: Sequence[_Characters]) -> bool:
 
 
 def _runs(graph: _Graph, state: int, inner: frozenset[int]) -> _Runs:
-    """Return what may be read in a state, up to the next state that is not inside a run."""
+    """Return the runs of characters that lead from a state to the next ones that are not inside a run."""
     found = []
     for target, ranges in graph.arrows[state].items():
         read, end = [ranges], target
@@ -144,7 +144,7 @@ def _arrows(runs: _Runs, numbers: Mapping[int, int]) -> Iterator[Arrow]:
 
 
 def _in_order(start: int, arrows: Mapping[int, _Runs]) -> tuple[list[int], dict[int, str]]:
-    """Return the states in the order of a breadth-first search, as far as it is known what follows them.
+    """Return the states with known successors, in the order of a breadth-first search.
 
     Beside them, a shortest text that leads to each, counted in arrows.
     """

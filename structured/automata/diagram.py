@@ -25,11 +25,11 @@ _SHORT_ESCAPES = {r"\x09": r"\t", r"\x0a": r"\n", r"\x0d": r"\r"}
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """What may be read in a state, and where it leads.
+    """An arrow from a state: the characters that are read, and the target.
 
     Attributes:
-        read: Sets of characters, each as sorted ranges of code points: what is read is one of each, in order. There is
-            one set or, where no other way leads on, a run of single characters.
+        read: Sets of characters, each as sorted ranges of code points, of which one each is read in order. There is one
+            set or, where no other way leads on, a run of single characters.
         target: The number of the state after it; None if that state is not shown.
     """
 
@@ -38,7 +38,7 @@ class Arrow:
 
     @property
     def label(self) -> str:
-        """What is read, as a regular expression of Python."""
+        """The characters, as a regular expression of Python."""
         if len(self.read) == 1:
             return set_label(self.read[0])
         return text_label("".join(chr(ranges[0][0]) for ranges in self.read))
@@ -46,11 +46,11 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A state: what it has read, what may follow, and how soon the text can end.
+    """A state: a text that reaches it, its arrows, and its shortest completion.
 
     Attributes:
         number: Its place among the states, in the order of a breadth-first search; that of the start is 0.
-        arrows: What may follow. No two have a first character in common.
+        arrows: The arrows from it. No two have a first character in common.
         is_accepting: Whether the text may end here.
         reached_by: The shortest text that leads here.
         completion: A shortest text, in bytes, that leads from here to the end.
@@ -65,7 +65,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a text has come to: in a state, or between two, on an arrow of several characters."""
+    """The place of a text: in a state, or between two, on an arrow of several characters."""
 
     state: int | None
     """The number of the state; None if it is not shown."""
@@ -81,7 +81,7 @@ class Place:
 
 
 def follow(states: Sequence[State], place: Place, character: str) -> Place | None:
-    """Return the place after a character; None where nothing leads on. What is not shown is not known to end."""
+    """Return the place after a character; None where no arrow leads on. States that are not shown have no end."""
     if place.state is None:
         return place
     code = ord(character)
@@ -160,7 +160,7 @@ def _members(ranges: tuple[Range, ...]) -> str:
 
 
 def _short(escaped: str) -> str:
-    r"""Return what one or two escaped characters are written as: `\x09-\x0a` → `\t-\n`."""
+    r"""Return escaped characters with short escapes: `\x09-\x0a` → `\t-\n`."""
     for long, short in _SHORT_ESCAPES.items():
         escaped = escaped.replace(long, short)
     return escaped

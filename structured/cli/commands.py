@@ -17,7 +17,7 @@ from structured.cli.serve_command import serve
 
 
 def _examples(*lines: str) -> str:
-    """Return what stands at the end of a help text."""
+    """Return the examples at the end of a help text."""
     return "\n".join(("\b", "Examples:", *(f"  {line}" for line in lines)))
 
 

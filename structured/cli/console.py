@@ -37,7 +37,7 @@ DEBUG = "STRUCTURED_DEBUG"
 
 
 class ExitCode(IntEnum):
-    """What the exit codes of all commands mean."""
+    """The exit codes of all commands."""
 
     FINE = 0
     SOME_FAILED = 1
@@ -47,7 +47,7 @@ class ExitCode(IntEnum):
     """The type or the model cannot be used, or a file cannot be read or written."""
     INTERRUPTED = 130
     CLOSED_PIPE = 141
-    """What read the output, such as `head`, wanted no more of it. The shell has this code for it, too."""
+    """The reader of the output, such as `head`, closed it. Shells use this code, too."""
 
 
 class Commands(TyperGroup):
@@ -74,12 +74,12 @@ def exits() -> Iterator[None]:
         warnings.showwarning = show
         try:
             yield
-            sys.stdout.flush()  # now, where a pipe that was closed is still an error of ours
+            sys.stdout.flush()  # now: a closed pipe is still an error of the command here
         except KeyboardInterrupt:
             say("Interrupted.")
             raise typer.Exit(int(ExitCode.INTERRUPTED)) from None
         except BrokenPipeError:
-            # What is still to be flushed goes nowhere, in place of another error when the interpreter ends.
+            # The rest of the output goes nowhere: flushing it at exit would be another error.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(int(ExitCode.CLOSED_PIPE)) from None
         except (StructuredError, OSError) as error:

@@ -115,7 +115,7 @@ class Weather(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Showcase:
-    """A document and the type of what is wanted of it."""
+    """A document and the type that is extracted from it."""
 
     title: str
     document: str
@@ -226,22 +226,22 @@ def demo(
 
 
 def _panels(showcase: Showcase, answer: object, *, width: int) -> Group:
-    """Return a document, the type asked for and the object found, side by side where the terminal is wide enough."""
+    """Return a document, its type and the extracted object, side by side where the terminal is wide enough."""
     document = Panel(Text(showcase.document), title="document", title_align="left", border_style="cyan")
     source = "\n\n".join(inspect.getsource(shown).strip() for shown in showcase.shown)
-    asked = resolve_type(showcase.output_type).name
-    wanted = Panel(
-        Syntax(source, "python", background_color="default", word_wrap=True) if source else Text(asked),
-        title=f"type: {asked}",
+    name = resolve_type(showcase.output_type).name
+    type_panel = Panel(
+        Syntax(source, "python", background_color="default", word_wrap=True) if source else Text(name),
+        title=f"type: {name}",
         title_align="left",
         border_style="blue",
     )
-    found = Panel(Pretty(answer), title="object", title_align="left")
-    found.border_style = "green"
+    value = Panel(Pretty(answer), title="object", title_align="left")
+    value.border_style = "green"
     if width < 100:
-        return Group(Rule(showcase.title, align="left"), document, wanted, found)
+        return Group(Rule(showcase.title, align="left"), document, type_panel, value)
     table = Table.grid(expand=True, padding=(0, 1))
     table.add_column(ratio=1)
     table.add_column(ratio=1)
-    table.add_row(Group(document, found), wanted)
+    table.add_row(Group(document, value), type_panel)
     return Group(Rule(showcase.title, align="left"), table)

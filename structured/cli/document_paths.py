@@ -1,7 +1,6 @@
-"""Inputs: the documents that paths on a command line stand for.
+"""Document paths: the files, folders, patterns and tables that a command line names, as documents.
 
-Everything that is named is looked up before a model is loaded, so that a name with a mistake in it costs no time. What
-is found in folders fails alone.
+Names are checked before a model is loaded, so that a mistake costs no time. Files in folders fail alone.
 """
 
 import glob
@@ -21,7 +20,7 @@ from structured.extraction.documents.document import Document, DocumentLike, eac
 from structured.extraction.documents.tables import READERS, read_rows
 
 STDIN = "-"
-"""What stands for standard input among paths."""
+"""The path of standard input."""
 
 
 def documents_at(
@@ -64,7 +63,7 @@ def _lies_in(path: Path, places: set[Path]) -> bool:
 
 
 def _named(name: str) -> Iterator[Path]:
-    """Yield the files that a path stands for: itself, those of a folder, or those that fit a pattern."""
+    """Yield the files of a path: itself, those of a folder, or those that fit a pattern."""
     path = Path(name)
     if name == STDIN or path.is_file() or (path.exists() and not path.is_dir()):
         yield path

@@ -1,4 +1,4 @@
-"""Engines: what answers the documents of `structured extract`: this process, or a cluster of Ray."""
+"""Engines of `structured extract`: this process, or a cluster of Ray."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 
 class EngineName(StrEnum):
-    """What `--engine` may say."""
+    """The values of `--engine`."""
 
     LOCAL = "local"
     RAY = "ray"
 
 
 class Engine(Protocol):
-    """What answers documents, and writes their records."""
+    """An engine: it answers documents, and writes or shows their results."""
 
     def __call__(
         self, documents: Iterable[DocumentLike], output: Output, *, resume: Resume, progress: bool | None
@@ -94,7 +94,7 @@ def ray_engine(
     def answer(documents: Iterable[DocumentLike], output: Output, *, resume: Resume, progress: bool | None) -> Written:
         starting = Console(stderr=True).status("Starting Ray, and loading the model …")
         how: dict[str, Any] = {"resume": resume, "progress": progress, "starting": starting, "taken": taken}
-        with redirect_stdout(sys.stderr):  # where Ray prints what it has to say
+        with redirect_stdout(sys.stderr):  # Ray prints its messages to stdout
             return write_batch_by_actors(request, documents, output, actors, **how)
 
     return answer

@@ -39,33 +39,33 @@ if TYPE_CHECKING:
 
 
 class Format(StrEnum):
-    """What results are written as."""
+    """The formats of results."""
 
     JSONL = "jsonl"
     CSV = "csv"
     PARQUET = "parquet"
 
 
-def format_of(output: Path | None, asked: Format | None) -> Format:
-    """Return what results are written as: what was asked for, or what the name of the file says.
+def format_of(output: Path | None, option: Format | None) -> Format:
+    """Return the format of results: the one of the option, or else that of the file name.
 
     Raises `typer.BadParameter` for another name, and for a format that does not fit it.
     """
     ending = "jsonl" if output is None else output.suffix.lower().removeprefix(".")
-    if asked is None and ending not in {*Format}:
-        named = ", ".join(f".{one}" for one in Format)
+    if option is None and ending not in {*Format}:
+        named = ", ".join(f".{name}" for name in Format)
         raise typer.BadParameter(f"The name {output} ends in none of {named}. Name another, or pass --format.")
-    if asked in {Format.CSV, Format.PARQUET} and (output is None or ending != asked):
-        if asked == Format.CSV and output is None:
-            return asked
-        raise typer.BadParameter(f"A table has a file that is called by its format: --output out.{asked}.")
-    return asked or Format(ending)
+    if option in {Format.CSV, Format.PARQUET} and (output is None or ending != option):
+        if option == Format.CSV and output is None:
+            return option
+        raise typer.BadParameter(f"A table has a file that is called by its format: --output out.{option}.")
+    return option or Format(ending)
 
 
 def write(run: Callable[[Output], Written], output: Path | None, form: Format, rows: RowsOf | None) -> Written:
-    """Write what a run gives, as soon as it is there: to a file of JSON lines, or to standard output.
+    """Write results to a file of JSON lines or to standard output.
 
-    CSV and Parquet are tables that are made in the end; the lines of a table in a file are beside it.
+    Tables, CSV and Parquet, are made from the lines in the end; the lines of a table in a file are kept beside it.
     """
     if form == Format.JSONL:
         return run(sys.stdout.buffer if output is None else output)
@@ -153,7 +153,7 @@ def _plain(value: Any) -> str:
 
 
 class Rows(StrEnum):
-    """What a table has rows for."""
+    """The rows of a table."""
 
     DOCUMENTS = "documents"
     VALUES = "values"
@@ -206,7 +206,7 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     grammar: Annotated[str | None, typer.Option("--grammar", metavar="FILE|NAME", help=GRAMMAR_HELP)] = None,
     many: Annotated[bool, typer.Option("--many", help="Extract a list of them from each document.")] = False,
     model: Annotated[str | None, typer.Option("--model", "-m", help=MODEL_HELP)] = None,
-    instructions: Annotated[str | None, typer.Option(help="What to do; stands before the document.")] = None,
+    instructions: Annotated[str | None, typer.Option(help="The task, written before the document.")] = None,
     column: Annotated[
         str | None,
         typer.Option(help="The column of the texts in tables: CSV, JSON lines, Parquet. Default: the only one."),
@@ -226,7 +226,7 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     ] = None,
     rows: Annotated[
         Rows | None,
-        typer.Option(help="What a table has rows for. Default: documents, or values with --evidence."),
+        typer.Option(help="One row for each document or each value. Default: documents, or values with --evidence."),
     ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh/--resume", help="Start the output anew, or go on where it ends (the default).")
@@ -237,12 +237,12 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     ] = None,
     passes: Annotated[int | None, typer.Option(help="How often a long document is read.")] = None,
     merge_by: Annotated[
-        list[str] | None, typer.Option(metavar="FIELD", help="Fields that tell records of a long document apart.")
+        list[str] | None, typer.Option(metavar="FIELD", help="Fields that identify the records of a long document.")
     ] = None,
     batch_size: Annotated[int | None, typer.Option(help="Documents that go through the model at once.")] = None,
     max_tokens: Annotated[int | None, typer.Option(help="The most tokens of one answer.")] = None,
     engine: Annotated[
-        EngineName, typer.Option(help="What answers: this process, or the actors of a cluster of Ray.")
+        EngineName, typer.Option(help="Run the model in this process, or in the actors of a cluster of Ray.")
     ] = EngineName.LOCAL,
     concurrency: Annotated[int | None, typer.Option(help="With --engine ray: the actors. Default: 1.")] = None,
     num_gpus: Annotated[
@@ -297,8 +297,8 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     try:
         summary = write(run, output, form, _rows(rows, evidence=evidence))
     except OutputError as error:
-        told_here = str(error).replace("resume='fresh'", "--fresh").replace("resume='retry'", "--retry")
-        raise OutputError(told_here, path=error.path, kept=error.kept) from error
+        problem = str(error).replace("resume='fresh'", "--fresh").replace("resume='retry'", "--retry")
+        raise OutputError(problem, path=error.path, kept=error.kept) from error
     except (KeyboardInterrupt, StructuredError) as error:
         if printer.done or hasattr(error, "__notes__"):
             say(_message_of_interrupt(error, printer.done, output))
@@ -332,7 +332,7 @@ def _type_and_paths(arguments: list[str], written: Mapping[str, Any], *, many: b
 
 
 def _rows(rows: Rows | None, *, evidence: bool) -> RowsOf | None:
-    """Return what a table has rows for; None if that was not said."""
+    """Return the rows of a table; None if no option names them."""
     if rows is None:
         return "values" if evidence else None
     return rows.value
@@ -348,18 +348,18 @@ def _resume(output: Path | None, *, fresh: bool, retry: bool) -> Resume:
 
 
 def _message_of_end(summary: Written, seconds: float, output: Path | None) -> str:
-    """Return what became of the documents."""
+    """Return the counts of the documents, as a sentence."""
     failed = f", {summary.failed:,} failed" if summary.failed else ""
-    told = f"{counted(summary.done, 'document')} in {seconds:.1f} s{failed}{f', in {output}' if output else ''}."
+    text = f"{counted(summary.done, 'document')} in {seconds:.1f} s{failed}{f', in {output}' if output else ''}."
     if summary.before:
-        told += f" {counted(summary.before, 'document')} had been done before."
+        text += f" {counted(summary.before, 'document')} had been done before."
     if summary.failed_before:
-        told += f" {summary.failed_before:,} had failed then: --retry tries again."
-    return told
+        text += f" {summary.failed_before:,} had failed then: --retry tries again."
+    return text
 
 
 def _message_of_interrupt(error: BaseException, done: int, output: Path | None) -> str:
-    """Return what is left of a call that ends early, and how to go on."""
+    """Return how much is kept when a call ends early, and how to go on."""
     if output is None:
         return f"{counted(done, 'document')} were done. With --output, a call goes on where it stopped."
     again = [argument for argument in sys.argv[1:] if argument not in {"--fresh", "--retry"}]

@@ -19,7 +19,7 @@ from rich.cells import cell_len
 from structured.errors.values import nearest
 
 NAME = "Record"
-"""What a type is called that has no name of its own."""
+"""The name of the type."""
 
 _PLAIN: dict[str, Any] = {
     "str": str,
@@ -37,15 +37,14 @@ KNOWN = f"{', '.join(_PLAIN)}, list[…], dict[str, …], Literal[…], Optional
 """The types that a list may name, for people."""
 
 _BEFORE, _AFTER = "def _(*,\n", "\n): pass"
-"""What makes a list the parameters of a function, which are by name alone, so that descriptions may come in any order.
-"""
+"""The text around a list that makes it keyword-only parameters of a function: descriptions may come in any order."""
 
 
 class FieldListError(ValueError):
-    """A list of fields that says no type. Its message has three parts: what is wrong, where, and what may be written.
+    """A list of fields that is no type. Its message has three parts: the problem, the place, and the types.
 
     Attributes:
-        problem: What is wrong.
+        problem: The problem.
         line: The line of the list that it is in.
         start: Where in the line, in characters.
         end: Where it ends.
@@ -72,12 +71,12 @@ def read_fields(text: str) -> type[BaseModel]:
             raise reader.error(f"The field {name!r} has no type. Write {name}: str, say.", argument)
         fields[name] = (reader.type_of(argument.annotation), Field(description=description))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a field may be called `json`: nobody calls that method here
+        warnings.simplefilter("ignore", UserWarning)  # a field may be called `json`, like a method
         return create_model(NAME, __config__={"protected_namespaces": ()}, **fields)
 
 
 class _Reader:
-    """A list of fields, and what stands in it."""
+    """A list of fields, read as Python."""
 
     def __init__(self, text: str) -> None:
         self.lines = re.split("\r\n|\r|\n", text)  # as Python counts them
@@ -98,22 +97,22 @@ class _Reader:
 
     def arguments(self) -> Iterator[tuple[ast.arg, str | None]]:
         """Yield each field with its description."""
-        found = self.parameters
-        for other in (*found.posonlyargs, *found.args, found.vararg, found.kwarg):
+        listed = self.parameters
+        for other in (*listed.posonlyargs, *listed.args, listed.vararg, listed.kwarg):
             if other is not None:
                 raise self.error("A field is written name: type, without stars.", other)
-        for argument, default in zip(found.kwonlyargs, found.kw_defaults, strict=True):
+        for argument, default in zip(listed.kwonlyargs, listed.kw_defaults, strict=True):
             match default:
                 case None:
                     yield argument, None
                 case ast.Constant(value=str() as description):
                     yield argument, description
                 case _:
-                    told = "What stands after = is the description of the field, in quotation marks."
-                    raise self.error(told, default)
+                    problem = "After = stands the description of the field, in quotation marks."
+                    raise self.error(problem, default)
 
     def type_of(self, node: ast.expr) -> Any:
-        """Return the type that an annotation says."""
+        """Return the type of an annotation."""
         match node:
             case ast.Constant(value=None):
                 return None
@@ -131,7 +130,7 @@ class _Reader:
                 raise self.error("This is no type here.", node)
 
     def error(self, problem: str, node: ast.expr | ast.arg | None = None) -> FieldListError:
-        """Return the error of what stands at a place, or of the whole list."""
+        """Return the error of a part of the list, or of the whole list."""
         if node is None or not 2 <= node.lineno <= len(self.lines) + 1:
             return FieldListError(problem, self.lines[0], 0, len(self.lines[0]))
         line = self.lines[node.lineno - 2]

@@ -1,7 +1,7 @@
 """`structured inspect`: the report on a type, its automaton, and the tokens that it allows."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast
 
@@ -29,11 +29,11 @@ from structured.output_types.json_output import JsonLayout
 from structured.output_types.regex import to_regex
 
 MANY_STATES = 2_000
-"""States that have numbers where a text goes through them: none of them takes room then."""
+"""States that are numbered for tokens, which need no table of them."""
 
 
-class Asked(NamedTuple):
-    """What is asked of an automaton on the command line."""
+class AutomatonOptions(NamedTuple):
+    """The options of the command that are about the automaton."""
 
     table: bool
     dot: Path | None
@@ -46,7 +46,7 @@ class Asked(NamedTuple):
 
     @property
     def is_any(self) -> bool:
-        """Whether it is asked for at all."""
+        """Whether the automaton is shown."""
         return self.table or self.tokens or self.dot is not None or self.mermaid is not None
 
     def check(self) -> None:
@@ -59,28 +59,31 @@ class Asked(NamedTuple):
             raise typer.BadParameter("--state and --text both say where. Leave one of them out.")
 
 
-def show_automaton(output_type: object, asked: Asked, *, layout: JsonLayout, as_json: bool) -> None:
-    """Print the automaton of a type, or write its graph; with `tokens`, print what may follow in it."""
-    states = asked.states or (MANY_STATES if asked.tokens else MAX_STATES)
-    found = inspect_automaton(output_type, states=states, layout=layout)
-    for path, notation in ((asked.dot, found.to_dot), (asked.mermaid, found.to_mermaid)):
+def show_automaton(output_type: object, options: AutomatonOptions, *, layout: JsonLayout, as_json: bool) -> None:
+    """Print the automaton of a type, or write its graph; with `tokens`, print the tokens that it allows."""
+    states = options.states or (MANY_STATES if options.tokens else MAX_STATES)
+    diagram = inspect_automaton(output_type, states=states, layout=layout)
+    for path, notation in ((options.dot, diagram.to_dot), (options.mermaid, diagram.to_mermaid)):
         if path is not None:
             _write(path, notation())
-    if asked.tokens:
-        tokens = _or_bad_parameter(lambda: _tokens(found, asked))
+    if options.tokens:
+        try:
+            tokens = _tokens(diagram, options)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from error
         _print(json.dumps(_tokens_to_dict(tokens), indent=2) if as_json else str(tokens))
-    elif asked.table or as_json:
-        _print(json.dumps(diagram_to_dict(found), indent=2) if as_json else str(found))
+    elif options.table or as_json:
+        _print(json.dumps(diagram_to_dict(diagram), indent=2) if as_json else str(diagram))
 
 
-def _tokens(found: StateDiagram, asked: Asked) -> AllowedTokens | TokenWalk:
-    if asked.text is not None:
-        return found.walk(asked.text, asked.model)
-    return found.tokens(asked.state or 0, asked.model)
+def _tokens(diagram: StateDiagram, options: AutomatonOptions) -> AllowedTokens | TokenWalk:
+    if options.text is not None:
+        return diagram.walk(options.text, options.model)
+    return diagram.tokens(options.state or 0, options.model)
 
 
 def diagram_to_dict(diagram: StateDiagram) -> dict[str, Any]:
-    """Return an automaton as plain data: where an arrow leads to no state that is shown, its target is null."""
+    """Return an automaton as plain data. The target of an arrow to a state that is not shown is null."""
     return {
         "name": diagram.name,
         "total": diagram.total,
@@ -108,14 +111,6 @@ def _tokens_to_dict(tokens: AllowedTokens | TokenWalk) -> dict[str, Any]:
         "forced": tokens.forced,
         "tokens": {str(token_id): shown_token(token) for token_id, token in tokens.tokens.items()},
     }
-
-
-def _or_bad_parameter(run: Callable[[], Any]) -> Any:
-    """Return what a function returns; a ValueError is about what was asked for."""
-    try:
-        return run()
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
 
 
 def _write(path: Path, text: str) -> None:
@@ -157,7 +152,7 @@ def inspect_target(  # noqa: PLR0913  the options of the command
     choice: Annotated[list[str] | None, typer.Option("--choice", metavar="TEXT", help=CHOICE_HELP)] = None,
     grammar: Annotated[str | None, typer.Option("--grammar", metavar="FILE|NAME", help=GRAMMAR_HELP)] = None,
     whitespace: Annotated[
-        str, typer.Option(help="What stands between JSON tokens.", callback=_known_whitespace)
+        str, typer.Option(help="The whitespace between JSON tokens.", callback=_known_whitespace)
     ] = DEFAULT_WHITESPACE,
     regex: Annotated[bool, typer.Option("--regex", help="Print the regular expression of the type instead.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON instead.")] = False,
@@ -182,18 +177,20 @@ def inspect_target(  # noqa: PLR0913  the options of the command
         str | None, typer.Option(help="An answer or its beginning, for --tokens: its way through the states.")
     ] = None,
 ) -> None:
-    """Report what is enforced, checked and refused of a type. Loads no model; exits with 1 if a field is refused.
+    """Report which rules of a type are enforced, checked and refused. Exits with 1 if a field is refused.
+
+    No model is loaded.
 
     With --automaton, show the states that an answer goes through, and with --tokens what a model may write in them.
     """
     output_type = read_type(target, pattern=pattern, choices=choice, grammar=grammar)
-    asked = Asked(automaton, dot, mermaid, states, tokens, model, state, text)
-    asked.check()
+    options = AutomatonOptions(automaton, dot, mermaid, states, tokens, model, state, text)
+    options.check()
     layout = JsonLayout(cast("WhitespaceName", whitespace))
-    if regex and asked.is_any:
+    if regex and options.is_any:
         raise typer.BadParameter("--regex and --automaton are asked for at once. Leave one of them out.")
-    if asked.is_any:
-        show_automaton(output_type, asked, layout=layout, as_json=as_json)
+    if options.is_any:
+        show_automaton(output_type, options, layout=layout, as_json=as_json)
         return
     if regex:
         typer.echo(to_regex(output_type, layout=layout))
@@ -214,7 +211,7 @@ LONGEST_KIND = 120
 
 
 def _shown_report(report: Report) -> Iterator[RenderableType]:
-    """Yield the pieces of a report: the fields, what is refused, the hazards, and the cost."""
+    """Yield the pieces of a report: the fields, the refusals, the hazards, and the cost."""
     statuses = [field.status for field in report.fields]
     counts = [f"{statuses.count(status)} {status}" for status in _STATUS_STYLES if status in statuses]
     title = Text.assemble((report.name, "bold"), (f"  {counted(len(statuses), 'field')}: {', '.join(counts)}", "dim"))
@@ -248,7 +245,7 @@ def _shown_status(field: FieldReport) -> Text:
 
 
 def _note(problem: str, paths: Sequence[str], remedy: str, *, style: str) -> Table:
-    """Return a paragraph: what is wrong, where, and what to do."""
+    """Return a paragraph: the problem, its places, and the remedy."""
     where = Text(", ").join(map(_shown_path, paths))
     where.stylize("bold")
     grid = Table.grid(padding=(0, 1))

@@ -44,7 +44,7 @@ EXAMPLES = {
 
 
 def list_models(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """Show which models are here, and what runs them. Loads none."""
+    """List the models on this machine, and the packages that run them. Loads none."""
     models = [
         _facts(PACKAGED_NAME, PACKAGED_MODEL),
         *(_facts(name, fetched_path(name), known.adapter) for name, known in FETCHABLE.items()),
@@ -59,7 +59,7 @@ def list_models(*, as_json: Annotated[bool, typer.Option("--json", help="Print J
 
 
 def _facts(name: str, path: Path, adapter: Path | None = None) -> dict[str, Any]:
-    """Return what there is to tell about a model; its size, with that of its adapter, is None where it is not."""
+    """Return the facts of a model. `bytes` counts its adapter, and is None if the model is not there."""
     files = [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file()]
     beside = [] if adapter is None else [adapter]
     return {

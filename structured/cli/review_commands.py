@@ -33,7 +33,7 @@ def write_report(  # noqa: PLR0913  the options of the command
         float | None, typer.Option(min=0, max=1, help="Only documents with a value less sure than this.")
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--type", metavar="TYPE", help="The type: it tells what can be corrected to what.")
+        str | None, typer.Option("--type", metavar="TYPE", help="The type, by which values can be corrected.")
     ] = None,
     fields: Annotated[str | None, typer.Option("--fields", "-f", metavar="FIELDS", help=FIELDS_HELP)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the path and the counts as JSON.")] = False,
@@ -75,7 +75,8 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The page to write.")] = None,
     review: Annotated[Path | None, typer.Option(help="The review page that the page links to.")] = None,
     baseline: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="What --json printed before, to compare with.")
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="The output of --json of an earlier run, to compare with."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

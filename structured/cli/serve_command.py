@@ -24,7 +24,7 @@ MODEL_HELP = (
 KEY = "STRUCTURED_API_KEY"
 
 KEEP_ALIVE = 75
-"""Seconds for which a connection stays open that says nothing: longer than those of proxies, which then close first."""
+"""Seconds for which an idle connection stays open: longer than in proxies, which then close it first."""
 
 TURN = 0.001
 """Seconds for which a thread keeps the interpreter while others wait for it; Python's own are five times as many. While
@@ -46,7 +46,7 @@ def serve(  # noqa: PLR0913  the options of the command
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to listen at.")] = 8000,
     api_key: Annotated[
         str | None,
-        typer.Option(envvar=KEY, show_envvar=True, help="What clients must send as `Authorization: Bearer`."),
+        typer.Option(envvar=KEY, show_envvar=True, help="The key that clients send as `Authorization: Bearer`."),
     ] = None,
     running: Annotated[int, typer.Option(min=1, help="Requests that are answered at a time, in one batch.")] = 32,
     waiting: Annotated[int, typer.Option(min=0, help="Requests that may wait; others get 429.")] = 256,
@@ -100,10 +100,10 @@ def _check_port(host: str, port: int) -> None:
     """Raise OSError if nothing can listen there: it is tried before the model is loaded, which takes long."""
     try:
         for family, kind, protocol, _, where in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-            with socket.socket(family, kind, protocol) as one:
+            with socket.socket(family, kind, protocol) as probe:
                 if os.name == "posix":  # as servers do: connections that have ended hold no port
-                    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                one.bind(where)
+                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(where)
     except OSError as error:
         if error.errno == errno.EADDRNOTAVAIL:  # of a family that this machine lacks; the server sees to that
             return
@@ -115,27 +115,27 @@ def _loaded(name: str | None) -> "LanguageModel":
     """Return the model that is served. Raises ModelError, also for one behind a server."""
     from structured.models import load_model
 
-    found = os.environ.get("STRUCTURED_MODEL") if name is None else name
-    if is_address(found):
+    source = os.environ.get("STRUCTURED_MODEL") if name is None else name
+    if is_address(source):
         who = "STRUCTURED_MODEL names" if name is None else "--model names"
         raise ModelError(
-            f"{who} {found}, a model that a server has already. `structured serve` loads one itself: pass --model with "
-            "a hub id, a folder, a GGUF file, smollm2 or smollm2-extract."
+            f"{who} {source}, a model that a server has already. `structured serve` loads one itself: pass --model "
+            "with a hub id, a folder, a GGUF file, smollm2 or smollm2-extract."
         )
     return load_model(name)
 
 
-def _named(given: str) -> tuple[str, Any]:
+def _named(option: str) -> tuple[str, Any]:
     """Return the name and the type of an option: `invoice=shop.py:Invoice`."""
-    name, equals, target = given.partition("=")
+    name, equals, target = option.partition("=")
     if not equals or not name:
-        raise typer.BadParameter(f"{given!r} has no name. Write NAME=MODULE:TYPE.", param_hint="--type")
+        raise typer.BadParameter(f"{option!r} has no name. Write NAME=MODULE:TYPE.", param_hint="--type")
     return name, load_target(target)
 
 
-def _named_types(given: list[str]) -> dict[str, Any]:
+def _named_types(options: list[str]) -> dict[str, Any]:
     """Return the types of the options by their names."""
-    pairs = [_named(one) for one in given]
+    pairs = [_named(option) for option in options]
     names = [name for name, _ in pairs]
     for name in names:
         if names.count(name) > 1:

@@ -41,14 +41,14 @@ def _load(target: str) -> object:
     source, colon, name = target.rpartition(":")
     if not colon or not source or not name:
         raise typer.BadParameter(f"{target!r} names no type. Write module:Type, or path/to/file.py:Type.")
-    found: object = _load_module(source)
+    value: object = _load_module(source)
     for part in name.split("."):
-        if not hasattr(found, part):
-            near = get_close_matches(part, [known for known in dir(found) if not known.startswith("_")])
+        if not hasattr(value, part):
+            near = get_close_matches(part, [member for member in dir(value) if not member.startswith("_")])
             hint = f" Is it {' or '.join(near)}?" if near else ""
             raise typer.BadParameter(f"There is no {part!r} in {source!r}.{hint}")
-        found = getattr(found, part)
-    return found
+        value = getattr(value, part)
+    return value
 
 
 def _load_module(source: str) -> ModuleType:
@@ -115,12 +115,12 @@ def read_type(
 
 @dataclass(frozen=True)
 class TypeArgument:
-    """The type as a command names it, to be read here and wherever else it is needed.
+    """The type as a command names it, which each process reads for itself.
 
     Attributes:
-        target: What names it; None if it is written.
-        written: What it is written as, by the names of `read_type`.
-        many: Whether a list of them is wanted.
+        target: The name of the type; None if an option has the type.
+        written: The options that have it, by the parameters of `read_type`.
+        many: Whether the type is a list of it.
     """
 
     target: str | None
@@ -129,8 +129,8 @@ class TypeArgument:
 
     def read(self) -> Any:
         """Return the type. Raises `typer.BadParameter`."""
-        found = read_type(self.target, **self.written)
-        return _listed(found) if self.many else found
+        output_type = read_type(self.target, **self.written)
+        return _listed(output_type) if self.many else output_type
 
 
 def _listed(output_type: Any) -> Any:

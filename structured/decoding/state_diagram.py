@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from structured.models.load import VocabularySource
 
 MAX_STATES = 40
-"""States that are shown unless more are asked for."""
+"""States that are shown by default."""
 
 MAX_LISTED = 24
 """Tokens that `str` lists."""
@@ -77,7 +77,7 @@ class AllowedTokens:
 
 
 class TokenStep(NamedTuple):
-    """One token of a text: where it leads, and what else was allowed.
+    """One token of a text: the state after it, and how many tokens were allowed.
 
     Attributes:
         token_id: The id of the token.
@@ -99,13 +99,13 @@ class TokenStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TokenWalk:
-    """The way of a text through the states, token by token, and what may follow it."""
+    """The way of a text through the states, token by token, and the tokens that may follow it."""
 
     steps: tuple[TokenStep, ...]
     end: AllowedTokens
 
     def __str__(self) -> str:
-        """Return the steps as a table, and below it what may follow."""
+        """Return the steps as a table, and below it the tokens that may follow."""
         rows = [("token", "id", "bytes", "state", "allowed", "place")]
         rows += [
             (
@@ -129,7 +129,7 @@ class TokenWalk:
 
 @dataclass(frozen=True, eq=False)
 class StateDiagram:
-    """The automaton of a type: its states, and what leads from one to another. A notebook shows it as a table.
+    """The automaton of a type: its states and arrows. A notebook shows it as a table.
 
     Attributes:
         name: The name of the type.
@@ -263,7 +263,7 @@ def inspect_automaton(
 
 
 def allowed_after(index: Index, state: int, name: str) -> AllowedTokens:
-    """Return what may follow a state of an index, which is called by a name."""
+    """Return the tokens that may follow a state of an index; `name` is how people call it."""
     ids = np.flatnonzero(unpack(index.canonical_mask(state), index.vocabulary.size)).tolist()
     tokens = {one: token for one in ids if (token := index.vocabulary.tokens[one]) is not None}
     forced = index.forced_bytes(state).decode(errors="replace")
@@ -307,7 +307,7 @@ def state_after(index: Index, data: bytes) -> int:
 
 
 def _check(index: Index, data: bytes) -> None:
-    """Raise ValueError if no text begins with some bytes, with what does."""
+    """Raise ValueError if no text begins with some bytes, with the longest beginning that one has."""
     if state_after(index, data) != DEAD:
         return
     good = next(count for count in range(len(data), -1, -1) if state_after(index, data[:count]) != DEAD)

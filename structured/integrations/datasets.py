@@ -28,9 +28,6 @@ from structured.extraction.output.columns import (
     UnfitError,
     pyarrow,
 )
-from structured.models.checkpoints import refuse_address
-from structured.models.load import find_model
-from structured.models.remote.address import is_address
 from structured.output_types.json_output import DEFAULT_LAYOUT
 from structured.output_types.output_type import check_interface
 from structured.output_types.resolve import resolve_type
@@ -46,7 +43,7 @@ ROWS = 1_000
 
 
 Columns = Literal["typed", "json"]
-"""What the new columns hold: values of Arrow types, or JSON as text."""
+"""The cells of the new columns: values of Arrow types, or JSON as text."""
 
 _EVIDENCE = Struct({"span": List(INTEGER), "match": TEXT, "confidence": FLOAT, "agreement": FLOAT, "page": INTEGER})
 _ERROR = Struct({"kind": TEXT, "message": TEXT, "fields": JSON})
@@ -68,7 +65,7 @@ class TableExtractor:
         self._columns = columns
 
     def __call__(self, table: Any) -> Any:
-        """Return a `pyarrow.Table` with the new columns. Raises what the model raises."""
+        """Return a `pyarrow.Table` with the new columns. Raises the errors of the model."""
         check_columns(table.column_names, self._column, self._columns)
         arrow = pyarrow()
         cells = self._cells(table[self._column].to_pylist())
@@ -77,12 +74,12 @@ class TableExtractor:
         return table
 
     def answer_lists(self, table: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-        """Return the new columns for a table of lists. Raises what the model raises."""
+        """Return the new columns for a table of lists. Raises the errors of the model."""
         check_columns([*table], self._column, self._columns)
         return self._cells(table[self._column])
 
     def _cells(self, texts: list[Any]) -> dict[str, list[Any]]:
-        """Return what the new columns have for some texts."""
+        """Return the cells of the new columns for some texts."""
         results = self._extractor.results(map(_document, texts), progress=False, named="the text")
         rows = [self._row(result) for result in sorted(results, key=lambda result: result.position)]
         return {name: [row[name] for row in rows] for name in self._columns}
@@ -109,12 +106,12 @@ def _document(cell: Any) -> DocumentLike:
     """Return a cell as a document: a list in a column is no chat, and two texts in one are no id with its text."""
     if isinstance(cell, list | tuple):
         return PromptError(f"The text is a {type(cell).__name__}, not text. Name a column of texts: column=….")
-    known: DocumentLike = cell  # whatever else it is, the run says
+    known: DocumentLike = cell  # the run refuses whatever is no document
     return known
 
 
 def _without_id(error: dict[str, Any]) -> dict[str, Any]:
-    """Return an error without what names its document: rows have no ids."""
+    """Return an error without the id of its document: rows have none."""
     fields = {name: value for name, value in error.get("fields", {}).items() if (name, value) != ("id", "")}
     others = {name: value for name, value in error.items() if name != "fields"}
     return {**others, "fields": fields} if fields else others
@@ -169,7 +166,7 @@ def extract_dataset(
     library = _datasets()
     if not isinstance(dataset, library.Dataset | library.IterableDataset):
         raise TypeError(f"The dataset is {shown(dataset)}. Pass a Dataset or an IterableDataset: dataset['train'].")
-    options = table_options(options)
+    options = checked_options(options)
     found = added_columns(output_type, options, columns)
     found = {name: _without_maps(one) for name, one in found.items()}
     known = dataset.column_names
@@ -239,39 +236,13 @@ def _datasets() -> Any:
     return datasets
 
 
-_OF_BATCHES: Mapping[str, str] = {
-    "errors": "Each row that fails has its error in the column `error`, and costs no other.",
-    "output": "Write the dataset that is returned.",
-    "progress": "The dataset shows its own.",
-    "resume": "Leave out rows that are done before.",
-}
-"""What to do in place of arguments that other calls have and datasets have not."""
-
-
-def table_options(options: Options) -> Options:
-    """Return options as they are kept. Raises TypeError, ValueError, and ModelError for an address that is none.
-
-    Other models are looked for where they are loaded.
-    """
-    for name, remedy in _OF_BATCHES.items():
-        if name in options:
-            raise TypeError(f"{name} belongs to other calls, and extract_dataset does not take it. {remedy}")
-    kept = checked_options(options)
-    named = kept.get("model")
-    if isinstance(named, str) and is_address(named):
-        find_model(named)
-    elif isinstance(named, str):
-        refuse_address(named)
-    return kept
-
-
 def added_columns(output_type: object, options: Options, columns: Columns) -> dict[str, Column]:
-    """Return the columns that are added for a type. Raises what concerns the type, before an actor is started."""
+    """Return the columns that are added for a type. Raises the errors of the type."""
     one_of(get_args(Columns))("columns", columns)
     missing, grounded = options.get("allow_missing"), options.get("grounded")
-    wanted = resolve_type(output_type, missing, options.get("layout", DEFAULT_LAYOUT), grounded=grounded)
-    check_interface(wanted)
-    typed = {"value": column_of(wanted), "missing": List(TEXT), "evidence": Map(_EVIDENCE), "error": _ERROR}
+    resolved = resolve_type(output_type, missing, options.get("layout", DEFAULT_LAYOUT), grounded=grounded)
+    check_interface(resolved)
+    typed = {"value": column_of(resolved), "missing": List(TEXT), "evidence": Map(_EVIDENCE), "error": _ERROR}
     return typed if columns == "typed" else dict.fromkeys(typed, JSON)
 
 

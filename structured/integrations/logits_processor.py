@@ -1,4 +1,4 @@
-"""A logits processor for the loops of transformers: it guides what they write by a type.
+"""A logits processor for the loops of transformers: answers follow a type.
 
 `model.generate` of transformers, pipelines and loops like them call it before each token with all that is written and
 the scores of what may follow. They sort rows as they like: beams fork and end, speculation rolls back. So nothing is
@@ -8,6 +8,7 @@ there before. A call in which some row is no such step is the first of another l
 
 import copy
 from collections.abc import Iterable
+from functools import partial
 from hashlib import blake2b
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, Union, cast
@@ -102,7 +103,7 @@ class GuidedLogitsProcessor(Generic[T]):
         self.max_tokens = count(1)("max_tokens", max_tokens)
         self.stop_repetition = flag("stop_repetition", stop_repetition)
         self.cache = flag("cache", cache)
-        self._given = {
+        self._given: dict[str, Any] = {
             "output_type": output_type,
             "source": source,
             "max_tokens": self.max_tokens,
@@ -125,7 +126,7 @@ class GuidedLogitsProcessor(Generic[T]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         check_picklable(repr(self), self._given)
-        return _made, (type(self), self._given)
+        return partial(type(self), **self._given), ()
 
     def __copy__(self) -> Self:
         twin = object.__new__(type(self))
@@ -133,7 +134,7 @@ class GuidedLogitsProcessor(Generic[T]):
         return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return copy.copy(self)  # what is in it never changes, but for which places are known
+        return copy.copy(self)  # its parts never change, but for the known places
 
     def __call__(self, input_ids: "torch.Tensor", scores: "torch.Tensor") -> "torch.Tensor":
         """Return the scores with -inf for whatever may not follow.
@@ -189,11 +190,11 @@ class GuidedLogitsProcessor(Generic[T]):
         return repeated not in self._prompt_texts[row]
 
     def texts(self, sequences: "torch.Tensor") -> list[str]:
-        """Return the answers in what a loop has written last, prompts included; shape (rows, width)."""
+        """Return the answers in the last sequences of a loop, prompts included; shape (rows, width)."""
         return [_decode(self.index.vocabulary, answer) for answer in self._answers(sequences)]
 
     def read(self, sequences: "torch.Tensor") -> list[T]:
-        """Return the instances in what a loop has written last, prompts included; shape (rows, width).
+        """Return the instances in the last sequences of a loop, prompts included; shape (rows, width).
 
         Raises BatchError, which holds the others, if some are none. Its `errors` tell why: IncompleteError where the
         loop stopped too early, ModelError where it wrote what was forbidden, and GenerationError where the type's own
@@ -242,7 +243,7 @@ class GuidedLogitsProcessor(Generic[T]):
             )
 
     def _answers(self, sequences: "torch.Tensor") -> list[list[int]]:
-        """Return the tokens behind the prompts in what a loop has written last."""
+        """Return the tokens behind the prompts in the last sequences of a loop."""
         if self._prompts is None or sequences.ndim != 2 or sequences.shape[1] < self._prompts.shape[1]:
             raise ModelError(
                 f"These are no rows that begin with the prompts of the last call. Pass what generate() returned for "
@@ -252,7 +253,7 @@ class GuidedLogitsProcessor(Generic[T]):
         return answers
 
     def _interrupted(self, row: int, answer: list[int]) -> StructuredError | None:
-        """Return why an answer is none before any validator has a say: it was cut off, or holds what was forbidden."""
+        """Return the error of an answer that was cut off, or that holds a masked token; None for others."""
         vocabulary, place = self.index.vocabulary, self._start
         for position, token_id in enumerate(answer):
             before, place = place, place.after(token_id)
@@ -264,7 +265,7 @@ class GuidedLogitsProcessor(Generic[T]):
                     f"{_decode(vocabulary, answer[:position])[-60:]!r}. Put the processor last, and of sampled beams, "
                     "which fill up with such texts, take the best."
                 )
-            answer, place = answer[:position], before  # what is left is padding
+            answer, place = answer[:position], before  # the rest is padding
             break
         if place.guide is None or place.guide.finished or (place.may_end and not place.guide.tokens_left):
             return None
@@ -273,7 +274,7 @@ class GuidedLogitsProcessor(Generic[T]):
         )
 
     def _find(self, input_ids: "torch.Tensor") -> "list[_Place]":
-        """Return where each row stands; where they are no step behind rows that were there before, they are prompts.
+        """Return the place of each row. Rows that are no step behind earlier rows are prompts.
 
         So they are if none is a text of the type behind the last prompts. Beam search has single ones that are not,
         and drops them.
@@ -305,7 +306,7 @@ class GuidedLogitsProcessor(Generic[T]):
 
 
 class _Place:
-    """Where a text stands: under its guide, or behind its end, or astray. It never changes."""
+    """The place of a text: under its guide, behind its end, or invalid. It never changes."""
 
     __slots__ = ("guide", "is_invalid", "may_end", "written")
 
@@ -338,18 +339,13 @@ class _Place:
         return _Place(twin, written[-MAX_LOOKED_AT:])
 
 
-def _made(kind: Any, given: dict[str, Any]) -> Any:
-    """Return a processor that was pickled."""
-    return kind(**given)
-
-
 def _spells(vocabulary: Vocabulary, token_id: int) -> bool:
-    """Tell whether a token stands for text, as padding does not."""
+    """Tell whether a token has text, as padding has not."""
     return token_id < vocabulary.size and bool(vocabulary.tokens[token_id])
 
 
 def _keys(answer: NDArray[np.int64]) -> tuple[bytes, bytes]:
-    """Return what an answer without its last token is known by, and what it is known by itself."""
+    """Return the digests of an answer without its last token, and of the whole answer."""
     digest = blake2b(answer[:-1].tobytes(), digest_size=16)
     parent = digest.digest()
     digest.update(answer[-1:].tobytes())

@@ -11,6 +11,7 @@ Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/
 import json
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -37,7 +38,7 @@ from structured.extraction.events import (
 )
 
 PROVIDER = "structured"
-"""What the conventions call the provider: the model runs in this process."""
+"""The provider, in the terms of the conventions: the model runs in this process."""
 
 SECONDS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
 """The bounds of the histogram of durations, as the conventions advise."""
@@ -67,7 +68,7 @@ class Traces:
     """
 
     def __init__(self, tracer: Tracer | None = None, meter: Meter | None = None, *, contents: bool = False) -> None:
-        self._given = tracer, meter, flag("contents", contents)
+        self._given: dict[str, Any] = {"tracer": tracer, "meter": meter, "contents": flag("contents", contents)}
         self._contents = contents
         self._tracer = tracer or trace.get_tracer("structured")
         meter = meter or metrics.get_meter("structured")
@@ -90,10 +91,10 @@ class Traces:
         return f"Traces(contents={self._contents})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _traces, self._given
+        return partial(Traces, **self._given), ()
 
     def __call__(self, event: Event) -> None:
-        """Turn an event into what it is the start or the end of."""
+        """Start or end the span of an event."""
         match event:
             case BatchStarted():
                 batch = _Batch(self._tracer, self._duration, self._usage, self._contents, event)
@@ -107,11 +108,6 @@ class Traces:
                 batch.end(event)
             case _:
                 self._batches[event.batch].take(event)
-
-
-def _traces(tracer: Tracer | None, meter: Meter | None, contents: bool) -> Traces:
-    """Return a listener that was pickled."""
-    return Traces(tracer, meter, contents=contents)
 
 
 class _Batch:
@@ -130,7 +126,7 @@ class _Batch:
     def take(
         self, event: DocumentStarted | AttemptWritten | AnswerRejected | DocumentAccepted | DocumentFailed
     ) -> None:
-        """Take what happened to a document."""
+        """Record an event of a document."""
         match event:
             case DocumentStarted(position):
                 self._documents[position] = _Document(self._start_document(event), event)
@@ -150,7 +146,7 @@ class _Batch:
                 document.span.end(self._at(event.time))
 
     def end(self, event: BatchEnded) -> None:
-        """End the batch, and what is under way in it."""
+        """End the batch and its open documents."""
         for document in self._documents.values():
             self._end_attempt(document)
             if event.error is not None:
@@ -200,7 +196,7 @@ class _Batch:
             self._usage.record(tokens, request | {"gen_ai.token.type": kind}, around)
 
     def _response(self, attempt: AttemptWritten) -> dict[str, Any]:
-        """Return the attributes of what was written."""
+        """Return the attributes of an attempt."""
         reasons = ["length" if one.shortened else "stop" for one in attempt.generations]
         found: dict[str, Any] = {
             "gen_ai.response.finish_reasons": reasons,
@@ -249,6 +245,6 @@ def _kind(error: BaseException) -> str:
 
 
 def _fail(span: Span, error: BaseException, *, told: bool) -> None:
-    """Say of a span why it failed; what an error says may quote the document."""
+    """Record the error of a span; its message may quote the document."""
     span.set_attribute("error.type", _kind(error))
     span.set_status(Status(StatusCode.ERROR, str(error) if told else None))

@@ -36,19 +36,18 @@ from structured.output_types.resolve import resolve_type
 from structured.results.result import Provenance
 
 ROWS = 64
-"""Documents that an actor is given at once, unless the caller says otherwise."""
+"""Documents that an actor is given at once."""
+
+NUM_CPUS = 1
+"""Cores that Ray reserves for an actor, which are also the threads that it computes with."""
 
 TRIES = 3
 """Times that some documents are given to another process when the one that was at them dies."""
 
 
-_SHARE = number(lambda share: 0 <= share < float("inf"), "0 or greater")
-"""Checks what an actor reserves of cores or GPUs."""
-
-
 @dataclass(frozen=True)
 class Request:
-    """What is asked of each document.
+    """The type and the options of a batch.
 
     Attributes:
         make_type: Returns the type: each process calls it for itself, since types with code of their own do not travel.
@@ -59,7 +58,7 @@ class Request:
     options: Options
 
     def check(self, given: object) -> None:
-        """Check the type, read here, and the options, without a model. Raises what concerns them."""
+        """Check the type, read here, and the options, without a model. Raises the errors of both."""
         options = checked_options(self.options)
         missing, grounded = options.get("allow_missing"), options.get("grounded")
         wanted = resolve_type(given, missing, options.get("layout", DEFAULT_LAYOUT), grounded=grounded)
@@ -69,43 +68,37 @@ class Request:
 
 @dataclass(frozen=True)
 class Actors:
-    """How many processes answer, and what Ray reserves for each of them.
+    """The number of actors, and the GPUs that Ray reserves for each of them.
 
     Attributes:
-        concurrency: The number of actors. Those that there is no room for are waited for by nobody.
+        concurrency: The number of actors. Actors that find no room are not waited for.
         num_gpus: The GPUs for each actor; a part of one if several are to share it.
-        num_cpus: The cores for each actor, which are also the threads that it computes with.
-        rows: The documents that an actor is given at once.
     """
 
     concurrency: int = 1
     num_gpus: float = 0
-    num_cpus: float = 1
-    rows: int = ROWS
 
     def __post_init__(self) -> None:
         count(1)("concurrency", self.concurrency)
-        _SHARE("num_gpus", self.num_gpus)
-        _SHARE("num_cpus", self.num_cpus)
-        count(1)("rows", self.rows)
+        number(lambda share: 0 <= share < float("inf"), "0 or greater")("num_gpus", self.num_gpus)
 
 
-class Answered(NamedTuple):
-    """What an actor made of some documents."""
+class ActorOutput(NamedTuple):
+    """The records that an actor wrote for some documents, and its warnings."""
 
     lines: list[bytes]
     """The record of each, as a line."""
     warned: list[StructuredWarning]
-    """What it warned of, which is said where the user is."""
+    """The warnings of the actor, which the user's process repeats."""
 
 
 class BatchActor:
-    """What a process does: it holds one model and one type, and writes the records of documents.
+    """An actor: it holds one model and one type, and writes the records of documents.
 
     Parameters:
-        request: What is asked.
+        request: The type and the options.
         folder: The working directory of the user, where there is one.
-        path: Where modules are looked for besides.
+        path: Further folders of modules.
     """
 
     def __init__(self, request: Request, folder: str, path: list[str]) -> None:
@@ -120,19 +113,19 @@ class BatchActor:
         return Extractor[Any](request.make_type(), **request.options)
 
     def provenance(self) -> tuple[Provenance, list[StructuredWarning]]:
-        """Return what decides the answers, and what was warned of. Raises what `Extractor` raises."""
-        with _warned() as warned:
-            return self._extractor.provenance, warned
+        """Return the provenance of the answers, and the warnings. Raises the errors of `Extractor`."""
+        with _recorded_warnings() as recorded:
+            return self._extractor.provenance, recorded
 
-    def answer(self, documents: list[DocumentLike]) -> Answered:
-        """Return the records of documents. Raises what the model raises."""
+    def answer(self, documents: list[DocumentLike]) -> ActorOutput:
+        """Return the records of documents. Raises the errors of the model."""
         stream = BytesIO()
-        with _warned() as warned:
+        with _recorded_warnings() as recorded:
             write_results_of(self._extractor, documents, stream, resume="continue", progress=False)
-        return Answered(stream.getvalue().splitlines(keepends=True), warned)
+        return ActorOutput(stream.getvalue().splitlines(keepends=True), recorded)
 
 
-def write_batch_by_actors(  # noqa: PLR0913  what is asked, and what becomes of it
+def write_batch_by_actors(  # noqa: PLR0913  the batch, its output and its observers
     request: Request,
     documents: Iterable[DocumentLike],
     output: Output,
@@ -149,7 +142,7 @@ def write_batch_by_actors(  # noqa: PLR0913  what is asked, and what becomes of 
     machine. An actor that dies is replaced, and what it was at is done again; each document has one record.
 
     Parameters:
-        request: What is asked.
+        request: The type and the options.
         documents: The documents, which are read here, as they are needed.
         output: As for `write_results`.
         actors: How many processes answer.
@@ -174,7 +167,7 @@ def write_batch_by_actors(  # noqa: PLR0913  what is asked, and what becomes of 
         unwritten = Unwritten(sink, state)
         try:
             with showing(state, progress):
-                for line in pool.lines(_sent(unwritten.each(documents), state), actors.rows):
+                for line in pool.lines(_sent(unwritten.each(documents), state)):
                     sink.append(line)
                     record = read_line(line)
                     state.done += 1
@@ -186,24 +179,20 @@ def write_batch_by_actors(  # noqa: PLR0913  what is asked, and what becomes of 
     return Written(state.done, state.failed, unwritten.before, sink.failed)
 
 
-def _sent(found: Iterable[Identified | None], state: BatchState) -> Iterator[DocumentLike]:
+def _sent(unwritten: Iterable[Identified | None], state: BatchState) -> Iterator[DocumentLike]:
     """Yield documents as an actor gets them: read, with their id, or the error of one that cannot be read."""
-    for one in found:
-        if one is not None:
-            state.read += 1
-            yield _as_read(one)
-
-
-def _as_read(found: Identified) -> DocumentLike:
-    try:
-        return read_document(found.work)
-    except PromptError as error:
-        error.id = found.document.id
-        return error
+    for identified in filter(None, unwritten):
+        state.read += 1
+        try:
+            document: DocumentLike = read_document(identified.work)
+        except PromptError as error:
+            error.id = identified.document.id
+            document = error
+        yield document
 
 
 class _Pool:
-    """Actors of a cluster, and what they said while they started."""
+    """The actors of a cluster."""
 
     def __init__(self, ray: Any, actors: list[Any]) -> None:
         self._ray = ray
@@ -211,31 +200,31 @@ class _Pool:
         self._free = {actor.provenance.remote(): actor for actor in actors}
 
     def provenance(self) -> Provenance:
-        """Return what decides the answers, as the first actor says that is ready."""
+        """Return the provenance of the answers, from the first actor that is ready."""
         (first,), _ = self._ray.wait([*self._free])
         provenance, warned = self._got(first)
         self._say(warned)
         assert isinstance(provenance, Provenance)
         return provenance
 
-    def lines(self, documents: Iterator[DocumentLike], rows: int) -> Iterator[bytes]:
+    def lines(self, documents: Iterator[DocumentLike]) -> Iterator[bytes]:
         """Yield the records of documents as soon as an actor has them, in no order."""
         busy: dict[Any, Any] = {}
         is_over = False
         while busy or not is_over:
             (first,), _ = self._ray.wait([*busy, *self._free])
             found = self._got(first)
-            if isinstance(found, Answered):
+            if isinstance(found, ActorOutput):
                 yield from found.lines
                 self._say(found.warned)
             actor = busy.pop(first, None) or self._free.pop(first)
-            given = list(islice(documents, rows))
+            given = list(islice(documents, ROWS))
             if given:
                 busy[actor.answer.remote(given)] = actor
             is_over = is_over or not given
 
     def _got(self, reference: Any) -> Any:
-        """Return what an actor returned. Raises what it raised, as it was."""
+        """Return the result of a remote call. Raises the error of the actor itself."""
         from ray.exceptions import RayError, RayTaskError
 
         try:
@@ -252,7 +241,7 @@ class _Pool:
             ) from error
 
     def _say(self, warned: list[StructuredWarning]) -> None:
-        """Warn of what an actor warned of, once."""
+        """Repeat the warnings of an actor, each of them once."""
         for warning in warned:
             if str(warning) not in self._warned:
                 self._warned.add(str(warning))
@@ -269,17 +258,17 @@ def _pool(request: Request, actors: Actors) -> Iterator[_Pool]:
     is_ours = not ray.is_initialized()
     if is_ours:
         ray.init(log_to_driver=False, logging_level="ERROR")
-    _warn_of_room(ray.cluster_resources(), {"GPU": actors.num_gpus, "CPU": actors.num_cpus})
+    _warn_of_room(ray.cluster_resources(), {"GPU": actors.num_gpus, "CPU": NUM_CPUS})
     try:
-        kind = ray.remote(num_cpus=actors.num_cpus, num_gpus=actors.num_gpus, max_restarts=-1, max_task_retries=TRIES)(
+        kind = ray.remote(num_cpus=NUM_CPUS, num_gpus=actors.num_gpus, max_restarts=-1, max_task_retries=TRIES)(
             BatchActor
         )
         where = str(Path.cwd()), [one for one in sys.path if one]
-        started = [kind.remote(request, *where) for _ in range(actors.concurrency)]
+        pool = [kind.remote(request, *where) for _ in range(actors.concurrency)]
         try:
-            yield _Pool(ray, started)
+            yield _Pool(ray, pool)
         finally:
-            for actor in started:
+            for actor in pool:
                 ray.kill(actor)
     finally:
         if is_ours:
@@ -299,10 +288,10 @@ def _warn_of_room(there: Mapping[str, float], needed: Mapping[str, float]) -> No
 
 
 @contextmanager
-def _warned() -> Iterator[list[StructuredWarning]]:
-    """Keep what the library warns of."""
-    told: list[StructuredWarning] = []
+def _recorded_warnings() -> Iterator[list[StructuredWarning]]:
+    """Record the warnings of the library."""
+    recorded: list[StructuredWarning] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        yield told
-        told.extend(one.message for one in caught if isinstance(one.message, StructuredWarning))
+        yield recorded
+        recorded.extend(one.message for one in caught if isinstance(one.message, StructuredWarning))

@@ -1,4 +1,4 @@
-"""Jobs: what is done with many documents and their extractions."""
+"""Jobs over many results: evaluation, the review page and flat tables."""
 
 from structured.jobs.evaluation import Evaluation
 

@@ -1,7 +1,7 @@
 """The call that evaluates: an extractor on documents with right answers, or answers that are there already."""
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -21,7 +21,7 @@ from structured.results.comparison import Compare, Comparison, can_be_key
 from structured.results.result import Result, instance_of
 
 
-def evaluate(  # noqa: PLR0913  what is compared, and how
+def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
     answers: Extractor[Any] | Iterable[Any],
     gold: GoldLike,
     *,
@@ -73,33 +73,35 @@ def evaluate(  # noqa: PLR0913  what is compared, and how
         raise ValueError(f"samples is {shown(samples)}; it must be a whole number of at least 1.")
     extractor = answers if isinstance(answers, Extractor) else None
     given = [] if isinstance(answers, Extractor) else _listed(answers)
-    known = _known_type(extractor, given, gold, output_type)
-    right = list(read_gold(gold, known))
+    resolved = _known_type(extractor, given, gold, output_type)
+    right = list(read_gold(gold, resolved))
     if not right:
         raise ValueError("The gold has no documents. Pass at least one.")
-    root = None if known is None else known.root
+    root = None if resolved is None else resolved.root
     if keys is None:
-        keys = [] if known is None else [one for one in key_fields(known) if can_be_key(one)]
+        keys = [] if resolved is None else list(filter(can_be_key, key_fields(resolved)))
     comparison = Comparison(root, compare, keys)
     started = perf_counter()
     ids: dict[str, int] = {}
     anchors = [document_id(_text_of(one.document.text), ids) for one in right]
     unmatched = 0
     if extractor is not None:
-        found: Iterable[tuple[int, Any]] = _asked(extractor, right, progress)
+        documents = [one.given for one in right]
+        results = extractor.results(documents, progress=progress)
+        found: Iterable[tuple[int, Any]] = ((result.position, result) for result in results)
     else:
         placed = _placed(given, right, anchors)
         unmatched = len(given) - sum(place is not None for place, _ in placed)
         found = [(place, answer) for place, answer in placed if place is not None]
     scores: dict[int, DocumentScore] = {}
     for place, answer in found:
-        scores[place] = _score(right[place], anchors[place], answer, comparison, known)
+        scores[place] = _score(right[place], anchors[place], answer, comparison, resolved)
     for place in range(len(right)):
         if place not in scores:
             error = LookupError("there is no result of this document")
-            scores[place] = _score(right[place], anchors[place], error, comparison, known)
+            scores[place] = _score(right[place], anchors[place], error, comparison, resolved)
     return Evaluation(
-        "" if known is None else known.name,
+        "" if resolved is None else resolved.name,
         "" if extractor is None else extractor.model.name,
         tuple(scores[place] for place in range(len(right))),
         compare if isinstance(compare, str) else dict(compare),
@@ -120,7 +122,7 @@ def _listed(answers: object) -> list[Any]:
 def _known_type(
     extractor: Extractor[Any] | None, given: Sequence[Any], gold: GoldLike, output_type: object
 ) -> OutputType[Any] | None:
-    """Return the type of the answers; None if nothing tells it."""
+    """Return the type of the answers; None if it is unknown."""
     if output_type is not None:
         return resolve_type(output_type)
     if extractor is not None:
@@ -132,7 +134,7 @@ def _known_type(
 
 
 def _has_class(value: object) -> bool:
-    """Tell whether a value is of a class that says more than plain data do, or holds such values."""
+    """Tell whether a value is of a class other than those of plain data, or holds such values."""
     if isinstance(value, dict):
         return any(map(_has_class, value.values()))
     if isinstance(value, list | tuple | set | frozenset):
@@ -142,13 +144,6 @@ def _has_class(value: object) -> bool:
 
 def _value(answer: object) -> Any:
     return instance_of(answer) if isinstance(answer, Result) else answer
-
-
-def _asked(extractor: Extractor[Any], gold: Sequence[Gold], progress: bool | None) -> Iterator[tuple[int, Any]]:
-    """Yield the answers of an extractor with the places of their documents."""
-    documents = [one.given for one in gold]
-    for result in extractor.results(documents, progress=progress):
-        yield result.position, result
 
 
 def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) -> list[tuple[int | None, Any]]:
@@ -162,7 +157,7 @@ def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) 
         return list(enumerate(given))
     by_name: dict[str, deque[int]] = defaultdict(deque)
     for place, one in enumerate(gold):
-        for name in {one.document.id, _plain(anchors[place])} - {""}:
+        for name in {one.document.id, anchors[place].partition("-")[0]} - {""}:  # the digest alone
             by_name[name].append(place)
     taken: set[int] = set()
     placed = []
@@ -176,21 +171,12 @@ def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) 
 
 
 def _names(result: Result[Any]) -> list[str]:
-    """Return what may name the document of a result in the gold: its id, or the digest of its text."""
-    return [name for name in (result.id, _digest(result.document) if result.document else "") if name]
-
-
-def _digest(text: str) -> str:
-    return document_id(text, {})
-
-
-def _plain(anchor: str) -> str:
-    """Return the digest in the id of a document, which more of the same have a number behind."""
-    return anchor.partition("-")[0]
+    """Return the names that a result's document may have in the gold: its id, and the digest of its text."""
+    return [name for name in (result.id, document_id(result.document, {}) if result.document else "") if name]
 
 
 def _text_of(document: object) -> str:
-    """Return the text of a document; of a chat, all that the user says, as the extraction has it."""
+    """Return the text of a document; of a chat, that of the user, as in the extraction."""
     if is_messages(document):
         try:
             return Conversation.read(document).document
@@ -202,14 +188,14 @@ def _text_of(document: object) -> str:
 def _score(
     gold: Gold, anchor: str, answer: Any, comparison: Comparison, output_type: OutputType[Any] | None
 ) -> DocumentScore:
-    """Return what became of a document; an answer that the type does not write is an error, too."""
+    """Return the score of a document; an answer that the type does not write is an error, too."""
     result = answer if isinstance(answer, Result) else None
     error = answer if isinstance(answer, BaseException) else None if result is None else result.error
     data = None
     if error is None:
         try:
             data = answer_data(answer, output_type)
-        except Exception as wrong:  # noqa: BLE001  what a validator of the type's author raises
+        except Exception as wrong:  # noqa: BLE001  a validator of the type's author
             error = wrong
     values = compared_values(
         comparison.pairs(gold.data, data),

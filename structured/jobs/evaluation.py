@@ -8,6 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from pydantic import TypeAdapter, ValidationError
+
 from structured.errors.values import counted, message
 from structured.jobs.figures import (
     FieldScore,
@@ -21,6 +23,7 @@ from structured.jobs.figures import (
     of_documents,
 )
 from structured.jobs.scores import DocumentScore
+from structured.output_types.paths import steps_to_path
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -33,7 +36,7 @@ class Evaluation(Scores):
     Attributes:
         type: The name of the type; empty if it is not known.
         model: The name of the model, likewise.
-        documents: What became of each document, in the order of the gold.
+        documents: The score of each document, in the order of the gold.
         rules: The rule for texts, or those of fields: `compare` of `evaluate`.
         keys: The fields that items of lists are matched by.
         samples: The draws that intervals are made of.
@@ -59,14 +62,14 @@ class Evaluation(Scores):
         return Difference(self, other)
 
     def to_json(self) -> str:
-        """Return the evaluation as one JSON object: its figures for readers, and what they are made of."""
+        """Return the evaluation as one JSON object: its figures for readers, and the scores behind them."""
         written = {
             "type": self.type,
             "model": self.model,
             "figures": {name: asdict(one) for name, one in self.figures.items()},
             "fields": {name: _record(one) for name, one in self.fields.items()},
             "lists": {name: _record(one) for name, one in self.lists.items()},
-            "documents": [one.to_record() for one in self.documents],
+            "documents": [asdict(document) for document in self.documents],
             "rules": self.rules if isinstance(self.rules, str) else dict(self.rules),
             "keys": self.keys,
             "samples": self.samples,
@@ -83,8 +86,12 @@ class Evaluation(Scores):
             record = json.loads(written)
             for name in ("figures", "fields", "lists"):
                 del record[name]
-            documents = tuple(map(DocumentScore.from_record, record.pop("documents")))
+            documents = TypeAdapter(tuple[DocumentScore, ...]).validate_python(record.pop("documents"))
             return cls(documents=documents, keys=tuple(record.pop("keys")), **record)
+        except ValidationError as error:
+            fault = error.errors()[0]
+            place = steps_to_path(("documents", *fault["loc"]))
+            raise ValueError(f"This is no evaluation as to_json writes it: {place}: {fault['msg']}.") from error
         except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
             raise ValueError(f"This is no evaluation as to_json writes it: {message(error)}.") from error
 

@@ -47,7 +47,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
 
 
 def summary(evaluation: Scores) -> str:
-    """Return in one line what was evaluated: `Person by packaged: 24 documents, 1 failed`."""
+    """Return the evaluation in one line: `Person by packaged: 24 documents, 1 failed`."""
     of = " by ".join(filter(None, (evaluation.type, evaluation.model))) or "Answers"
     facts = [counted(len(evaluation.documents), "document")]
     if evaluation.failed:
@@ -60,7 +60,7 @@ def summary(evaluation: Scores) -> str:
 
 
 def one_line(text: str, most: int = 60) -> str:
-    """Return text of anybody as one line, shortened, without what a terminal would obey."""
+    """Return a text as one line, shortened, without control characters."""
     line = _CONTROL.sub(" ", text.encode(errors="replace").decode())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
@@ -80,12 +80,12 @@ def shown_interval(name: str, figure: Figure) -> str:
 
 
 def named(field: str) -> str:
-    """Return the path of a field, or what stands in place of that of the answer itself."""
+    """Return the path of a field; `(answer)` for the answer itself."""
     return one_line(field) or "(answer)"
 
 
 def problems(document: DocumentScore) -> str:
-    """Return what is wrong with a document, in a few words: `name wrong, age missing`."""
+    """Return the problems of a document, in a few words: `wrong: name; missing: age`."""
     if document.error is not None:
         return document.error
     found: dict[str, list[str]] = {}
@@ -159,21 +159,23 @@ def _figures(figures: Mapping[str, Figure], interval: str, value: str = "", name
     return table
 
 
+_HEADINGS = ("right", f"{LEVEL}% interval", "precision", "recall", "F1", "wrong", "missing", "invented", "of")
+
+
 def _fields(name: str, fields: Mapping[str, FieldScore]) -> Table:
-    table = _table(
-        name, "right", f"{LEVEL}% interval", "precision", "recall", "F1", "wrong", "missing", "invented", "of"
-    )
-    for field, one in fields.items():
-        shares = [shown_figure("exact", figure.value) for figure in (one.precision, one.recall, one.f1)]
-        counts = one.counts
-        table.add_row(
-            named(field),
-            shown_figure("exact", one.exact.value),
-            shown_interval("exact", one.exact),
-            *shares,
-            *(f"{number:,}" for number in (counts.wrong, counts.missing, counts.invented, sum(counts))),
-        )
+    table = _table(name, *_HEADINGS)
+    for row in _field_rows(fields):
+        table.add_row(*row)
     return table
+
+
+def _field_rows(fields: Mapping[str, FieldScore]) -> Iterator[tuple[str, ...]]:
+    """Yield the cells of each field below its name and `_HEADINGS`."""
+    for field, score in fields.items():
+        exact = shown_figure("exact", score.exact.value), shown_interval("exact", score.exact)
+        shares = (shown_figure("exact", figure.value) for figure in (score.precision, score.recall, score.f1))
+        counts = (score.counts.wrong, score.counts.missing, score.counts.invented, sum(score.counts))
+        yield named(field), *exact, *shares, *(f"{number:,}" for number in counts)
 
 
 def _documents(documents: Iterable[DocumentScore]) -> Table:
@@ -227,13 +229,10 @@ def to_page(evaluation: Scores, title: str, page: Path, review: Path | None) -> 
 def to_card(evaluation: Scores) -> Html:
     """Return an evaluation as HTML for a notebook."""
     figures = table(("", "", f"{LEVEL}% interval"), [_cells(*one) for one in evaluation.figures.items()])
-    fields = table(("field", *_HEADINGS), _rows(evaluation.fields))
+    fields = table(("field", *_HEADINGS), _field_rows(evaluation.fields))
     worst = [(_safe(one.id), f"{one.score:.0%}", _safe(problems(one))) for one in evaluation.worst(MAX_WORST)]
     parts = [figures, fields, *([table(("worst documents", "right", ""), worst)] if worst else [])]
     return card("Evaluation", _safe(summary(evaluation)), *parts)
-
-
-_HEADINGS = ("right", f"{LEVEL}% interval", "precision", "recall", "F1", "wrong", "missing", "invented", "of")
 
 
 def _body(evaluation: Scores, title: str, review: str | None) -> Iterator[Html]:
@@ -241,10 +240,10 @@ def _body(evaluation: Scores, title: str, review: str | None) -> Iterator[Html]:
     yield _element("p", _safe(summary(evaluation)))
     yield _element("div", *(_figure(*one) for one in evaluation.figures.items()), kind="figures")
     yield _element("h2", "Fields")
-    yield _grid(("field", *_HEADINGS), _rows(evaluation.fields))
+    yield _grid(("field", *_HEADINGS), _field_rows(evaluation.fields))
     if evaluation.lists:
         yield _element("h2", "Items of lists")
-        yield _grid(("list", *_HEADINGS), _rows(evaluation.lists))
+        yield _grid(("list", *_HEADINGS), _field_rows(evaluation.lists))
     worst = evaluation.worst()
     yield _element("h2", f"Documents that are not all right: {len(worst):,} of {len(evaluation.documents):,}")
     if len(worst) > MAX_DOCUMENTS:
@@ -260,14 +259,6 @@ def _figure(name: str, figure: Figure) -> Html:
 
 def _cells(name: str, figure: Figure) -> tuple[str, str, str]:
     return NAMES[name], shown_figure(name, figure.value), shown_interval(name, figure)
-
-
-def _rows(fields: Mapping[str, FieldScore]) -> Iterator[tuple[str, ...]]:
-    for field, one in fields.items():
-        shares = [shown_figure("exact", figure.value) for figure in (one.precision, one.recall, one.f1)]
-        counts = (one.counts.wrong, one.counts.missing, one.counts.invented, sum(one.counts))
-        exact = shown_figure("exact", one.exact.value), shown_interval("exact", one.exact)
-        yield _safe(named(field)), *exact, *shares, *(f"{number:,}" for number in counts)
 
 
 def _document(document: DocumentScore, review: str | None) -> Html:
@@ -295,7 +286,7 @@ def _cell(kind: str, text: Html) -> Html:
 
 
 def _sides(value: ValueScore) -> tuple[Html, Html]:
-    """Return what was expected and what was given, with what tells them apart highlighted."""
+    """Return the expected and the given value, with their difference highlighted."""
     if value.outcome != "wrong":
         return _whole(value.expected), _whole(value.given)
     ours, theirs = _text(value.expected), _text(value.given)
@@ -333,7 +324,7 @@ def _text(value: Any) -> str:
 
 
 def _safe(text: str) -> str:
-    """Return text without the characters that reorder what stands beside them, or that no page can hold."""
+    """Return a text without characters that reorder their neighbours, or that HTML does not allow."""
     return _UNSEEN.sub("\ufffd", text)
 
 

@@ -84,7 +84,7 @@ def of_counts(counts: Sequence[Counts]) -> dict[str, Measure]:
 
 
 def of_documents(documents: Sequence[DocumentScore]) -> dict[str, Measure]:
-    """Return the figures of whole documents: their values, spans, confidences, and what they cost."""
+    """Return the figures of whole documents: their values, spans, confidences and costs."""
     counts = [one.counts for one in documents]
     given = np.array([one.right + one.wrong + one.invented for one in counts], float)
     measures = of_counts(counts)
@@ -177,19 +177,7 @@ class FieldScore:
 
 @dataclass(frozen=True)
 class Scores:
-    """What became of documents, and the figures that follow from it; see `Evaluation`.
-
-    Attributes:
-        type: The name of the type; empty if it is not known.
-        model: The name of the model, likewise.
-        documents: What became of each document, in the order of the gold.
-        rules: The rule for texts, or those of fields: `compare` of `evaluate`.
-        keys: The fields that items of lists are matched by.
-        samples: The draws that intervals are made of.
-        seed: The seed of the draws.
-        seconds: How long all documents took together; None if the answers were there before.
-        unmatched: The results that no gold belongs to, and that are left out.
-    """
+    """The scores of documents, and the figures that follow from them; `Evaluation` describes the attributes."""
 
     type: str
     model: str

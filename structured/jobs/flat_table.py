@@ -1,7 +1,7 @@
-"""Tables of results: what a batch wrote, as one flat table in CSV or Parquet.
+"""Flat tables of results, in CSV or Parquet.
 
-It is read twice, so that memory holds no results: first for the columns and what stands in them, and then for the
-rows. Columns are told by the records and not by a type, so that whoever has the file can make the table.
+A file of results is read twice, so that memory holds none: first for the columns and their kinds, then for the rows.
+Columns follow from the records and not from a type, so that the file is enough to make the table.
 """
 
 import json
@@ -22,7 +22,7 @@ from structured.output_types.paths import Steps, steps_to_path
 from structured.results.result import result_from_json
 
 RowsOf = Literal["documents", "values"]
-"""What a row is of."""
+"""A row for each document, or for each value."""
 
 Row = dict[str, Any]
 
@@ -125,7 +125,7 @@ def _columns(source: Path, rows: RowsOf) -> dict[str, str]:
 
 
 def _order(name: str) -> int:
-    """Return where a column of a table of documents stands; those of one part are in the order of the records."""
+    """Return the place of a column in a table of documents; columns of one part keep the order of the records."""
     return ("id", "metadata", "value", "error").index(name.replace("[", ".").partition(".")[0])
 
 

@@ -1,7 +1,7 @@
 """Gold: documents with their right answers, as a caller has them or as the review page exports them.
 
-Of a reviewed document only those fields count of which a person saw every value: the others hold what the model said,
-which would be compared with itself.
+Of a reviewed document only the fields count whose values a person saw: the others hold the answer of the model, which
+would be compared with itself.
 """
 
 import json
@@ -17,6 +17,7 @@ from pydantic_core import to_jsonable_python
 from structured.errors import PromptError
 from structured.errors.values import message, shown
 from structured.extraction.documents.document import Document, DocumentLike, read_document
+from structured.jobs.review_page import ends
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, path_to_steps, steps_to_field, steps_to_path
 from structured.output_types.schema_parts import parts_at
@@ -27,7 +28,7 @@ GoldLike: TypeAlias = str | PathLike[str] | Iterable[tuple[DocumentLike, Any]]
 """A file of JSON lines, or pairs of a document and its right answer: an instance, plain data or a `Result`."""
 
 DECISIONS = frozenset({"accepted", "corrected", "rejected", "added"})
-"""What a review says of a value."""
+"""The decisions of a review."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def read_gold(gold: GoldLike, output_type: OutputType[Any] | None) -> Iterator[G
 
 
 def _read_document(given: DocumentLike) -> Document:
-    """Return a document as it is read; whoever is asked about it says why a file cannot be."""
+    """Return a document as it is read; an empty one for a file that cannot be, which the extraction reports."""
     try:
         return read_document(given)
     except PromptError:
@@ -101,7 +102,7 @@ def to_data(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
         first = error.errors()[0]
         place = steps_to_path(tuple(first["loc"]))
         raise ValueError(f"{name}: the value is no {output_type.name}: {place or 'it'}: {first['msg']}.") from error
-    except Exception as error:  # what a validator of the type's author raises
+    except Exception as error:  # a validator of the type's author
         raise ValueError(f"{name}: the value is no {output_type.name}: {message(error)}") from error
 
 
@@ -117,31 +118,33 @@ def _read(output_type: OutputType[Any], given: str) -> Any:
 
 
 def answer_data(value: Any, output_type: OutputType[Any] | None) -> Any:
-    """Return what an instance or a result says, as plain JSON data; missing fields are left out."""
+    """Return an instance or a result as plain JSON data, without missing fields."""
     if isinstance(value, Result):
         instance = instance_of(value)
         if instance is None:
             return value.data
         data = answer_data(instance, output_type)
         for path in value.missing:
-            _remove(data, path_to_steps(path))
+            steps = path_to_steps(path)
+            record = _at(data, steps[:-1])
+            if steps and isinstance(record, dict):
+                record.pop(steps[-1], None)
         return data
     return to_jsonable_python(value, by_alias=True, fallback=repr) if output_type is None else output_type.plain(value)
 
 
-def _remove(data: Any, steps: Steps) -> None:
-    for step in steps[:-1]:
-        data = data[step] if _has(data, step) else None
-    if steps and isinstance(data, dict):
-        data.pop(steps[-1], None)
+def _at(data: Any, steps: Steps) -> Any:
+    """Return the value at a place in some data; `_NOTHING` if there is none."""
+    for step in steps:
+        holder: Any = data if isinstance(data, dict | list) else ()
+        try:
+            data = holder[step]
+        except (LookupError, TypeError):
+            return _NOTHING
+    return data
 
 
-def _has(data: Any, step: str | int) -> bool:
-    return (
-        step in data
-        if isinstance(data, dict)
-        else isinstance(data, list) and isinstance(step, int) and step < len(data)
-    )
+_NOTHING = object()
 
 
 def _is_plain(value: Any) -> bool:
@@ -175,9 +178,9 @@ def _read_line(line: str, name: str, output_type: OutputType[Any] | None) -> Gol
         raise ValueError(f"{name} is not JSON: {message(error)}.") from error
     if not isinstance(record, dict):
         raise ValueError(f'{name} is no object. Write {{"document": …, "value": …}}.')  # noqa: TRY004  a wrong line
-    for wanted in ("document", "value"):
-        if wanted not in record:
-            raise ValueError(f'{name} has no "{wanted}". Write {{"document": …, "value": …}}.')
+    for member in ("document", "value"):
+        if member not in record:
+            raise ValueError(f'{name} has no "{member}". Write {{"document": …, "value": …}}.')
     document, identity = record["document"], record.get("id", "")
     for what, given in (("document", document), ("id", identity)):
         if not isinstance(given, str):
@@ -202,29 +205,21 @@ def _check_paths(
     output_type: OutputType[Any] | None,
     name: str,
 ) -> None:
-    """Raise ValueError for paths of nothing. Decisions keep the paths of an extraction, of which less may be left."""
+    """Raise ValueError for paths without a value. Decisions may keep the paths of values that were rejected."""
     for path in spans:
-        if not any(_leads_to_value(path, value) for value in values):
+        if all(_at(value, path_to_steps(path)) is _NOTHING for value in values):
             raise ValueError(f'{name}: "spans" has {path!r}, where the value has nothing. Correct the path.')
     if output_type is None or output_type.root is None:
         return
-    fields = {steps_to_field(steps) for value in values for steps in _ends(value, ())}
+    fields = {steps_to_field(steps) for value in values for steps, _ in ends(value)}
     for path, decision in reviewed.items():
         steps = path_to_steps(path)
         if decision != "rejected" and steps_to_field(steps) not in fields and not parts_at(output_type.root, steps):
             raise ValueError(f'{name}: "reviewed" has {path!r}, which {output_type.name} does not. Correct the path.')
 
 
-def _leads_to_value(path: str, value: Any) -> bool:
-    for step in path_to_steps(path):
-        if not _has(value, step):
-            return False
-        value = value[step]
-    return True
-
-
 def _without_rejected(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
-    """Return a right answer from which values were rejected, some of which the type may require."""
+    """Return a right answer without its rejected values, which the type may require."""
     try:
         return to_data(value, output_type, name)
     except ValueError as error:
@@ -259,7 +254,7 @@ def _spans(given: Any, document: str, name: str) -> dict[str, tuple[int, int]]:
 
 
 def _seen(reviewed: Mapping[str, str], value: Any) -> frozenset[str]:
-    """Return the fields of which each value was decided on.
+    """Return the fields whose values all have a decision.
 
     A list from which an item was rejected has other positions than those that decisions are kept by, so that values
     are counted there.
@@ -270,19 +265,10 @@ def _seen(reviewed: Mapping[str, str], value: Any) -> frozenset[str]:
         decided[one] = decided.get(one, 0) + (decision != "rejected")
     moved = any(decision == "rejected" and "[" in path for path, decision in reviewed.items())
     held: dict[str, list[str]] = {}
-    for steps in _ends(value, ()):
+    for steps, _ in ends(value):
         held.setdefault(steps_to_field(steps), []).append(steps_to_path(steps))
     return frozenset(
         one
         for one, number in decided.items()
         if (len(held.get(one, ())) <= number if moved else all(path in reviewed for path in held.get(one, ())))
     )
-
-
-def _ends(data: Any, steps: Steps) -> Iterator[Steps]:
-    """Yield the places of the values that hold no others."""
-    if not data or not isinstance(data, dict | list):
-        yield steps
-        return
-    for step, inside in data.items() if isinstance(data, dict) else enumerate(data):
-        yield from _ends(inside, (*steps, step))

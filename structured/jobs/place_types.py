@@ -1,9 +1,9 @@
-"""Place types: what the type of an extraction allows at each place of its data, as far as its values tell.
+"""Place types: the type at each place of the data of results, inferred from their values.
 
-An extraction names its type and does not have it. But its value is made of instances, whose classes Pydantic describes;
-so the type is put together again from values, of all the extractions that it made: an empty list is known by the items
-of another document. Of a dictionary, and of a plain value that is in no model, only what the values show is known: they
-may be null, too, and whole numbers may be others. What no value shows may be anything, and no list of it can grow.
+A result that was read from a file has no type. But its value is made of instances, whose classes Pydantic describes; so
+the type is inferred from the values of all results: the items of one document tell the type of another's empty list.
+Dictionaries and plain values outside of models have the types of their values; they may also be null, and numbers may
+be any. A place without values may be anything, and a list without items cannot grow.
 """
 
 import json
@@ -23,7 +23,7 @@ from structured.output_types.schema_parts import below, flat, parts_at
 
 _LISTS = frozenset({list, tuple, set, frozenset, deque})
 _PLAIN = {bool: bool, int: float, float: float, str: str}
-"""The types of plain JSON values, and what stands for each: 5 may be of the type `number`."""
+"""The types of plain JSON values, and their inferred types: 5 may be of the type `number`."""
 
 _FORMATS = frozenset({"date", "date-time", "time", "decimal"})
 _ANYTHING = {"type": ["string", "number", "boolean", "null"]}
@@ -64,7 +64,7 @@ class TypeTable:
         choices = dict.fromkeys(choice for schema in schemas for choice in _choices(schema))
         described: dict[str, Any] = {"kinds": list(kinds), "choices": list(choices)}
         records = [part for part in found if "object" in types_of(part.schema)]
-        if len(records) == 1:  # of several, nobody knows which to add
+        if len(records) == 1:  # of several, it is unknown which to add
             described["members"] = [
                 [name, f".{member('', name)}", self.number(below(records[0], name))]
                 for name in records[0].schema.get("properties", {})
@@ -93,13 +93,13 @@ class PlaceTypes:
         return self._known[steps]
 
     def items(self, steps: Steps) -> int | None:
-        """Return the number of the type of what can be added to the list at a place."""
+        """Return the number of the type of new items of the list at a place."""
         found: int | None = self._table.listed[self.at(steps)].get("items")
         return found
 
 
 def annotation_of(values: Iterable[Any]) -> Any:
-    """Return the type that some values are all of, as narrow as they tell: `[{"a": Ana}, {}]` → `{"a": Person}`."""
+    """Return the narrowest type of some values: `[{"a": Ana}, {}]` → `{"a": Person}`."""
     values = list(values)
     found: dict[Any, None] = {}
     for value in values:

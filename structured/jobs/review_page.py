@@ -1,13 +1,11 @@
-"""The report: results as one page that a person reviews in a browser.
+"""The review page: results as one file of HTML that a person reviews in a browser.
 
-The page is one file and fetches nothing. Documents, values and paths are data: JSON in an element that no browser runs,
-with every `<` escaped. The page puts them on the screen as text, and its content security policy allows no script but
-its own.
+The page fetches nothing. Documents, values and paths are data: JSON in an element that no browser runs, with every `<`
+escaped. The page shows them as text, and its content security policy allows its own script alone.
 
 A value is JSON text in the page, so that what is exported has every digit that the model wrote: JavaScript has no whole
-numbers above 2^53, and writes `1.0` as `1`. What a person may write in its place is known by the type of the place,
-and what words of the document mean as a number or a date by the statements that are read from it here: the page reads
-none.
+numbers above 2^53, and writes `1.0` as `1`. The type of a place says what a person may write there, and the numbers and
+dates that the document states are read here: the page reads none.
 """
 
 import base64
@@ -32,10 +30,10 @@ if TYPE_CHECKING:
     from structured.output_types.grounded.statements import Statement
 
 ABSENT = Evidence(None, "absent")
-"""What is known of a value that was left out, and of a list without items."""
+"""The evidence of a missing value, and of a list without items."""
 
 SCRIPTS = ("state", "gold", "list", "document", "values", "editing", "keys")
-"""The parts of the page's script, in the order in which they stand there."""
+"""The parts of the page's script, in order."""
 
 
 def report(
@@ -96,7 +94,7 @@ def to_inert_json(data: object) -> str:
 
 
 def to_data(results: Iterable[Result[Any]]) -> dict[str, Any]:
-    """Return what the page shows: the documents, their fields and types, and a digest to keep decisions under."""
+    """Return the data of the page: the documents, their fields and types, and a digest as the key of decisions."""
     listed = [_checked(position, result) for position, result in enumerate(results)]
     answered = [result for result in listed if result.error is None]
     fields: dict[str, int] = {}
@@ -119,7 +117,7 @@ def to_data(results: Iterable[Result[Any]]) -> dict[str, Any]:
 
 
 def _checked(position: int, result: object) -> Result[Any]:
-    """Return a result. Raises TypeError for what is none, and for one whose document is no text."""
+    """Return a result. Raises TypeError for another object, and for a document that is no text."""
     if not isinstance(result, Result):
         raise TypeError(f"results[{position}] is {shown(result)}, not a Result. Leave it out.")
     if not isinstance(result.document, str):
@@ -133,7 +131,7 @@ def _failed(result: Result[Any]) -> dict[str, Any]:
 
 
 def _types(results: Sequence[Result[Any]], table: TypeTable) -> list[PlaceTypes]:
-    """Return the types at the places of each result; all that one type made tell of it together."""
+    """Return the types at the places of each result; results of one type have theirs together."""
     digests = [
         type(instance_of(result)) if result.provenance is None else result.provenance.type_digest for result in results
     ]
@@ -154,7 +152,7 @@ def _document(
     evidence = {**dict.fromkeys(result.missing, ABSENT), **result.evidence}
     known = {path: path_to_steps(path) for path in {**result.evidence, **evidence}}
     inner = {steps[:length] for steps in known.values() for length in range(len(steps))}
-    data = {steps_to_path(steps): (steps, value) for steps, value in _ends(result.data) if steps not in inner}
+    data = {steps_to_path(steps): (steps, value) for steps, value in ends(result.data) if steps not in inner}
     to_utf16 = Utf16Offsets(result.document)
     listed: list[dict[str, Any]] = []
     places: list[tuple[Steps, int]] = []
@@ -209,17 +207,17 @@ def _in_order(known: Iterable[str], data: Iterable[str]) -> Iterator[str]:
         yield from others if place is None else (place, *others)
 
 
-def _ends(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
+def ends(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
     """Yield the values in some data that hold no others, lists and objects without any among them, and their places."""
     if not data or not isinstance(data, dict | list):
         yield steps, data
     else:
         for step, inside in data.items() if isinstance(data, dict) else enumerate(data):
-            yield from _ends(inside, (*steps, step))
+            yield from ends(inside, (*steps, step))
 
 
 def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, empty_lists: set[int]) -> Any:
-    """Return the tree of what stands at a place and below it, where each value is its number.
+    """Return the tree at a place, with the number of each value.
 
     A record is its `members`, with their names. A list is its `items`, its `path` and `field`, the type of what can be
     added to it, and the number that it has while it is `empty`, or null.
@@ -241,7 +239,7 @@ def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, 
 
 
 def _stated(document: str, kinds: Container[str]) -> dict[str, list[tuple[int, int, list[str]]]]:
-    """Return the statements of a document by kind: where they stand, in UTF-16, and how JSON spells what they mean."""
+    """Return the statements of a document by kind: their spans, in UTF-16, and their values as JSON text."""
     from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
     from structured.output_types.grounded.numbers import stated_numbers
 

@@ -1,8 +1,8 @@
-"""Scores: what became of the values of one document, and how many had which outcome."""
+"""Scores of documents: the outcomes of their values."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
 from structured.results.comparison import Outcome, Pair
@@ -16,7 +16,7 @@ MAX_BEGINNING = 120
 
 
 class Counts(NamedTuple):
-    """How many values had which outcome; see `Outcome`."""
+    """The numbers of values by outcome; see `Outcome`."""
 
     right: int = 0
     absent: int = 0
@@ -41,7 +41,7 @@ class ValueScore:
 
     Attributes:
         field: The path of its field: `lines[].price`.
-        outcome: What became of it: `right`, `absent`, `wrong`, `missing` or `invented`.
+        outcome: `right`, `absent`, `wrong`, `missing` or `invented`.
         expected: What was expected, as plain JSON; None if nothing was.
         given: What was given, likewise.
         expected_path: Where it was expected: `lines[2].price`. None if that is nowhere.
@@ -66,19 +66,19 @@ class ValueScore:
 
     @property
     def is_right(self) -> bool:
-        """Whether the answer says what it should: the value, or nothing."""
+        """Whether the value is right, or rightly absent."""
         return self.outcome in {"right", "absent"}
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentScore:
-    """What became of one document.
+    """The score of one document.
 
     Attributes:
         id: What the gold calls it; else its digest, as on the review page.
         anchor: Its id on the review page.
         beginning: Its first line, shortened.
-        values: What became of each value.
+        values: The score of each value.
         error: Why there is no answer: the kind of the error and what it says. Then every value expected is missing.
         seconds: How long the answer took; documents of a batch are written together. None if that is not known.
         usage: The tokens that the answer cost; None if that is not known.
@@ -94,7 +94,7 @@ class DocumentScore:
 
     @property
     def counts(self) -> Counts:
-        """How many values had which outcome."""
+        """The numbers of values by outcome."""
         return Counts.of(one.outcome for one in self.values)
 
     @property
@@ -110,7 +110,7 @@ class DocumentScore:
         return sum(one.is_right for one in self.values) / len(self.values)
 
     def items(self) -> list[tuple[str, Outcome]]:
-        """Return what became of each item of a list, with the path of the list.
+        """Return the outcome of each item of a list, with the path of the list.
 
         An item is right if all in it is.
         """
@@ -120,25 +120,9 @@ class DocumentScore:
                 outcomes.setdefault(item, set()).add(one.outcome)
         return [(name, _together(found)) for (name, _), found in outcomes.items()]
 
-    def to_record(self) -> dict[str, Any]:
-        """Return the score as plain data, as `from_record` reads it."""
-        return asdict(self)
-
-    @classmethod
-    def from_record(cls, record: dict[str, Any]) -> Self:
-        """Return the score that `to_record` wrote. Raises TypeError or KeyError for something else."""
-        values = tuple(ValueScore(**_with_tuples(one)) for one in record["values"])
-        usage = None if record["usage"] is None else Usage(**record["usage"])
-        return cls(**{**record, "values": values, "usage": usage})
-
-
-def _with_tuples(record: dict[str, Any]) -> dict[str, Any]:
-    spans = {name: None if record[name] is None else tuple(record[name]) for name in ("expected_span", "given_span")}
-    return {**record, **spans, "items": tuple((name, number) for name, number in record["items"])}
-
 
 def _together(outcomes: set[Outcome]) -> Outcome:
-    """Return what became of an item, by what became of the values in it."""
+    """Return the outcome of an item from those of its values."""
     stated = outcomes - {"absent"}
     if len(stated) == 1:
         (only,) = stated
@@ -149,7 +133,7 @@ def _together(outcomes: set[Outcome]) -> Outcome:
 def compared_values(
     pairs: Iterable[Pair], spans: Mapping[str, Span], evidence: Mapping[str, Evidence]
 ) -> list[ValueScore]:
-    """Return what became of values, with the spans of the gold and the evidence of the answer."""
+    """Return the scores of pairs of values, with the spans of the gold and the evidence of the answer."""
     found = []
     for pair in pairs:
         known = evidence.get(pair.given_path) if pair.given_path is not None else None

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, field_serializer, field_validato
 
 from structured import Repetition
 from structured.errors import ModelError
-from structured.integrations.datasets import TableExtractor, added_columns, check_columns, table_options
+from structured.integrations.datasets import TableExtractor, added_columns, check_columns
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
 
@@ -143,23 +143,6 @@ def test_a_cell_that_is_no_text_is_an_error_of_its_row(cell: Any) -> None:
     assert [one and one["age"] for one in lists["value"]] == [9, None]
     assert lists["error"][1]["kind"] == "PromptError"
     assert "not text" in lists["error"][1]["message"]
-
-
-@pytest.mark.parametrize(("name", "value"), [("errors", "return"), ("output", "x.jsonl"), ("progress", True)])
-def test_options_of_batches_say_what_stands_in_their_place(name: str, value: object) -> None:
-    """In one sentence, and not in a list of all others."""
-    with pytest.raises(TypeError, match=f"^{name} belongs to other calls, .*[.]$") as caught:
-        table_options({name: value})  # type: ignore[misc]
-    assert len(str(caught.value)) < 200
-
-
-@pytest.mark.parametrize("model", ["http://localhost:8801/v1", "localhost:8801", "vllm://localhost"])
-def test_an_address_that_is_none_is_refused_before_an_actor_starts(model: str) -> None:
-    """A folder is not: it may be where the actors are. Nothing is sent to a server."""
-    with pytest.raises(ModelError):
-        table_options({"model": model})
-    for other in ("/nowhere/else", "structured://localhost:1"):
-        assert table_options({"model": other}) == {"model": other}
 
 
 def test_a_value_without_an_exact_place_is_an_error_of_its_row() -> None:

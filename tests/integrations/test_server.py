@@ -6,13 +6,13 @@ import re
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import httpx
 import numpy as np
 import pytest
 from doubles import made_result, random_logits
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel, Field
 from serving import (
     TOKENIZER,
     Held,
@@ -223,6 +223,27 @@ def test_several_answers_differ_by_their_seeds(client: Any) -> None:
     texts = [choice.message.content for choice in one.choices]
     assert texts == [choice.message.content for choice in again.choices]
     assert len(set(texts)) == 3
+
+
+def test_a_seed_counts_without_a_temperature() -> None:
+    """An answer that a validator rejects is sampled again, and so repeatably."""
+
+    def reject(text: str) -> str:
+        raise ValueError(f"{text} is never right")
+
+    word = Annotated[str, Field(pattern="^[a-z]{12}$"), AfterValidator(reject)]
+    with served(random_model(), types={"word": word}) as address:
+
+        def message(seed: int) -> str:
+            answer = httpx.post(f"{address}/v1/extract", json={"type": "word", "text": "Say a word.", "seed": seed})
+            assert answer.status_code == 422
+            found: str = answer.json()["error"]["message"]
+            return found
+
+        one, again, other = message(1), message(1), message(2)
+    assert "is never right" in one
+    assert one == again
+    assert one != other
 
 
 def test_the_librarys_own_requests(address: str) -> None:

@@ -16,7 +16,7 @@ from structured.decoding.compiled_types import compile_type
 from structured.errors import GenerationError, ModelError, SchemaError
 from structured.index.masks import unpack
 from structured.integrations.vllm import fault_of, read
-from structured.integrations.vllm.cursor import started
+from structured.integrations.vllm.cursor import start
 from structured.json_schema.document.drafts import Draft
 from structured.output_types.described_types import MAX_CHARACTERS, text_to_type, type_to_text
 from structured.output_types.json_output import JsonLayout
@@ -147,9 +147,9 @@ def test_a_cursor_goes_back_to_where_it_was(data: st.DataObject) -> None:
     """Tokens that are taken back leave nothing behind, also wrong ones and those behind the end."""
     tokens = Vocabulary.from_tokenizer(ByteTokenizer())
     text = type_to_text(data.draw(st.sampled_from([list[int], Literal["true", "tree"], Person])), LAYOUT)
-    cursor, taken = started(text, tokens, 24), list[int]()
+    cursor, taken = start(text, tokens, 24), list[int]()
     for _ in range(data.draw(st.integers(1, 40))):
-        fresh = started(text, tokens, 24)
+        fresh = start(text, tokens, 24)
         accepted = [fresh.accept(token_id) for token_id in taken]
         assert all(accepted) == (cursor.fault is None)
         np.testing.assert_array_equal(cursor.mask(), fresh.mask())
@@ -163,17 +163,6 @@ def test_a_cursor_goes_back_to_where_it_was(data: st.DataObject) -> None:
             token_id = data.draw(st.one_of(st.sampled_from(allowed), st.integers(-1, tokens.size + 5)))
             cursor.accept(token_id)
             taken.append(token_id)
-
-
-def test_a_copy_moves_on_its_own() -> None:
-    """Neither cursor sees what the other takes."""
-    tokens = Vocabulary.from_tokenizer(ByteTokenizer())
-    cursor = started(type_to_text(list[int], LAYOUT), tokens, 24)
-    twin = cursor.copy()
-    [bracket] = tokens.encode("[")[-1:]
-    assert twin.accept(bracket)
-    assert (cursor.count, twin.count) == (0, 1)
-    assert repr(cursor).startswith("Cursor(Guide(state=")
 
 
 def adult(age: int) -> int:

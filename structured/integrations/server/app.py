@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from structured.models.load import ModelSource
 
 OPEN = frozenset({"/healthz", "/readyz", "/metrics"})
-"""What needs no key."""
+"""The paths that need no key."""
 
 KNOWN = frozenset({
     *OPEN, "/v1/models", "/v1/chat/completions", "/v1/completions", "/v1/extract", "/v1/choose", "/v1/regex",
@@ -45,8 +45,8 @@ KNOWN = frozenset({
 """The paths that are counted by name."""
 
 
-class Guard:
-    """ASGI middleware."""
+class RequestChecks:
+    """ASGI middleware: it checks the key, the type and the size of requests, and counts them."""
 
     def __init__(self, app: ASGIApp, *, limits: Limits, api_key: str | None) -> None:
         self.app = app
@@ -88,7 +88,7 @@ class Guard:
         await self.app(scope, self._limited(receive), send)
 
     def _limited(self, receive: Receive) -> Receive:
-        """Return what receives a body that is neither too large nor too slow, and then whatever comes."""
+        """Return a `receive` that refuses a body that is too large or too slow."""
         read, is_whole, end = 0, False, asyncio.get_running_loop().time() + self.limits.patience
 
         async def received() -> Message:
@@ -132,7 +132,7 @@ def _path(scope: Scope) -> str:
 
 
 def _is_json(content_type: str) -> bool:
-    """Tell whether a body says that it is JSON. A page of another origin cannot have a browser send that unasked."""
+    """Tell whether a content type is JSON, which a browser sends for a page of another origin only if allowed."""
     kind, _, subtype = content_type.partition(";")[0].strip().lower().partition("/")
     return kind == "application" and (subtype == "json" or subtype.endswith("+json"))
 
@@ -191,10 +191,10 @@ def create_app(
     app.add_exception_handler(HTTPException, answer_http)
     app.add_exception_handler(Exception, answer_fault)
     app.include_router(router)
-    app.add_middleware(Guard, limits=limits, api_key=api_key)
+    app.add_middleware(RequestChecks, limits=limits, api_key=api_key)
     return app
 
 
 def _warm_up() -> None:
-    """Import and load what answers need, whatever the model is, so that the first request need not."""
+    """Answer once with a scripted model, so that the first request imports and loads less."""
     Extractor(Choice(["yes", "no"]), model=ScriptedModel("yes"))("Ready?")

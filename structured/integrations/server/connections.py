@@ -1,4 +1,4 @@
-"""Connections: those of uvicorn, closed where a client neither asks nor reads.
+"""Connections of uvicorn that are closed when a client neither sends nor reads.
 
 A text is written at the model's pace, whoever reads it: its row is free when it is finished, and what the client has
 not taken waits in memory, which its limit of tokens bounds. Rejected: writing no faster than the client reads, which
@@ -17,8 +17,8 @@ _Protocol: Any = AutoHTTPProtocol  # of httptools where it is installed, or else
 class Connection(_Protocol):  # type: ignore[misc]
     """A connection that is aborted after `patience` seconds of waiting for its client.
 
-    It waits for the head of a request, from the first byte on, or for a client to take what is sent; bodies are the
-    guard's.
+    It waits for the head of a request, from the first byte on, or for a client to read; the middleware waits for
+    bodies.
     """
 
     patience: ClassVar[float]
@@ -31,7 +31,7 @@ class Connection(_Protocol):  # type: ignore[misc]
         self._asks.start()
 
     def data_received(self, data: bytes) -> None:
-        """Read on; wait for the rest of a request of which some has come."""
+        """Read on; wait for the rest of a request that has begun."""
         super().data_received(data)
         if self._is_idle:
             self._asks.start()

@@ -1,6 +1,5 @@
-"""Execution: what a request asks of the model, answered by the running batch that all requests share."""
+"""Execution: the questions of requests, answered by the running batch that all requests share."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
@@ -8,7 +7,6 @@ from typing import Any
 
 from fastapi import Request
 
-from structured.decoding.repetition import Repetition
 from structured.decoding.running_batch import RunningBatch
 from structured.errors import ModelError, StructuredError
 from structured.errors.calling_line import without_warnings
@@ -19,7 +17,7 @@ from structured.extraction.options import Options
 from structured.extraction.prompts import TextOrChat
 from structured.integrations.server.limits import Limits, Work
 from structured.integrations.server.metrics import Metrics
-from structured.integrations.server.request_bodies import Asked, ExtractRequest, Sampling
+from structured.integrations.server.request_bodies import GenerationRequest, LibraryRequest
 from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.responses import Written, openai_call
 from structured.models.load import PACKAGED_ID, PACKAGED_NAME
@@ -53,7 +51,7 @@ class Prompts:
 
 
 MAX_EXTRACTORS = 256
-"""Extractors that are kept: most requests ask for what others have asked for, of other texts."""
+"""Extractors that are kept: most requests have the type and the prompt of others, for other texts."""
 
 
 _SHAPING = frozenset({"instructions", "system", "grounded", "layout"})
@@ -61,43 +59,37 @@ _SHAPING = frozenset({"instructions", "system", "grounded", "layout"})
 
 
 class Extractors:
-    """The extractors of a server, by what requests ask for; those that were not asked for the longest go first.
+    """The extractors of a server by the types and prompts of requests; the least recently used go first.
 
-    A type is prepared once, whatever the seed, the temperature and the tokens of those who ask for it.
+    A type is prepared once, whatever the seed, the temperature and the tokens of its requests.
     """
 
     def __init__(self, running: RunningBatch) -> None:
         self.running = running
-        self._kept: OrderedDict[Hashable, Extractor[Any]] = OrderedDict()
+        self._kept: dict[Hashable, Extractor[Any]] = {}
         self._lock = Lock()
 
-    def find(self, key: Hashable, output_type: Callable[[], Any], options: Options) -> Extractor[Any]:
+    def find(self, key: Hashable, make_type: Callable[[], Any], options: Options) -> Extractor[Any]:
         """Return an extractor with some options, of the type of a key.
 
         The key says all that the type and the prompt depend on. What is new is made.
         """
-        extractor = self._kept_for(key) or self._made(key, output_type, options)
-        return extractor.with_options(**options)
-
-    def _kept_for(self, key: Hashable) -> Extractor[Any] | None:
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-            return self._kept.get(key)
-
-    def _made(self, key: Hashable, output_type: Callable[[], Any], options: Options) -> Extractor[Any]:
-        shaping: dict[str, Any] = {name: value for name, value in options.items() if name in _SHAPING}
-        made = Extractor[Any](output_type(), model=self.running, **shaping)
-        with self._lock:
-            self._kept[key] = made
-            while len(self._kept) > MAX_EXTRACTORS:
-                self._kept.popitem(last=False)
-        return made
+        with without_warnings():
+            with self._lock:
+                extractor = self._kept.pop(key, None)
+            if extractor is None:
+                shaping: dict[str, Any] = {name: value for name, value in options.items() if name in _SHAPING}
+                extractor = Extractor[Any](make_type(), model=self.running, **shaping)
+            with self._lock:
+                self._kept[key] = extractor  # as the last one
+                if len(self._kept) > MAX_EXTRACTORS:
+                    del self._kept[next(iter(self._kept))]
+            return extractor.with_options(**options)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of the model for one request."""
+    """The documents and the type of a request, answered by the model."""
 
     extractor: Extractor[Any]
     documents: Sequence[TextOrChat]
@@ -105,13 +97,13 @@ class Question:
     answers: int = 1
     """How many documents, one behind another, are the same: one prompt, to which so many answers are written."""
     is_free: bool = False
-    """Whether the answer is free text: then the prompt is what was sent, without a word of the library's."""
+    """Whether the answer is free text: then the request has the whole prompt, and the library adds nothing."""
     held_back: int = 0
     """The characters at the end of a stream that may be those of a stop phrase."""
     tool: str | None = None
     """The tool that is called, whose arguments are the answer."""
     otherwise: "Question | None" = None
-    """What is asked where the answer is a list of calls, and empty."""
+    """The question in place of this one where the answer is an empty list of calls."""
 
     @property
     def is_call(self) -> bool:
@@ -139,7 +131,7 @@ class Question:
         return [known[place] for place in range(len(self.documents))], prompts
 
     def texts(self) -> tuple[list[Written], int]:
-        """Return what was written for each document, and the tokens of the prompt. Raises RequestError."""
+        """Return the answer to each document, and the tokens of the prompts. Raises RequestError."""
         results, prompts = self.results()
         for result in results:
             if result.error is not None:
@@ -178,54 +170,25 @@ class Question:
         yield written, prompts.total()
 
     def _written(self, result: Result[Any]) -> Written:
-        """Return an answer; of free text, what stands before the stop phrase."""
+        """Return an answer; of free text, the part before the stop phrase."""
         generation = result.generations[0]
         value = result.value
         calls = calls_of(value) if self.tool is None else [openai_call(self.tool, generation.text)]
         return Written(value if self.is_free else generation.text, generation, calls, is_free=self.is_free)
 
     def _observed(self, prompts: Prompts) -> Extractor[Any]:
-        """Return the extractor that reports its prompts; what was sent is the prompt if the answer is free text."""
+        """Return the extractor that reports its prompts; with free text, one that adds nothing to them."""
         extractor = self.extractor.with_options(observe=prompts)
         return extractor.verbatim() if self.is_free else extractor
 
 
 def calls_of(value: object) -> list[dict[str, Any]] | None:
-    """Return calls as entries of `tool_calls`; None for what is no call."""
+    """Return calls as entries of `tool_calls`; None for another value."""
     if isinstance(value, Call):
         return [value.to_openai()]
     if isinstance(value, list) and value and all(isinstance(one, Call) for one in value):
         return [one.to_openai() for one in value]
     return None
-
-
-def sampling_options(asked: Sampling, max_tokens: int) -> Options:
-    """Return the options of a request of OpenAI's API. Without a temperature, the likeliest answer is given."""
-    options: Options = {"max_tokens": max_tokens, "repetition": Repetition(stop=asked.stop_repetition)}
-    if asked.temperature:
-        options["temperature"] = asked.temperature
-        for name in ("seed", "top_p", "top_k", "min_p"):
-            if (value := getattr(asked, name)) is not None:
-                options[name] = value
-    return options
-
-
-def library_options(asked: Asked, max_tokens: int) -> Options:
-    """Return the options of a request of the library's own."""
-    options: Options = {
-        "max_tokens": max_tokens,
-        "repetition": Repetition(stop=asked.stop_repetition),
-        "temperature": asked.temperature,
-    }
-    if asked.temperature and asked.seed is not None:
-        options["seed"] = asked.seed
-    if asked.instructions is not None:
-        options["instructions"] = asked.instructions
-    if asked.system is not None:
-        options["system"] = asked.system
-    if isinstance(asked, ExtractRequest) and asked.grounded:
-        options["grounded"] = asked.grounded
-    return options
 
 
 NOT_STARTED = (
@@ -235,7 +198,7 @@ NOT_STARTED = (
 
 
 DEFAULT = "default"
-"""What requests may call the model of any server."""
+"""The name that the model has on every server."""
 
 
 @dataclass(slots=True)
@@ -272,7 +235,7 @@ class Serving:
 
     @property
     def model(self) -> str:
-        """What requests call the model that is served."""
+        """The name of the model in requests."""
         return PACKAGED_ID if self.running.name == PACKAGED_NAME else self.running.name
 
     def check_model(self, name: str | None) -> None:
@@ -284,25 +247,25 @@ class Serving:
             )  # fmt: skip
 
     def check_documents(self, count: int) -> None:
-        """Raise RequestError if a request asks for more texts than are taken at a time."""
+        """Raise RequestError if a request has too many texts."""
         if count > self.limits.documents:
             raise RequestError(413, f"{count:,} texts are asked for; {self.limits.documents:,} are taken at a time.")
 
-    def check_size(self, asked: Sampling | Asked) -> None:
+    def check_size(self, body: GenerationRequest | LibraryRequest) -> None:
         """Raise RequestError if the texts of a request are longer than is taken."""
-        count, most = asked.characters, self.limits.characters
+        count, most = body.characters, self.limits.characters
         if count > most:
             raise RequestError(413, f"The texts have {count:,} characters; {most:,} are taken at a time.")
 
-    def max_tokens(self, *asked: int | None) -> int:
+    def max_tokens(self, *given: int | None) -> int:
         """Return how many tokens an answer may have. Raises RequestError if that is more than the limit."""
-        given = next((one for one in asked if one is not None), self.limits.max_tokens)
-        if given > self.limits.max_tokens:
+        limit = self.limits.max_tokens
+        tokens = next((number for number in given if number is not None), limit)
+        if tokens > limit:
             raise RequestError(
-                400, f"max_tokens is {given:,}; an answer has at most {self.limits.max_tokens:,} tokens here.",
-                parameter="max_tokens",
-            )  # fmt: skip
-        return given
+                400, f"max_tokens is {tokens:,}; an answer has at most {limit:,} tokens here.", parameter="max_tokens"
+            )
+        return tokens
 
     def close(self) -> None:
         """Take no more requests, and finish those that run."""

@@ -65,7 +65,7 @@ class Admission:
         self.max_waiting = waiting
         self.is_closed = False
         self._queues: dict[str, deque[asyncio.Future[None]]] = {}
-        """Those that wait, by client; whose turn is next stands first."""
+        """The waiting requests by client; the client whose turn is next comes first."""
 
     @property
     def waiting(self) -> int:
@@ -93,7 +93,7 @@ class Admission:
             raise
 
     def close(self) -> None:
-        """Let nobody in any more, neither who comes nor who waits."""
+        """Refuse new requests and those that wait."""
         self.is_closed = True
         for turn in itertools.chain.from_iterable(self._queues.values()):
             if not turn.done():
@@ -122,14 +122,14 @@ class Admission:
 
 
 def shutting_down() -> RequestError:
-    """Return why nobody is let in any more."""
+    """Return the error of a server that is shutting down."""
     return RequestError(503, "The server is shutting down.", retry_after=RETRY_AFTER)
 
 
 T = TypeVar("T")
 
 HUNG_UP = 499
-"""The status that is logged where the client has gone; nobody reads it."""
+"""The status that is logged if the client has gone."""
 
 
 class Work:
@@ -141,14 +141,14 @@ class Work:
         self.threads = ThreadPoolExecutor(limits.running, thread_name_prefix="request")
 
     def close(self) -> None:
-        """Let nobody in any more, neither who comes nor who waits."""
+        """Refuse new requests and those that wait."""
         self.admission.close()
         self.threads.shutdown(wait=False)
 
     async def done(self, request: Request, run: Callable[[], T]) -> T:
-        """Return what a function returns that runs in a thread once it is the request's turn.
+        """Run a function in a thread when it is the request's turn, and return its result.
 
-        Where the client hangs up, or it takes too long, the texts that the function waits for leave the batch. Raises
+        If the client hangs up, or time is up, the texts that the function waits for leave the batch. Raises
         RequestError.
         """
         gone = asyncio.ensure_future(_has_hung_up(request))
@@ -165,11 +165,10 @@ class Work:
     async def streamed(
         self, request: Request, run: Callable[[], Iterator[T]]
     ) -> tuple[AsyncIterator[T], Callable[[], None]]:
-        """Return an iterator over what an iterator yields that runs in a thread, once it is the request's turn.
+        """Run an iterator in a thread when it is the request's turn, and return an asynchronous one over its items.
 
-        With it stands what lets the text leave the batch: to be called where nobody reads on, also if nobody has read
-        at all. What takes too long leaves as well. Raises RequestError, also in the middle; what is wrong before there
-        is a first piece is raised here.
+        The second part takes the text out of the batch: call it when nobody reads on. A text that takes too long leaves
+        by itself. Raises RequestError for an error before the first item; the iterator raises it for a later one.
         """
         gone = asyncio.ensure_future(_has_hung_up(request))
         caller, loop = Caller(), asyncio.get_running_loop()
@@ -220,7 +219,7 @@ class Work:
         turn.result()
 
     async def _in_time(self, awaited: "asyncio.Future[T]", gone: "asyncio.Future[None]") -> T:
-        """Return what is awaited. Raises RequestError if that takes too long, or the client has gone by then."""
+        """Await a future. Raises RequestError if that takes too long, or if the client goes before."""
         seconds = self.limits.seconds
         both: set[asyncio.Future[Any]] = {gone, awaited}
         await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -234,7 +233,7 @@ class Work:
         return RequestError(504, f"The answer took longer than {self.limits.seconds:g} seconds.")
 
     def _in_thread(self, caller: Caller, run: Callable[[], T]) -> "asyncio.Future[T]":
-        """Run a function in a thread; it leaves its place when it is over, whoever still waits for it."""
+        """Run a function in a thread, which gives its place up when the function ends."""
         if self.admission.is_closed:  # since its turn has come
             self.admission.leave()
             raise shutting_down()
@@ -254,7 +253,7 @@ class Work:
 
 
 def client_of(request: Request) -> str:
-    """Return what tells the clients of a server apart: their addresses. A key is one for all, or anything at all."""
+    """Return the address of a client, which identifies it: all clients share one key."""
     return request.client.host if request.client else ""
 
 

@@ -1,4 +1,4 @@
-"""What a server counts, as Prometheus reads it."""
+"""Metrics of a server, for Prometheus."""
 
 from collections.abc import Iterable, Iterator
 
@@ -42,7 +42,7 @@ class Metrics:
 
 
 class _Now(Collector):
-    """What is so at the moment of asking."""
+    """Gauges of the texts and requests at the moment of collection."""
 
     def __init__(self, running: RunningBatch, admission: Admission) -> None:
         self.running, self.admission = running, admission

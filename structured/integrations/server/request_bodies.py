@@ -1,7 +1,7 @@
-"""The requests of OpenAI's API, with vLLM's additions, and the library's own: what may be in them, and what is refused.
+"""Request bodies: those of OpenAI's API with vLLM's additions, and the library's own.
 
-What a server could only ignore at the cost of another answer is refused; what has no bearing on the answer is taken
-and ignored. Sources: OpenAI's API reference, "Chat" and "Completions"; vLLM's "Structured outputs".
+A member that would change the answer and is not supported is refused; one that has no bearing on the answer is
+ignored. Sources: OpenAI's API reference, "Chat" and "Completions"; vLLM's "Structured outputs".
 """
 
 import json
@@ -12,14 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, 
 Json: TypeAlias = dict[str, Any]
 
 MAX_DEPTH = 200
-"""Brackets that may stand inside each other in a body. Pydantic writes no more than 255."""
+"""The deepest nesting of brackets in a body. Pydantic writes no more than 255."""
 
 MAX_TOOLS = 128
 """As many as OpenAI's API takes. Each is a schema of its own."""
 
 
 class _Body(BaseModel):
-    """What has no other members than these."""
+    """An object without further members."""
 
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
@@ -30,7 +30,7 @@ class _Request(_Body):
     @model_validator(mode="before")
     @classmethod
     def _is_json(cls, body: object) -> object:
-        r"""Refuse what Python reads as JSON and others do not: NaN and Infinity, and halves of characters, "\ud800"."""
+        r"""Refuse NaN, Infinity and lone surrogates, "\ud800", which Python reads and JSON does not have."""
         try:
             json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
         except UnicodeEncodeError as error:
@@ -46,12 +46,12 @@ class _Request(_Body):
 
     @property
     def characters(self) -> int:
-        """Those of its texts."""
+        """The number of characters of the texts."""
         return sum(_characters(getattr(self, name, None)) for name in ("messages", "prompt", "text", "documents"))
 
     @property
     def constraint_key(self) -> str:
-        """All that its type and its prompt depend on, but for the text: that of no request for something else."""
+        """A key of the type and the prompt without the text: requests with the same key share an extractor."""
         return f"{type(self).__name__} {self.model_dump_json(exclude=_TEXTS | _SAMPLING, by_alias=True)}"
 
 
@@ -71,7 +71,7 @@ def _characters(texts: object) -> int:
 
 
 def _is_deep(body: object) -> bool:
-    """Tell whether too many brackets stand inside each other."""
+    """Tell whether brackets are nested too deeply."""
     level = [body]
     for _ in range(MAX_DEPTH + 1):
         parts = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
@@ -86,7 +86,7 @@ _SAMPLING = {"temperature", "top_p", "top_k", "min_p", "seed", "max_tokens", "ma
 
 
 class JsonSchemaFormat(_Body):
-    """A schema and its name. Answers keep to it whether or not it says `strict`."""
+    """A schema and its name. Answers follow it with and without `strict`."""
 
     name: str = "answer"
     description: str | None = None
@@ -128,7 +128,7 @@ class StructuredOutputs(_Body):
 
     @property
     def given(self) -> dict[str, Any]:
-        """What it says, by name."""
+        """The constraints, by name."""
         said = {"json": self.json_, "json_object": self.json_object or None}
         said |= {name: getattr(self, name) for name in ("regex", "choice", "grammar", "constraint")}
         return {name: value for name, value in said.items() if value is not None}
@@ -139,8 +139,8 @@ One = Annotated[float, Field(ge=1, le=1)]
 """Penalties that change nothing; others are refused."""
 
 
-class Sampling(_Request):
-    """What all requests for texts may have."""
+class GenerationRequest(_Request):
+    """Members of all requests for texts."""
 
     model: str | None = None
     temperature: float | None = Field(None, ge=0, le=2)
@@ -174,7 +174,7 @@ class Sampling(_Request):
 
     @property
     def constraints(self) -> dict[str, Any]:
-        """What an answer must be, by the member of the request that says so; each a pair of kind and constraint."""
+        """The constraints of the answer by the members that have them, each a pair of kind and constraint."""
         guided = {f"guided_{kind}": (kind, getattr(self, f"guided_{kind}")) for kind in _GUIDED}
         said = {member: (kind, value) for member, (kind, value) in guided.items() if value is not None}
         if self.structured_outputs is not None:
@@ -208,7 +208,7 @@ class ToolCall(_Body):
 
 
 class Message(_Body):
-    """One turn of a chat; `role` "tool" for what came of a call."""
+    """A message of a chat; with the role "tool", the result of a call."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
     content: str | list[TextPart] | None = None
@@ -244,7 +244,7 @@ class Message(_Body):
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """The text of all parts."""
         parts = [] if self.content is None else self.content
         return parts if isinstance(parts, str) else "".join(part.text for part in parts)
 
@@ -262,7 +262,7 @@ class NamedTool(_Body):
     function: NamedFunction
 
 
-class ChatRequest(Sampling):
+class ChatRequest(GenerationRequest):
     """`POST /v1/chat/completions`."""
 
     messages: list[Message] = Field(min_length=1)
@@ -295,7 +295,7 @@ class ChatRequest(Sampling):
 
     @property
     def may_answer(self) -> bool:
-        """Whether it may also be no call at all, but what there would be without tools."""
+        """Whether the answer may also be the one that there would be without tools."""
         return bool(self.tools) and self.tool_choice in (None, "auto")
 
     @property
@@ -311,7 +311,7 @@ class ChatRequest(Sampling):
         return None
 
 
-class CompletionRequest(Sampling):
+class CompletionRequest(GenerationRequest):
     """`POST /v1/completions`."""
 
     prompt: str | list[str]
@@ -321,8 +321,8 @@ class CompletionRequest(Sampling):
     suffix: None = None
 
 
-class Asked(_Request):
-    """What requests of the library's own have."""
+class LibraryRequest(_Request):
+    """Members of all requests of the library's own."""
 
     model: str | None = None
     instructions: str | None = None
@@ -334,7 +334,7 @@ class Asked(_Request):
     evidence: StrictBool = False
 
 
-class ExtractRequest(Asked):
+class ExtractRequest(LibraryRequest):
     """`POST /v1/extract`: a schema, or a type that the server was started with; one document or several."""
 
     schema_: Json | bool | None = Field(None, alias="schema")
@@ -360,14 +360,14 @@ class ExtractRequest(Asked):
         return self
 
 
-class ChooseRequest(Asked):
+class ChooseRequest(LibraryRequest):
     """`POST /v1/choose`."""
 
     text: str
     choices: list[str] = Field(min_length=1)
 
 
-class RegexRequest(Asked):
+class RegexRequest(LibraryRequest):
     """`POST /v1/regex`."""
 
     text: str
@@ -375,7 +375,7 @@ class RegexRequest(Asked):
     dialect: Literal["python", "rust", "ecma"] = "python"
 
 
-class GrammarRequest(Asked):
+class GrammarRequest(LibraryRequest):
     """`POST /v1/grammar`: a grammar in Lark's language, or in GBNF."""
 
     text: str

@@ -1,4 +1,4 @@
-"""What is wrong with a request, as HTTP has it: a status, and an error in the form of OpenAI's API.
+"""Errors of requests: a status of HTTP, and an error in the form of OpenAI's API.
 
 {"error": {"message": "…", "type": "invalid_request_error", "param": "response_format", "code": null}}
 """
@@ -35,13 +35,13 @@ STATUSES: Mapping[type[StructuredError], int] = {
     OutOfMemoryError: 503,
     ModelError: 500,
 }
-"""Whose fault it is: the request's, or the model's, which wrote nothing that the type accepts, or failed."""
+"""The statuses of errors: 4xx for a wrong request and a rejected answer, 5xx for errors of the model."""
 
 
 class RequestError(Exception):
     """Why there is no answer."""
 
-    def __init__(  # noqa: PLR0913  what is known of it
+    def __init__(  # noqa: PLR0913  the members of the answer
         self,
         status: int,
         message: str,
@@ -61,7 +61,7 @@ class RequestError(Exception):
 
     @classmethod
     def of(cls, error: StructuredError, parameter: str | None = None) -> "RequestError":
-        """Return what an error of the library is to whoever asked."""
+        """Return an error of the library as the answer to a request."""
         status = next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 500)
         return cls(
             status,
@@ -92,7 +92,7 @@ async def answer_request_error(_: Request, error: Exception) -> JSONResponse:
 
 
 async def answer_structured_error(_: Request, error: Exception) -> JSONResponse:
-    """Answer with what an error of the library is to whoever asked."""
+    """Answer with an error of the library."""
     assert isinstance(error, StructuredError)
     return RequestError.of(error).response()
 
@@ -125,7 +125,7 @@ _UNSUPPORTED: Mapping[str, str] = {
     "function_call": "functions are not supported. Use tool_choice",
     "reasoning_effort": "reasoning is not supported. Leave it out",
 }
-"""What is wrong with members that other servers take and this one does not, whatever they say."""
+"""Messages for members that other servers take and this one does not, whatever their values."""
 
 _SAID: Mapping[str, str] = {
     "extra_forbidden": "there is no such member here, and what would be ignored is refused. Leave it out",
@@ -137,11 +137,11 @@ _SAID: Mapping[str, str] = {
     "bool_type": "it should be true or false",
     "string_type": "it should be a string",
 }
-"""What Pydantic says in words of Python, in those of JSON."""
+"""Messages in terms of JSON, in place of Pydantic's in terms of Python."""
 
 
 def _place(location: Sequence[int | str], body: object, *, is_missing: bool) -> str:
-    """Return where a fault is, as a path, `messages[0].content`, without the names of types that Pydantic puts in."""
+    """Return the path of a fault, `messages[0].content`, without the names of types that Pydantic adds."""
     path, found = "", body
     for number, step in enumerate(location, 1):
         if isinstance(step, int) and isinstance(found, list) and step < len(found):
@@ -158,5 +158,5 @@ async def answer_http(_: Request, error: Exception) -> JSONResponse:
 
 
 async def answer_fault(_: Request, __: Exception) -> JSONResponse:
-    """Answer where the server itself fails; what failed is in its log."""
+    """Answer that the server failed; the error is in its log."""
     return RequestError(500, "The server failed. Its log says where.").response()

@@ -39,7 +39,7 @@ class Written:
 
     @property
     def marks(self) -> dict[str, bool]:
-        """Members of the choice of our own: what ended an answer that is whole in spite of "length"."""
+        """The library's own members of the choice: why an answer with "length" was shortened."""
         return {} if self.is_free and self.generation.shortened else marks_of([self.generation])
 
 
@@ -111,7 +111,7 @@ class ChatAnswers(AnswerForm):
         return {"message": message, "logprobs": logprobs, "finish_reason": written.finish_reason, **written.marks}
 
     def begin(self) -> dict[str, Any]:
-        """Return the role, and the call of which the arguments follow."""
+        """Return the role, and the call whose arguments follow."""
         delta: dict[str, Any] = {"role": "assistant", "content": ""}
         if self.tool is not None:
             delta = {**delta, "content": None, "tool_calls": [{"index": 0, **openai_call(self.tool, "")}]}
@@ -125,7 +125,7 @@ class ChatAnswers(AnswerForm):
         return {"delta": delta, "finish_reason": None}
 
     def end(self, written: Written) -> dict[str, Any]:
-        """Return the calls that have not been told, if it is any, and the log-probabilities, known at the end."""
+        """Return the calls that have not been sent, and the log-probabilities."""
         delta = {}
         if written.calls and self.tool is None:
             delta = {"tool_calls": [{"index": index, **call} for index, call in enumerate(written.calls)]}
@@ -229,7 +229,7 @@ def response_of(result: Result[Any], *, evidence: bool) -> Response:
 
 
 def response_of_all(results: Sequence[Result[Any]], *, evidence: bool) -> Response:
-    """Return the answer for several documents: errors stand in the place of values."""
+    """Return the answer for several documents, with errors in place of values."""
     return _response(f'{{"results": [{", ".join(_member(one, evidence=evidence) for one in results)}]}}')
 
 
@@ -262,7 +262,7 @@ def _response(text: str) -> Response:
 
 
 def _plain(value: object) -> Any:
-    """Return a value as JSON data; pydantic does not look into what is nested deeply, which may be plain already."""
+    """Return a value as JSON data; deeply nested data, which Pydantic refuses, as it is."""
     try:
         return to_jsonable_python(value)
     except ValueError:

@@ -10,16 +10,16 @@ from starlette.types import Receive, Scope, Send
 
 from structured.extraction.options import Options
 from structured.extraction.prompts import TextOrChat
-from structured.integrations.server.execution import DEFAULT, Question, Serving, library_options, sampling_options
+from structured.integrations.server.execution import DEFAULT, Question, Serving
 from structured.integrations.server.request_bodies import (
-    Asked,
     ChatRequest,
     ChooseRequest,
     CompletionRequest,
     ExtractRequest,
+    GenerationRequest,
     GrammarRequest,
+    LibraryRequest,
     RegexRequest,
-    Sampling,
 )
 from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.responses import (
@@ -35,10 +35,11 @@ from structured.integrations.server.translation import (
     choice_type,
     free_text,
     grammar_type,
+    options_of,
+    output_type_of,
+    prompt_messages,
     regex_type,
     schema_type,
-    turns_of,
-    wanted_of,
 )
 from structured.output_types.json_output import JsonLayout
 from structured.results.result import Result
@@ -83,68 +84,68 @@ def _model(name: str) -> dict[str, Any]:
 
 
 @router.post("/v1/chat/completions")
-async def chat(asked: ChatRequest, request: Request, serving: Served) -> Any:
+async def chat(body: ChatRequest, request: Request, serving: Served) -> Any:
     """Answer a chat, as OpenAI's API does."""
-    form = ChatAnswers(serving.model, serving.running.vocabulary, asked.logprobs, tool=asked.called_tool)
-    tokens = serving.max_tokens(asked.max_completion_tokens, asked.max_tokens)
-    messages = turns_of(asked.messages)
-    return await _written(request, serving, asked, form=form, documents=[messages] * asked.n, max_tokens=tokens)
+    form = ChatAnswers(serving.model, serving.running.vocabulary, body.logprobs, tool=body.called_tool)
+    tokens = serving.max_tokens(body.max_completion_tokens, body.max_tokens)
+    messages = prompt_messages(body.messages)
+    return await _written(request, serving, body, form=form, documents=[messages] * body.n, max_tokens=tokens)
 
 
 @router.post("/v1/completions")
-async def complete(asked: CompletionRequest, request: Request, serving: Served) -> Any:
+async def complete(body: CompletionRequest, request: Request, serving: Served) -> Any:
     """Complete a text, as OpenAI's API does."""
-    form = CompletionAnswers(serving.model, serving.running.vocabulary, asked.logprobs is not None)
-    prompts = [asked.prompt] if isinstance(asked.prompt, str) else asked.prompt
-    documents = [prompt for prompt in prompts for _ in range(asked.n)]
-    tokens = serving.max_tokens(asked.max_tokens)
-    return await _written(request, serving, asked, form=form, documents=documents, max_tokens=tokens)
+    form = CompletionAnswers(serving.model, serving.running.vocabulary, body.logprobs is not None)
+    prompts = [body.prompt] if isinstance(body.prompt, str) else body.prompt
+    documents = [prompt for prompt in prompts for _ in range(body.n)]
+    tokens = serving.max_tokens(body.max_tokens)
+    return await _written(request, serving, body, form=form, documents=documents, max_tokens=tokens)
 
 
-async def _written(  # noqa: PLR0913  what both endpoints have
+async def _written(  # noqa: PLR0913  the parts of both endpoints
     request: Request,
     serving: Serving,
-    asked: Sampling,
+    body: GenerationRequest,
     *,
     form: AnswerForm,
     documents: Sequence[TextOrChat],
     max_tokens: int,
 ) -> Any:
     """Return the answer to a request, whole or as a stream. Raises RequestError."""
-    serving.check_model(asked.model)
+    serving.check_model(body.model)
     serving.check_documents(len(documents))
-    serving.check_size(asked)
-    if asked.stream and len(documents) > 1:
+    serving.check_size(body)
+    if body.stream and len(documents) > 1:
         raise RequestError(400, "A stream has one answer. Leave out n, or stream.", parameter="n")
 
     def question() -> Question:
-        return _question(serving, asked, documents, sampling_options(asked, max_tokens))
+        return _question(serving, body, documents, options_of(body, max_tokens))
 
-    if not asked.stream:
+    if not body.stream:
         return JSONResponse(form.whole(*await serving.work.done(request, lambda: question().texts())))
-    with_usage = bool((asked.stream_options or {}).get("include_usage"))
+    with_usage = bool((body.stream_options or {}).get("include_usage"))
     return EventStream(*await serving.work.streamed(request, lambda: _chunks(question(), form, with_usage=with_usage)))
 
 
-def _question(serving: Serving, asked: Sampling, documents: Sequence[TextOrChat], options: Options) -> Question:
-    """Return what is asked of the model. Raises RequestError."""
+def _question(serving: Serving, body: GenerationRequest, documents: Sequence[TextOrChat], options: Options) -> Question:
+    """Return the question that a request puts to the model. Raises RequestError."""
 
-    def wanted() -> Any:
-        return wanted_of(asked, serving.limits) or free_text(asked.stops, serving.limits)
+    def make_type() -> Any:
+        return output_type_of(body, serving.limits) or free_text(body.stops, serving.limits)
 
-    is_free, tool, otherwise = not asked.constraints, None, None
-    if isinstance(asked, ChatRequest) and asked.uses_tools:
-        is_free, tool = False, asked.called_tool
-        if asked.may_answer:
-            otherwise = _question(serving, asked.model_copy(update={"tool_choice": "none"}), documents, options)
+    is_free, tool, otherwise = not body.constraints, None, None
+    if isinstance(body, ChatRequest) and body.uses_tools:
+        is_free, tool = False, body.called_tool
+        if body.may_answer:
+            otherwise = _question(serving, body.model_copy(update={"tool_choice": "none"}), documents, options)
         options = {**options, "layout": JsonLayout(optional_properties="omittable")}
-    extractor = serving.extractors.find(asked.constraint_key, wanted, options)
-    held_back = max(map(len, asked.stops), default=0)
+    extractor = serving.extractors.find(body.constraint_key, make_type, options)
+    held_back = max(map(len, body.stops), default=0)
     return Question(
         extractor,
         documents,
         serving.metrics,
-        asked.n,
+        body.n,
         is_free=is_free,
         held_back=held_back,
         tool=tool,
@@ -153,7 +154,7 @@ def _question(serving: Serving, asked: Sampling, documents: Sequence[TextOrChat]
 
 
 def _chunks(question: Question, form: AnswerForm, *, with_usage: bool) -> Iterator[str]:
-    """Yield the events of a stream; what goes wrong in the middle is the last one. Raises RequestError before that."""
+    """Yield the events of a stream. Raises RequestError before the first; a later error is the last event."""
     has_begun = False
     try:
         for piece in question.streamed():
@@ -177,7 +178,7 @@ def _chunks(question: Question, form: AnswerForm, *, with_usage: bool) -> Iterat
 
 
 class EventStream(StreamingResponse):
-    """Server-sent events; where the client goes, whoever makes them is told."""
+    """Server-sent events that call `leave` when they end or the client goes."""
 
     media_type = "text/event-stream"
 
@@ -194,67 +195,65 @@ class EventStream(StreamingResponse):
 
 
 @router.post("/v1/extract")
-async def extract(asked: ExtractRequest, request: Request, serving: Served) -> Response:
+async def extract(body: ExtractRequest, request: Request, serving: Served) -> Response:
     """Extract values from a document, or from several: one that fails does not cost the others."""
-    documents = asked.documents or ()
+    documents = body.documents or ()
     serving.check_documents(len(documents))
 
-    def wanted() -> Any:
-        if asked.type is None:
-            return schema_type(asked.schema_ if asked.schema_ is not None else True, serving.limits)
-        if asked.type not in serving.types:
+    def make_type() -> Any:
+        if body.type is None:
+            return schema_type(body.schema_ if body.schema_ is not None else True, serving.limits)
+        if body.type not in serving.types:
             known = ", ".join(sorted(serving.types)) or "there is none"
-            raise RequestError(404, f"There is no type {asked.type!r} here; known: {known}.", parameter="type")
-        return serving.types[asked.type]
+            raise RequestError(404, f"There is no type {body.type!r} here; known: {known}.", parameter="type")
+        return serving.types[body.type]
 
-    if asked.text is not None:
-        return await _result(request, serving, asked, wanted, asked.text)
-    results = await _results(request, serving, asked, wanted, documents)
-    return response_of_all(results, evidence=asked.evidence)
+    if body.text is not None:
+        return await _result(request, serving, body, make_type, body.text)
+    results = await _results(request, serving, body, make_type, documents)
+    return response_of_all(results, evidence=body.evidence)
 
 
 @router.post("/v1/choose")
-async def choose(asked: ChooseRequest, request: Request, serving: Served) -> Response:
+async def choose(body: ChooseRequest, request: Request, serving: Served) -> Response:
     """Choose one of some texts."""
-    return await _result(request, serving, asked, lambda: choice_type(asked.choices, serving.limits), asked.text)
+    return await _result(request, serving, body, lambda: choice_type(body.choices, serving.limits), body.text)
 
 
 @router.post("/v1/regex")
-async def match(asked: RegexRequest, request: Request, serving: Served) -> Response:
+async def match(body: RegexRequest, request: Request, serving: Served) -> Response:
     """Write a text that a regular expression matches as a whole."""
-
-    def wanted() -> Any:
-        return regex_type(asked.regex, serving.limits, asked.dialect)
-
-    return await _result(request, serving, asked, wanted, asked.text)
+    return await _result(
+        request, serving, body, lambda: regex_type(body.regex, serving.limits, body.dialect), body.text
+    )
 
 
 @router.post("/v1/grammar")
-async def derive(asked: GrammarRequest, request: Request, serving: Served) -> Response:
+async def derive(body: GrammarRequest, request: Request, serving: Served) -> Response:
     """Write a text of a grammar."""
-
-    def wanted() -> Any:
-        return grammar_type(asked.grammar, serving.limits, asked.start)
-
-    return await _result(request, serving, asked, wanted, asked.text)
+    return await _result(
+        request, serving, body, lambda: grammar_type(body.grammar, serving.limits, body.start), body.text
+    )
 
 
-async def _result(request: Request, serving: Serving, asked: Asked, wanted: Callable[[], Any], text: str) -> Response:
+async def _result(
+    request: Request, serving: Serving, body: LibraryRequest, make_type: Callable[[], Any], text: str
+) -> Response:
     """Return the answer for one text. Raises RequestError."""
-    [result] = await _results(request, serving, asked, wanted, [text])
-    return response_of(result, evidence=asked.evidence)
+    [result] = await _results(request, serving, body, make_type, [text])
+    return response_of(result, evidence=body.evidence)
 
 
 async def _results(
-    request: Request, serving: Serving, asked: Asked, wanted: Callable[[], Any], texts: Sequence[str]
+    request: Request, serving: Serving, body: LibraryRequest, make_type: Callable[[], Any], texts: Sequence[str]
 ) -> list[Result[Any]]:
-    """Return the result for each text. Raises RequestError for what is wrong with all."""
-    serving.check_model(asked.model)
-    serving.check_size(asked)
-    options = library_options(asked, serving.max_tokens(asked.max_tokens))
+    """Return the result for each text. Raises RequestError if the request is wrong as a whole."""
+    serving.check_model(body.model)
+    serving.check_size(body)
+    options = options_of(body, serving.max_tokens(body.max_tokens))
 
     def answer() -> list[Result[Any]]:
-        extractor = serving.extractors.find(asked.constraint_key, wanted, options)
+        extractor = serving.extractors.find(body.constraint_key, make_type, options)
         results, _ = Question(extractor, texts, serving.metrics).results()
         return results
 

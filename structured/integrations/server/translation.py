@@ -4,12 +4,21 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from textwrap import indent
-from typing import Any
+from typing import Any, cast
 
+from structured.decoding.repetition import Repetition
 from structured.errors import PatternError, PromptError, SchemaError
+from structured.extraction.options import Options
 from structured.extraction.prompts import Conversation
 from structured.integrations.server.limits import Limits
-from structured.integrations.server.request_bodies import ChatRequest, JsonSchemaFormat, Message, Sampling, ToolCall
+from structured.integrations.server.request_bodies import (
+    ChatRequest,
+    GenerationRequest,
+    JsonSchemaFormat,
+    LibraryRequest,
+    Message,
+    ToolCall,
+)
 from structured.integrations.server.request_errors import RequestError
 from structured.output_types.choice import Choice
 from structured.output_types.combining.text import Text
@@ -21,31 +30,29 @@ from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import OutputType
 from structured.output_types.regex import DialectName, Regex
 
-ANY_OBJECT = {"type": "object"}
 
-
-def wanted_of(asked: Sampling, limits: Limits) -> OutputType[Any] | JsonSchema | None:
+def output_type_of(body: GenerationRequest, limits: Limits) -> OutputType[Any] | JsonSchema | None:
     """Return the output type that a request constrains its answer to; None where the text is free.
 
     Raises RequestError where it asks for two things at once, for what is too large, or for what cannot be enforced.
     """
-    said = asked.constraints
-    if isinstance(asked, ChatRequest) and asked.uses_tools:
-        if asked.may_answer:  # then it is for the answer in place of calls
-            return _of_member("tools", "tools", asked, limits)
-        said["tools"] = ("tools", asked)
-    if len(said) > 1:
-        raise RequestError(400, f"{' and '.join(said)} exclude each other.", parameter=next(iter(said)))
-    if not said:
+    constraints = body.constraints
+    if isinstance(body, ChatRequest) and body.uses_tools:
+        if body.may_answer:  # then it is for the answer in place of calls
+            return _of_member("tools", "tools", body, limits)
+        constraints["tools"] = ("tools", body)
+    if len(constraints) > 1:
+        raise RequestError(400, f"{' and '.join(constraints)} exclude each other.", parameter=next(iter(constraints)))
+    if not constraints:
         return None
-    [(member, (kind, constraint))] = said.items()
-    if asked.stops:
+    [(member, (kind, constraint))] = constraints.items()
+    if body.stops:
         raise RequestError(400, f"stop and {member} exclude each other.", parameter="stop")
     return _of_member(member, kind, constraint, limits)
 
 
 def _of_member(member: str, kind: str, constraint: Any, limits: Limits) -> OutputType[Any] | JsonSchema:
-    """Return the output type that a member of a request says. Raises RequestError."""
+    """Return the output type of a member of a request. Raises RequestError."""
     try:
         return _KINDS[kind](constraint, limits)
     except (SchemaError, PatternError) as error:
@@ -87,7 +94,7 @@ def choice_type(choices: list[str], limits: Limits) -> Choice[str]:
 
 
 def grammar_type(grammar: str, limits: Limits, start: str | None = None) -> Grammar[str]:
-    """Return the output type of a grammar in Lark's language, or in GBNF, where `::=` stands in rules."""
+    """Return the output type of a grammar in Lark's language, or in GBNF, whose rules have `::=`."""
     check_length(grammar, limits, "The grammar")
     if _GBNF.search(grammar):
         return Grammar.from_gbnf(grammar, start or "root")
@@ -110,16 +117,12 @@ def _of_json(constraint: Any, limits: Limits) -> JsonSchema:
     return schema_type(constraint, limits)
 
 
-def _of_object(_: Any, limits: Limits) -> JsonSchema:
-    return schema_type(ANY_OBJECT, limits, "JSON")
-
-
-def _of_tools(asked: ChatRequest, limits: Limits) -> OutputType[Any] | JsonSchema:
-    check_length(json.dumps(asked.tools), limits, "tools")
-    tools = [Tool.from_openai(one) for one in asked.tools or ()]
-    name = asked.called_tool
+def _of_tools(body: ChatRequest, limits: Limits) -> OutputType[Any] | JsonSchema:
+    check_length(json.dumps(body.tools), limits, "tools")
+    tools = [Tool.from_openai(one) for one in body.tools or ()]
+    name = body.called_tool
     if name is None:
-        return functions(*tools, parallel=asked.may_answer and asked.parallel_tool_calls)
+        return functions(*tools, parallel=body.may_answer and body.parallel_tool_calls)
     named = next((one for one in tools if one.name == name), None)
     if named is None:
         raise RequestError(400, f"There is no tool named {name!r}.", parameter="tool_choice")
@@ -129,7 +132,7 @@ def _of_tools(asked: ChatRequest, limits: Limits) -> OutputType[Any] | JsonSchem
 
 _KINDS: Mapping[str, Callable[[Any, Limits], OutputType[Any] | JsonSchema]] = {
     "json": _of_json,
-    "json_object": _of_object,
+    "json_object": lambda _, limits: schema_type({"type": "object"}, limits, "JSON"),
     "regex": regex_type,
     "choice": choice_type,
     "grammar": grammar_type,
@@ -138,8 +141,16 @@ _KINDS: Mapping[str, Callable[[Any, Limits], OutputType[Any] | JsonSchema]] = {
 }
 
 
-def turns_of(messages: Sequence[Message]) -> list[dict[str, str]]:
-    """Return messages as turns. Raises RequestError for a result of which there is no call."""
+def prompt_messages(messages: Sequence[Message]) -> list[dict[str, str]]:
+    """Return the messages of a prompt, which has no role for tools. Raises RequestError for a result without its call.
+
+    A call is written as the assistant would write it here. Its result begins the next message of the user, indented, so
+    that no line of it passes for anything else:
+
+        assistant: [{"name": "weather", "arguments": {"city": "Porto"}}]
+        user: The result of weather({"city": "Porto"}):
+            sunny
+    """
     calls: dict[str | None, ToolCall] = {}
     turns: list[dict[str, str]] = []
     places: list[int] = []
@@ -159,7 +170,9 @@ def turns_of(messages: Sequence[Message]) -> list[dict[str, str]]:
             if results:
                 turns.append(_user(*results))
                 places.append(position - 1)
-            turns.append({"role": "assistant" if message.role == "assistant" else "system", "content": _said(message)})
+            turns.append(
+                {"role": "assistant" if message.role == "assistant" else "system", "content": _assistant_text(message)}
+            )
             results = []
         if not results:
             places.append(position)
@@ -192,10 +205,34 @@ def _result(call: ToolCall, text: str) -> str:
     return f"The result of {call.function.name}({arguments}):\n{indent(text, '    ', lambda _: True)}"
 
 
-def _said(message: Message) -> str:
-    """Return what a message says, and the calls in it."""
+def _assistant_text(message: Message) -> str:
+    """Return the text of a message, and its calls."""
     calls = ", ".join(
         f'{{"name": {json.dumps(one.function.name)}, "arguments": {one.function.arguments}}}'
         for one in message.tool_calls or ()
     )
     return "\n\n".join(filter(None, (message.text, calls and f"[{calls}]")))
+
+
+_OPTIONS = (
+    "temperature",
+    "seed",
+    "top_p",
+    "top_k",
+    "min_p",
+    "instructions",
+    "system",
+    "grounded",
+)
+"""The members of requests that are options of the library under the same name."""
+
+
+def options_of(body: GenerationRequest | LibraryRequest, max_tokens: int) -> Options:
+    """Return the options that a request sets.
+
+    A seed counts without a temperature, too: an answer that validators reject is sampled again.
+    """
+    members = {name: getattr(body, name, None) for name in _OPTIONS}
+    members["grounded"] = members["grounded"] or None  # false, and a list of no paths
+    chosen = {name: value for name, value in members.items() if value is not None}
+    return cast("Options", {"max_tokens": max_tokens, "repetition": Repetition(stop=body.stop_repetition), **chosen})

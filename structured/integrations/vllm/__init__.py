@@ -43,7 +43,7 @@ KEY = "structured"
 
 
 def constraint(output_type: object, *, layout: JsonLayout = DEFAULT_LAYOUT) -> dict[str, str]:
-    """Return what a request to vLLM says of its answer: the `extra_args` of `SamplingParams`.
+    """Return the constraint of a request to vLLM: the `extra_args` of `SamplingParams`.
 
     Over HTTP they are the request's `vllm_xargs`: plain text, which any client can send. The budget is the request's
     `max_tokens`: each answer is whole within it. vLLM's own default for it is 16.
@@ -85,7 +85,7 @@ def read(output_type: object, text: str) -> Any:
 
 @lru_cache(maxsize=64)
 def _check(output_type: OutputType[Any]) -> AnswerCheck:
-    """Return what tells the texts of a type from others, so that what validators reject is told from those.
+    """Return the check of a type's texts, which tells a text that is none from one that a validator rejects.
 
     A JSON Schema has no validators, and rejects by itself.
     """

@@ -1,4 +1,4 @@
-"""Where an answer stands that an engine writes: its guide, its end, and the way back.
+"""The cursor of an answer that an engine writes: its guide, its end, and the way back.
 
 vLLM serves many at once, and most of them end when a call into this library raises. So a cursor never does once it
 is made: an answer that cannot go on, since a token came that was masked out or its automaton has reached a limit, has a
@@ -22,11 +22,11 @@ from structured.vocabulary import Vocabulary
 _LOGGER = logging.getLogger(__name__)
 
 _NOTHING = Choice([""])
-"""What is written where nothing can be."""
+"""The type of the empty answer."""
 
 
 class _Place(NamedTuple):
-    """Where a cursor was before a token."""
+    """The place of a cursor before a token."""
 
     state: int
     tokens_left: int
@@ -36,7 +36,7 @@ class _Place(NamedTuple):
 
 
 class Cursor:
-    """Where one answer stands, and each place where it stood before.
+    """The place of one answer, and its earlier places.
 
     Attributes:
         is_over: Whether its end token was taken.
@@ -70,7 +70,7 @@ class Cursor:
         return self._guide.index.vocabulary
 
     def accept(self, token_id: int) -> bool:
-        """Take a token, and tell whether it was allowed. What comes behind the end changes nothing."""
+        """Take a token, and tell whether it was allowed. Tokens after the end change nothing."""
         guide = self._guide
         self._places.append(_Place(guide.state, guide.tokens_left, guide.finished, self.is_over, self.fault))
         if self.is_over or self.fault is not None:
@@ -80,7 +80,7 @@ class Cursor:
             return self.is_over or self._fail(f"Token {token_id} came where the answer had to end.")
         try:
             guide.advance(token_id)
-        except (ValueError, StructuredError) as error:  # what was masked out, a wrong cache, a limit of the automaton
+        except (ValueError, StructuredError) as error:  # a masked token, a wrong cache, a limit of the automaton
             return self._fail(str(error))
         self.is_over = guide.finished and token_id in self.vocabulary.end_token_ids
         if self.is_over:
@@ -105,12 +105,6 @@ class Cursor:
             self.end(str(error))
             return self._ends
 
-    def copy(self) -> "Cursor":
-        """Return a cursor at the same place that moves on its own."""
-        twin = object.__new__(Cursor)
-        vars(twin).update(vars(self), _guide=self._guide.copy(), _places=self._places.copy())
-        return twin
-
     def end(self, fault: str) -> None:
         """Let the answer only end, and log why."""
         self.fault = fault
@@ -121,23 +115,23 @@ class Cursor:
         return False
 
 
-def started(constraint: str, vocabulary: Vocabulary, max_tokens: int) -> Cursor:
+def start(constraint: str, vocabulary: Vocabulary, max_tokens: int) -> Cursor:
     """Return the cursor of a new answer. Raises StructuredError if there can be none."""
     return Cursor(compile_type(text_to_type(constraint), vocabulary, cache=True), max_tokens=max_tokens)
 
 
-def begun(constraint: str, vocabulary: Vocabulary, max_tokens: int) -> Cursor:
+def start_or_end(constraint: str, vocabulary: Vocabulary, max_tokens: int) -> Cursor:
     """Return the cursor of a new answer; if there can be none, one that ends at once."""
     try:
-        return started(constraint, vocabulary, max_tokens)
+        return start(constraint, vocabulary, max_tokens)
     except StructuredError as error:
         cursor = Cursor(compile_type(_NOTHING, vocabulary), max_tokens=0)
         cursor.end(str(error))
         return cursor
 
 
-def take(cursor: Cursor, token_ids: Iterable[int]) -> None:
-    """Let a cursor take what was written; if that was not allowed, the answer only ends."""
+def advance(cursor: Cursor, token_ids: Iterable[int]) -> None:
+    """Advance a cursor by tokens; if one was not allowed, the answer may only end."""
     was_faulty = cursor.fault is not None
     for token_id in token_ids:
         cursor.accept(token_id)

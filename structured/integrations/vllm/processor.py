@@ -15,7 +15,7 @@ import torch
 from structured.decoding.device_masks import DeviceMasks, apply_masks
 from structured.index.masks import Mask, MaskTable
 from structured.integrations.vllm import KEY, fault_of
-from structured.integrations.vllm.cursor import Cursor, begun, take
+from structured.integrations.vllm.cursor import Cursor, advance, start_or_end
 from structured.models.kv_cache import on_device
 from structured.models.transformers_model import vocabulary_of
 
@@ -46,11 +46,11 @@ _IN_THE_WAY = {
     "thinking_token_budget": "and the constraint holds from the first token",
     "trace_decode_token_ids": "which says the tokens",
 }
-"""What a request may not ask for beside a constraint, and why."""
+"""The parameters that contradict a constraint, and why."""
 
 
 class GuideProcessor(RowInterface, SlotInterface):  # type: ignore[misc]  # of a package that is not installed here
-    """What vLLM is told to load, as `"structured.integrations.vllm:GuideProcessor"`; requests say the rest.
+    """The logits processor that vLLM loads: `"structured.integrations.vllm:GuideProcessor"`.
 
     It is of both interfaces, so that each model runner takes it, and makes the processor that the runner calls.
     Requests without a constraint are left alone.
@@ -60,14 +60,14 @@ class GuideProcessor(RowInterface, SlotInterface):  # type: ignore[misc]  # of a
     """
 
     def __new__(cls, vllm_config: "VllmConfig", place: Any, *_: Any) -> Any:
-        """Return the processor for the runner that asks: the first says on which device, the second shows its state."""
+        """Return the processor for the runner: the first passes its device, the second its state."""
         if isinstance(place, LogitsProcRequestState):
             return SlotProcessor(vllm_config, place)
         return RowProcessor(vllm_config)
 
     @classmethod
     def validate_params(cls, sampling_params: "SamplingParams") -> None:
-        """Raise ValueError for a request whose constraint is none, or that asks for what contradicts one."""
+        """Raise ValueError for a constraint that cannot be read, or a parameter that contradicts it."""
         given = _constraint(sampling_params)
         if given is None:
             return
@@ -80,7 +80,7 @@ class GuideProcessor(RowInterface, SlotInterface):  # type: ignore[misc]  # of a
 
 
 class RowProcessor(RowInterface):  # type: ignore[misc]
-    """The processor of the first model runner: requests are known by their rows, which it tells to move."""
+    """The processor of the first model runner: requests are known by their rows, which the runner moves."""
 
     def __init__(self, vllm_config: "VllmConfig") -> None:
         self._answers = _Answers(vllm_config)
@@ -106,14 +106,14 @@ class RowProcessor(RowInterface):  # type: ignore[misc]
             self._put(source, other if direction is MoveDirectionality.SWAP else None)
 
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
-        """Return the logits, shape (requests, tokens), with -inf for what may not follow."""
+        """Return the logits, shape (requests, tokens), with -inf for tokens that may not follow."""
         if not self._rows:
             return logits
         rows = sorted(self._rows)
         cursors = [self._rows[row][0] for row in rows]
         for cursor, tokens in self._rows.values():
             cursor.rollback(cursor.count - len(tokens))  # tokens are taken back where a cache was lost
-            take(cursor, tokens[cursor.count :])
+            advance(cursor, tokens[cursor.count :])
         return _masked(logits, rows, [cursor.mask() for cursor in cursors], cursors[0].table)
 
     def _put(self, row: int, answer: tuple[Cursor, Sequence[int]] | None) -> None:
@@ -135,7 +135,7 @@ class SlotProcessor(SlotInterface):  # type: ignore[misc]
         self._slots: dict[int, Cursor] = {}
 
     def add_request(self, req_idx: int, sampling_params: "SamplingParams") -> bool:
-        """Begin the answer of a request in a slot, whosever that was before; tell whether anything constrains it."""
+        """Begin the answer of a request in a slot; tell whether it has a constraint."""
         self._slots.pop(req_idx, None)
         cursor = self._answers.begin(sampling_params, int(self._states.prompt_len.np[req_idx]))
         if cursor is not None:
@@ -143,7 +143,7 @@ class SlotProcessor(SlotInterface):  # type: ignore[misc]
         return cursor is not None
 
     def apply(self, logits: torch.Tensor, ctx: "LogitsContext") -> torch.Tensor:
-        """Return the logits, shape (rows, tokens), with -inf for what may not follow."""
+        """Return the logits, shape (rows, tokens), with -inf for tokens that may not follow."""
         if self._slots.keys().isdisjoint(ctx.idx_mapping_np.tolist()):
             return logits
         told = torch.stack([one.long() for one in (ctx.expanded_idx_mapping, ctx.pos, ctx.input_ids)], dim=1)
@@ -160,7 +160,7 @@ class SlotProcessor(SlotInterface):  # type: ignore[misc]
         return _masked(logits, [row for row, *_ in rows], masks, self._slots[rows[0][1]].table)
 
     def _catch_up(self, last: Mapping[int, int]) -> None:
-        """Let the cursors of some slots take what was written since; `last` has the positions of the last tokens."""
+        """Advance the cursors of some slots by the new tokens; `last` has the positions of the last tokens."""
         new: dict[int, range] = {}
         for slot, position in last.items():
             cursor, start = self._slots[slot], int(self._states.prompt_len.np[slot])
@@ -174,11 +174,11 @@ class SlotProcessor(SlotInterface):  # type: ignore[misc]
         slots, starts = on_device([[slot, span.start] for slot, span in new.items()], token_ids.device).t()[:, :, None]
         positions = (starts + torch.arange(widest, device=token_ids.device)).clamp(max=token_ids.shape[1] - 1)
         for (slot, span), found in zip(new.items(), token_ids[slots, positions].tolist(), strict=True):
-            take(self._slots[slot], found[: len(span)])
+            advance(self._slots[slot], found[: len(span)])
 
 
 class _Answers:
-    """What begins answers: the vocabulary of an engine, and its context."""
+    """The vocabulary and the context of an engine, which answers begin with."""
 
     def __init__(self, vllm_config: "VllmConfig") -> None:
         model_config = vllm_config.model_config
@@ -188,13 +188,13 @@ class _Answers:
         self._context_length = model_config.max_model_len
 
     def begin(self, sampling_params: "SamplingParams", prompt_tokens: int) -> Cursor | None:
-        """Return where the answer of a request stands; None if nothing constrains it."""
+        """Return the cursor of a request's answer; None without a constraint."""
         given = _constraint(sampling_params)
         if given is None:
             return None
         room = self._context_length - prompt_tokens
         limit = sampling_params.max_tokens
-        return begun(given, self._vocabulary, room if limit is None else min(limit, room))
+        return start_or_end(given, self._vocabulary, room if limit is None else min(limit, room))
 
 
 def _constraint(sampling_params: "SamplingParams") -> Any:
@@ -202,7 +202,7 @@ def _constraint(sampling_params: "SamplingParams") -> Any:
 
 
 def _masked(logits: torch.Tensor, rows: Sequence[int], masks: Sequence[Mask], table: MaskTable) -> torch.Tensor:
-    """Return logits with -inf for what the masks of some rows, in ascending order, do not allow; others stay.
+    """Return logits with -inf where the masks of some rows, in ascending order, allow no token; other rows stay.
 
     `logits` has shape (batch, width). They may be changed in place. `table` is that of most masks.
     """
