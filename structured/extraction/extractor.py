@@ -15,7 +15,6 @@ from structured.errors.arguments import check_picklable
 from structured.errors.calling_line import calling_line, warnings_at
 from structured.errors.values import described, message_in_one_line, shown
 from structured.extraction.batch_state import BatchState
-from structured.extraction.conversation import Conversation, TextOrChat
 from structured.extraction.documents.document import (
     AsyncDocuments,
     DocumentLike,
@@ -24,7 +23,6 @@ from structured.extraction.documents.document import (
     each_document,
 )
 from structured.extraction.guided_task import GuidedTask
-from structured.extraction.idle_options import warn_of_stream, warn_of_types
 from structured.extraction.options import (
     MAX_TOKENS,
     Errors,
@@ -33,9 +31,11 @@ from structured.extraction.options import (
     check_progress,
     checked_options,
 )
+from structured.extraction.prompts import Conversation, TextOrChat
 from structured.extraction.run import Run
 from structured.extraction.stream import Stream
 from structured.extraction.task import Task
+from structured.extraction.unused_options import warn_of_stream, warn_of_types
 from structured.models import LanguageModel, Model, find_model
 from structured.output_types.html import card, table, verbatim
 from structured.output_types.json_output import DEFAULT_LAYOUT

@@ -6,23 +6,23 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeGuard
 
 from structured.automata import AUTOMATON_ERRORS
-from structured.decoding.beginnings import common_beginning
 from structured.decoding.generate import DEFAULT_BATCH_SIZE
 from structured.decoding.requests import Generation
+from structured.decoding.shared_prefix import common_beginning
 from structured.decoding.strategy import Search
 from structured.errors import Attempt, BatchError, GenerationError, StructuredError
-from structured.extraction import windows
+from structured.extraction import prefetch as windows
 from structured.extraction.acceptance import Acceptance
 from structured.extraction.batch_state import BatchState
 from structured.extraction.documents.chunks import Chunking
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.events import Listener
 from structured.extraction.guided_task import GuidedItem
-from structured.extraction.idle_options import warn_of_search
 from structured.extraction.long_documents import LongDocument
 from structured.extraction.options import Errors, Options, search_of
 from structured.extraction.progress import showing
 from structured.extraction.task import Answer, Item, Task
+from structured.extraction.unused_options import warn_of_search
 from structured.index.compilation import save_learned
 from structured.models import LanguageModel
 from structured.results.merging import Merged

@@ -18,11 +18,10 @@ from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
 from structured.errors import Attempt, GenerationError, PromptError
-from structured.extraction.conversation import Conversation
 from structured.extraction.documents.chunks import Chunk
 from structured.extraction.documents.document import DocumentLike, id_of, read_document
 from structured.extraction.options import MAX_TOKENS, Options
-from structured.extraction.prompts import chat_messages, check_characters, completion_prompt
+from structured.extraction.prompts import Conversation, chat_messages, check_characters, completion_prompt
 from structured.models import LanguageModel, Model
 from structured.output_types.output_type import Description, OutputType
 from structured.results.attribution import Kept

@@ -49,7 +49,7 @@ Columns = Literal["typed", "json"]
 """What the new columns hold: values of Arrow types, or JSON as text."""
 
 _EVIDENCE = Struct({"span": List(INTEGER), "match": TEXT, "confidence": FLOAT, "agreement": FLOAT, "page": INTEGER})
-_ERROR = Struct({"kind": TEXT, "message": TEXT, "fields": JSON}, frozenset({"fields"}))
+_ERROR = Struct({"kind": TEXT, "message": TEXT, "fields": JSON})
 
 
 class TableExtractor:
@@ -217,9 +217,6 @@ class _Entries(Map):
             return [{"key": TEXT.to_cell(name), "value": self.values.to_cell(one)} for name, one in data.items()]
         raise UnfitError(f"{data!r} is no object")
 
-    def _to_data(self, cell: Any) -> Any:
-        return {entry["key"]: self.values.to_data(entry["value"]) for entry in cell}
-
 
 def _without_maps(column: Column) -> Column:
     """Return a column for the same data, with lists in place of maps."""
@@ -228,8 +225,8 @@ def _without_maps(column: Column) -> Column:
             return _Entries(_without_maps(values))
         case List(items):
             return List(_without_maps(items))
-        case Struct(members, omittable):
-            return Struct({name: _without_maps(member) for name, member in members.items()}, omittable)
+        case Struct(members):
+            return Struct({name: _without_maps(member) for name, member in members.items()})
     return column
 
 

@@ -14,6 +14,9 @@ from structured.errors import ModelError
 from structured.models.downloads import FETCHABLE, fetched_path
 from structured.models.remote.address import PORTS
 
+_exists, _is_folder = os.path.lexists, os.path.isdir
+"""False as well, unlike the methods of `Path`, for long names, lone surrogates and missing permissions."""
+
 EXPECTED = (
     "Name a folder with config.json, weights and tokenizer.json, a GGUF file, 'packaged', "
     f"{', '.join(f'{name!r} (after `structured fetch {name}`)' for name in FETCHABLE)}, or a hub id that this machine "
@@ -159,7 +162,7 @@ def why_not_hub(name: str) -> str | None:
     short = _close(name.casefold(), FETCHABLE)
     near = [*short, *_like(Path(name)), *_close(name, _cached_ids(constants.HF_HUB_CACHE))]
     raise ModelError(
-        f"No model could be loaded from {shown_name(name)}. It is no local folder, it is not in the cache "
+        f"No model could be loaded from {shown_name(name)}. It is not a local folder, it is not in the cache "
         f"{constants.HF_HUB_CACHE}, and {reason}.{_did_you_mean(near)} {EXPECTED}"
     )
 
@@ -237,21 +240,6 @@ def _expanded(text: str) -> Path:
         return Path(text).expanduser()
     except (RuntimeError, ValueError):  # ~ with an unknown user
         return Path(text)
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):  # too long, lone surrogates, or no permission
-        return False
-
-
-def _exists(path: Path) -> bool:
-    try:
-        path.lstat()
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _listed(folder: Path) -> set[str]:

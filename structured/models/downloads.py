@@ -1,7 +1,7 @@
-"""Models that have a short name, once their files have been fetched.
+"""Downloads: models with a short name, whose files `structured fetch` gets from the package index.
 
-They come from the package index, which is reached where a hub of models is not: `pip` downloads a distribution that
-carries the file, and nothing of it is installed or run.
+The package index is often reachable where a hub of models is not. `pip` downloads a distribution that contains the
+file; nothing of it is installed or run.
 """
 
 import hashlib
@@ -21,18 +21,18 @@ from structured.index.cache_folder import cache_folder
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """A distribution of the package index that carries the file of a model."""
+    """A distribution of the package index that contains the file of a model."""
 
     requirement: str
     member: str
-    """Where the file is inside of the wheel."""
+    """The path of the file inside the wheel."""
     size: int
     """Bytes of the file."""
     sha256: str
     base: str
-    """The name of the plain model, which is that of the folder: a file is kept once for all names that share it."""
+    """The name of the plain model and of the folder: names with the same file share it."""
     adapter: Path | None = None
-    """The adapter that the name stands for as well; it comes with this package."""
+    """The adapter that the name includes; it comes with this package."""
 
 
 _SMOLLM2 = Distribution(
@@ -51,39 +51,39 @@ FETCHABLE: Mapping[str, Distribution] = {
 
 
 def fetched_path(name: str) -> Path:
-    """Return where the file of a model lies once it has been fetched. Raises ModelError for an unknown name."""
+    """Return the path of a fetched file. Raises ModelError for an unknown name."""
     if name not in FETCHABLE:
-        known = ", ".join(map(repr, FETCHABLE))
-        raise ModelError(f"No model of the name {name!r} can be fetched.{nearest(name, FETCHABLE)} There is: {known}.")
+        names = ", ".join(map(repr, FETCHABLE))
+        raise ModelError(f"No model of the name {name!r} can be fetched.{nearest(name, FETCHABLE)} There is: {names}.")
     try:
         folder = cache_folder()
     except RuntimeError as error:
         raise ModelError(f"There is no home folder for {name!r}. Set STRUCTURED_CACHE_DIR to a folder.") from error
-    wanted = FETCHABLE[name]
-    return folder / "models" / wanted.base / Path(wanted.member).name
+    distribution = FETCHABLE[name]
+    return folder / "models" / distribution.base / Path(distribution.member).name
 
 
 def fetch(name: str) -> Path:
-    """Download the file of a model, unless it is there already, and return where it lies.
+    """Download the file of a model, unless it exists, and return its path.
 
-    Raises ModelError for an unknown name, if it cannot be downloaded or written, or if what came is another file.
+    Raises ModelError for an unknown name, if it cannot be downloaded or written, or if another file came.
     """
-    path, wanted = fetched_path(name), FETCHABLE[name]
-    if path.is_file() and path.stat().st_size == wanted.size:
+    path, distribution = fetched_path(name), FETCHABLE[name]
+    if path.is_file() and path.stat().st_size == distribution.size:
         return path
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent) as temporary:
             part = Path(temporary) / path.name
-            wheel = _downloaded(wanted.requirement, Path(temporary))
-            with ZipFile(wheel) as members, members.open(wanted.member) as member, part.open("wb") as file:
+            wheel = _downloaded(distribution.requirement, Path(temporary))
+            with ZipFile(wheel) as members, members.open(distribution.member) as member, part.open("wb") as file:
                 shutil.copyfileobj(member, file)
             with part.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
-            if digest != wanted.sha256:
+            if digest != distribution.sha256:
                 raise ModelError(
-                    f"The file of {name!r} in {wanted.requirement} is not the one that is known: its SHA-256 is "
-                    f"{digest}, not {wanted.sha256}. It was not kept. Try again, or from another package index."
+                    f"The file of {name!r} in {distribution.requirement} is another than expected: its SHA-256 is "
+                    f"{digest}, not {distribution.sha256}. It was not kept. Try again, or from another package index."
                 )
             part.replace(path)
     except (OSError, KeyError, BadZipFile) as error:
@@ -95,9 +95,9 @@ def fetch(name: str) -> Path:
 
 def _downloaded(requirement: str, folder: Path) -> Path:
     """Return the wheel of a distribution, downloaded by the pip of this interpreter."""
-    pip = [sys.executable, "-P", "-m", "pip"]  # -P: what lies in the current folder is not pip
+    pip = [sys.executable, "-P", "-m", "pip"]  # -P: nothing in the current folder is pip
     command = [*pip, "download", "--no-deps", "--only-binary=:all:", "--quiet", "--retries=1"]
-    done = subprocess.run(  # noqa: S603  this interpreter, and a requirement of the table above
+    process = subprocess.run(  # noqa: S603  this interpreter, and a requirement of the table above
         [*command, "--disable-pip-version-check", "--dest", str(folder), requirement],
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -106,10 +106,10 @@ def _downloaded(requirement: str, folder: Path) -> Path:
         check=False,
     )
     wheels = list(folder.glob("*.whl"))
-    if done.returncode or not wheels:
-        said = [line for line in done.stderr.splitlines() if line.strip()] or ["nothing"]
+    if process.returncode or not wheels:
+        lines = [line for line in process.stderr.splitlines() if line.strip()] or ["nothing"]
         raise ModelError(
-            f"pip could not download {requirement} (it says: {said[-1].strip()}). See whether `{sys.executable} "
+            f"pip could not download {requirement} (it says: {lines[-1].strip()}). See whether `{sys.executable} "
             "-m pip` is there and reaches its package index. Where it cannot, download the wheel elsewhere, unpack the "
             "GGUF file, and pass its path as the model."
         )

@@ -1,7 +1,7 @@
-"""A model that reads one text which grows from call to call: what it has read of it is not read again.
+"""Incremental texts: a model for one text that grows from call to call, and whose beginning is not read again.
 
-The batch of the last call is kept, with all that the model has cached of its text. The next prompt is mostly that text
-and something behind it, so that only this is read. Where it is another text, the model begins anew.
+The batch of the last call is kept, with the model's cache of its text. The next prompt usually begins with that text,
+so that only the rest is read. For another text, the model begins anew.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from structured.models.protocol import DecodingBatch, LanguageModel, Logits, Mes
 
 
 class IncrementalText(LanguageModel):
-    """Another model, for texts that are written one after the other, of which each begins with the one before."""
+    """A wrapped model for successive texts, each of which begins with the text before it."""
 
     def __init__(self, model: LanguageModel) -> None:
         self.model = model
@@ -25,7 +25,7 @@ class IncrementalText(LanguageModel):
 
     @property
     def read(self) -> tuple[int, ...]:
-        """The tokens that have been read, and need not be read again."""
+        """The tokens that need not be read again."""
         return () if self._batch is None else tuple(self._batch.token_ids)
 
     def encode(self, prompt: str | Messages) -> list[int]:
@@ -36,22 +36,22 @@ class IncrementalText(LanguageModel):
         self,
         prompts: Sequence[Sequence[int]],
         *,
-        shared: int = 0,  # noqa: ARG002  more than that is kept
+        shared: int = 0,  # noqa: ARG002  the whole text is kept
         window: int = 0,
     ) -> "tuple[IncrementalBatch, Logits]":
-        """Read what is new of the one prompt."""
+        """Read the new part of the only prompt."""
         (prompt,) = prompts
-        known, self._batch = self._batch, None  # which it has no more if the model fails
-        logits = None if known is None else known.read_on(prompt, window)
-        if known is None or logits is None:
+        text, self._batch = self._batch, None  # nothing is kept if the model fails
+        logits = None if text is None else text.read_on(prompt, window)
+        if text is None or logits is None:
             batch, logits = self.model.prefill([prompt], window=window)
-            known = IncrementalBatch(batch, list(prompt), logits)
-        self._batch = known
-        return known, logits
+            text = IncrementalBatch(batch, list(prompt), logits)
+        self._batch = text
+        return text, logits
 
 
 class IncrementalBatch(DecodingBatch):
-    """The one text of a `IncrementalText`, with the tokens that have been read of it."""
+    """The text of an `IncrementalText`, with its tokens."""
 
     is_ragged = True
 
@@ -59,10 +59,10 @@ class IncrementalBatch(DecodingBatch):
         self.batch = batch
         self.token_ids = token_ids
         self.logits = logits
-        """Those of the last pass, without what was rolled back; shape (1, width) or (1, places, width)."""
+        """The logits of the last pass, without the rolled-back ones; shape (1, width) or (1, places, width)."""
 
     def read_on(self, prompt: Sequence[int], window: int) -> Logits | None:
-        """Read what is new of a prompt; None if it does not begin with what has been read."""
+        """Read the new part of a prompt; return None if it does not begin with this text."""
         count = len(self.token_ids)
         if list(prompt[:count]) != self.token_ids or (len(prompt) == count and window):
             return None
@@ -81,7 +81,7 @@ class IncrementalBatch(DecodingBatch):
         self.batch.select(rows)
 
     def finish(self, row: int, token_ids: Sequence[int]) -> None:
-        """Note that an answer is finished, behind which the text may go on."""
+        """Note that an answer is finished, after which the text may go on."""
         self.batch.pause(row, token_ids)
 
     def rollback(self, counts: Sequence[int]) -> None:

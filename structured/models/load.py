@@ -25,8 +25,8 @@ from structured.models.checked_calls import checked_model, has
 from structured.models.checkpoints import find_checkpoint
 from structured.models.downloads import FETCHABLE, fetched_path
 from structured.models.function import FunctionModel, LogitsFunction
+from structured.models.lfm2 import PackagedModel
 from structured.models.llama_cpp import LlamaCppModel, is_installed, load_gguf
-from structured.models.packaged import PackagedModel
 from structured.models.protocol import LanguageModel, Model
 from structured.models.remote.address import is_address
 from structured.vocabulary import Vocabulary

@@ -10,7 +10,6 @@ Rejected: a list of architectures that fail, since the next version of transform
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
@@ -61,18 +60,11 @@ Read = Callable[["TextCache", list[list[int]], int], "torch.Tensor"]
 """See `Network.read`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Continuation:
-    """How more tokens may be appended to texts of a model."""
+def can_append_several(name: str, cache: "Callable[[int], TextCache]", read: Read) -> bool:
+    """Tell whether several tokens can be appended to a text in one pass; if not, only one by one.
 
-    takes_several: bool
-    """Whether several tokens may be appended in one pass; if not, one by one."""
-
-
-def examined(name: str, cache: "Callable[[int], TextCache]", read: Read) -> Continuation:
-    """Test whether a model reads a text alike in one pass, token by token, in two parts, and padded beside another.
-
-    `cache` makes a cache for so many texts. Raises ModelError if the logits differ token by token, or padded.
+    The model reads a text in one pass, token by token, in two parts, and padded beside another. `cache` makes a cache
+    for so many texts. Raises ModelError if the logits differ token by token, or padded.
     """
     import torch
 
@@ -98,7 +90,7 @@ def examined(name: str, cache: "Callable[[int], TextCache]", read: Read) -> Cont
         raise _refusal(name, "has other logits for a text that it reads token by token than for the whole")
     if _difference(padded, singly) > tolerance:
         raise _refusal(name, "has other logits for a text in a batch than for the text alone")
-    return Continuation(takes_several=_difference(at_once, expected) <= max(MIN_FORGOTTEN, MIN_UNITS * unit))
+    return _difference(at_once, expected) <= max(MIN_FORGOTTEN, MIN_UNITS * unit)
 
 
 def _difference(logits: "torch.Tensor", expected: "torch.Tensor") -> float:
@@ -168,8 +160,8 @@ class Network:
         return SlotCache(self.model, rows) if self.has_slots else PaddedCache(self.model, rows, self.accepts)
 
     @cached_property
-    def continuation(self) -> Continuation:
-        """How more tokens may be appended to a text. Raises ModelError if they cannot be."""
+    def takes_several(self) -> bool:
+        """Whether several tokens may be appended to a text in one pass. Raises ModelError if none can be."""
         from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
 
         config = self.model.config.get_text_config(decoder=True)
@@ -181,8 +173,8 @@ class Network:
             and "recurrent" not in names
         )
         if self.has_slots or attends:
-            return Continuation(takes_several=True)
-        return examined(type(self.model).__name__, self.cache, self.read)
+            return True
+        return can_append_several(type(self.model).__name__, self.cache, self.read)
 
     def prefix(self, token_ids: tuple[int, ...]) -> TextCache:
         """Return the cache of tokens that many prompts begin with: a single row, which must not be changed."""

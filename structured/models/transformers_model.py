@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from structured.errors import ModelError, OutOfMemoryError
 from structured.models.network import Network, without_wrapper
 from structured.models.prompt_encoding import PromptEncoder
-from structured.models.protocol import DecodingBatch, LanguageModel, Logits, Messages
+from structured.models.protocol import MIN_SHARED, DecodingBatch, LanguageModel, Logits, Messages
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -20,11 +20,8 @@ if TYPE_CHECKING:
 
     from structured.models.cuda_graphs import RecordingPool
 
-MIN_SHARED = 16
-"""Tokens at the beginning of prompts that are worth computing on their own."""
-
 CPU_PASS_COST, GPU_PASS_COST = 96.0, 512.0
-"""Tokens that take as long as a pass does beside its tokens, roughly: on a CPU from 27 to 200, measured."""
+"""Tokens that take as long as the fixed part of a pass, roughly: on a CPU from 27 to 200, measured."""
 
 
 class HuggingFaceModel(LanguageModel):
@@ -51,12 +48,12 @@ class HuggingFaceModel(LanguageModel):
         self._prompts = PromptEncoder(tokenizer, self.vocabulary)
         is_on_host = model.device.type == "cpu"
         self.samples_on_device = not is_on_host
-        """Whether tokens are sampled where the logits are, and not on the host."""
+        """Whether tokens are sampled on the device of the logits, and not on the host."""
         self.can_roll_back = self.network.has_slots
         self.pass_cost = CPU_PASS_COST if is_on_host else GPU_PASS_COST
         self.logits_cost = self.network.logits_cost() if self.can_roll_back else 0.0
         self.recordings: RecordingPool | None = self._pool() if cuda_graphs else None
-        """Slots of which passes are recorded, if they are to be."""
+        """Slots whose passes are recorded, if asked for."""
 
     def __repr__(self) -> str:
         return f"HuggingFaceModel({self.name!r}, {self.vocabulary!r})"
@@ -88,12 +85,12 @@ class HuggingFaceModel(LanguageModel):
     def prefill(
         self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0
     ) -> "tuple[HuggingFaceBatch, Logits]":
-        """Run the prompts through the model; what they share, once.
+        """Run the prompts through the model, their shared beginning once.
 
-        Where layers stand no padding between that and the rest, prompts of one length go together, and join the others.
+        Where layers allow no padding between that and the rest, prompts of one length go together, and join the others.
         Raises ModelError if texts cannot be read on.
         """
-        if not self.network.continuation.takes_several:
+        if not self.network.takes_several:
             shared = 0
         rows_by_length: dict[int, list[int]] = {}
         for row, prompt in enumerate(prompts):
@@ -110,7 +107,7 @@ class HuggingFaceModel(LanguageModel):
     def _prefill_groups(
         self, prompts: Sequence[Sequence[int]], groups: list[list[int]], shared: int
     ) -> "tuple[HuggingFaceBatch, Logits]":
-        """Run prompts through the model group by group, each of prompts of one length."""
+        """Run groups of prompts through the model, each of prompts of one length."""
         import torch
 
         batches, scores = [], []
@@ -140,7 +137,7 @@ class HuggingFaceBatch(DecodingBatch):
             self._giving_back = weakref.finalize(self, pool.give_back, self._recordings)
             self._giving_back.atexit = False
         self.cache = model.network.cache(len(prompts)) if self._recordings is None else self._recordings.cache
-        """What the model keeps of the texts."""
+        """The cache of the texts."""
 
     def prefill(self, prompts: Sequence[Sequence[int]], shared: int, window: int) -> "torch.Tensor":
         """Read the prompts, and return the logits of their last places, shape (texts, window + 1, width)."""
@@ -156,23 +153,23 @@ class HuggingFaceBatch(DecodingBatch):
         return scores
 
     def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> Logits:
-        """Append tokens to each text, and return the logits behind. Raises OutOfMemoryError."""
+        """Append tokens to each text, and return the logits after them. Raises OutOfMemoryError."""
         parts = [token_ids]
-        if not self._network.continuation.takes_several:  # nor then texts with more new tokens than others
+        if not self._network.takes_several:  # then all texts have as many new tokens
             parts = [[[token_id] for token_id in column] for column in zip(*token_ids, strict=True)]
         with self._memory_errors():
             scores = [self._read(part, window) for part in parts][-1]
             return self.for_decoding(scores)
 
     def for_decoding(self, scores: "torch.Tensor") -> Logits:
-        """Return logits as decoding wants them, given in shape (texts, window + 1, width)."""
+        """Return logits of shape (texts, window + 1, width) as decoding takes them."""
         import torch
 
         scores = scores[:, 0] if scores.shape[1] == 1 else scores
         return scores if self._samples_on_device else scores.to("cpu", torch.float32).numpy()
 
     def select(self, rows: Sequence[int]) -> None:
-        """Keep some of the texts, in this order; one that is named twice is duplicated. Raises OutOfMemoryError."""
+        """Keep some of the texts, in this order; a text listed twice is duplicated. Raises OutOfMemoryError."""
         with self._memory_errors():
             self.cache.select(rows)
 
@@ -194,7 +191,7 @@ class HuggingFaceBatch(DecodingBatch):
 
     @contextmanager
     def _memory_errors(self) -> Iterator[None]:
-        """Say in the library's own words that a device has no memory left, and let go of what was borrowed."""
+        """Raise OutOfMemoryError where a device has no memory left, and release the borrowed slots."""
         import torch
 
         try:
@@ -209,7 +206,7 @@ class HuggingFaceBatch(DecodingBatch):
 
 
 def _vocabulary(model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", *, width: int) -> Vocabulary:
-    """Return the tokens that the model has logits for; it ends at any token that model or tokenizer ends at."""
+    """Return the tokens that the model has logits for, with the end tokens of the model and the tokenizer."""
     generation = model.generation_config
     declared = [] if generation is None else [generation.eos_token_id]
     return vocabulary_of(tokenizer, [model.config.get_text_config().eos_token_id, *declared], width=width)
@@ -218,7 +215,7 @@ def _vocabulary(model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", 
 def vocabulary_of(
     tokenizer: "PreTrainedTokenizerBase", end_token_ids: Iterable[int | list[int] | None], *, width: int | None = None
 ) -> Vocabulary:
-    """Return the tokens of a tokenizer, at most `width`; it ends at its own end token and at others that are given."""
+    """Return the tokens of a tokenizer, at most `width`, with its own end token and others."""
     ends: set[int] = set()
     for ids in (tokenizer.eos_token_id, *end_token_ids):
         ends.update([ids] if isinstance(ids, int) else ids or [])

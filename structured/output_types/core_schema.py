@@ -15,7 +15,7 @@ from pydantic.types import Base64Encoder, Base64UrlEncoder
 from structured.json_schema.document.location import VALIDATORS
 
 FUNCTION = "function"
-"""The keyword under which the name of a library's function stands of which no format says what it accepts."""
+"""The keyword that names a function of a library if no format says which values it accepts."""
 
 _LIBRARIES = frozenset({"ipaddress", "pydantic", "pydantic_extra_types"})
 
@@ -44,7 +44,7 @@ _WRITTEN_BY_USERS = frozenset({"val_func"})
 
 
 def said_of(function: Any) -> dict[str, Any]:
-    """Return the keywords that stand for a function: a note, the constraints that it checks, or its name.
+    """Return the keywords that represent a function: a note, the constraints that it checks, or its name.
 
     `partial(min_length_validator, min_length=2)` → `{"min_length": 2}`
     """
@@ -101,11 +101,11 @@ def reads_byte_sizes(function: Any) -> bool:
     return _library(function) == "pydantic" and _qualified_name(function) == "ByteSize._validate"
 
 
-def noted(shown: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema with what is said of a function, the names of validators added to those that are there."""
-    names = [*shown.get(VALIDATORS, []), *said.get(VALIDATORS, [])]
-    said = {keyword: value for keyword, value in said.items() if keyword != VALIDATORS}
-    return {**shown, **said, **({VALIDATORS: names} if names else {})}
+def noted(shown: Mapping[str, Any], keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema with the keywords of a function; names of validators are added to those that it has."""
+    names = [*shown.get(VALIDATORS, []), *keywords.get(VALIDATORS, [])]
+    keywords = {keyword: value for keyword, value in keywords.items() if keyword != VALIDATORS}
+    return {**shown, **keywords, **({VALIDATORS: names} if names else {})}
 
 
 def _qualified_name(function: Any) -> str:
@@ -148,7 +148,7 @@ _COUNTED = {
 
 
 def inner(schema: CoreSchema) -> CoreSchema:
-    """Return the schema that a schema stands for, as JSON texts are validated."""
+    """Return the schema that a wrapping schema validates JSON texts by."""
     while schema["type"] in _INNER and _INNER[schema["type"]] in schema:
         schema = schema[_INNER[schema["type"]]]
     return schema
@@ -210,7 +210,7 @@ def lacks_configuration(definition: Any) -> bool:
 
 
 def restrictions(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a configuration says of the strings and bytes that are valid."""
+    """Return the entries of a configuration that restrict strings and bytes."""
     return {name: config[name] for name in _RESTRICTING if config.get(name)}
 
 
@@ -271,14 +271,16 @@ _BY_THE_AUTHOR = ("pydantic_js_functions", "pydantic_js_annotation_functions")
 
 
 def has_claims(schema: Mapping[str, Any]) -> bool:
-    """Tell whether the author of a type says something of its JSON Schema; a mark of this library only adds a word."""
+    """Tell whether the author of a type changes its JSON Schema; a mark of this library only adds a keyword."""
     metadata = schema.get("metadata") or {}
     functions = [function for key in _BY_THE_AUTHOR for function in metadata.get(key, ())]
-    return "pydantic_js_extra" in metadata or not all(is_of_pydantic(one) or is_mark(one) for one in functions)
+    return "pydantic_js_extra" in metadata or not all(
+        is_of_pydantic(function) or is_mark(function) for function in functions
+    )
 
 
 def is_open(schema: Mapping[str, Any]) -> bool:
-    """Tell whether it is for the author to say what is read: nothing is validated, or a function comes first."""
+    """Tell whether only the author knows which values are read: nothing is validated, or a function comes first."""
     while schema["type"] in ("default", "nullable", "model-field", "dataclass-field", "typed-dict-field"):
         schema = schema["schema"]
     if schema["type"] == "json-or-python":
@@ -287,7 +289,7 @@ def is_open(schema: Mapping[str, Any]) -> bool:
 
 
 def without_claims(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a core schema, without a name, of which nothing is said but by Pydantic."""
+    """Return a core schema without a name, and without what its author says of the JSON Schema."""
     metadata = dict(schema["metadata"])
     metadata.pop("pydantic_js_extra", None)
     for key in _BY_THE_AUTHOR:

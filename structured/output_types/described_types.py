@@ -1,4 +1,4 @@
-"""Output types as plain data, and the output types that such data mean.
+"""Output types as plain data, and back.
 
 Where this library is behind a server, or inside of an engine, it runs in processes of its own and takes requests from
 anybody. So what a request says of its answer is plain data: no code travels, and nothing in it names code. A type of
@@ -54,10 +54,10 @@ class DescribedType(JsonOutput[Any]):
     """A type of Python that another process has described; its answers are plain data."""
 
     task: str | None = field(repr=False, kw_only=True, default=None)
-    """What a prompt asks for; None for the task of any type."""
+    """The task in the prompt; None for that of every type."""
 
     def compilation(self) -> Compilation:
-        """Return what compiles the description."""
+        """Return the compilation of the description."""
         return Compilation(
             self.schema, read_whitespace(self.layout.whitespace), Reading.TYPE, self.layout.optional_properties
         )
@@ -100,8 +100,12 @@ def type_to_data(output_type: OutputType[Any]) -> dict[str, Any]:
     refuse_grounding(output_type)
     match output_type:
         case JsonSchemaType(source=source):
-            said = {"draft": int(source.draft), "assert_formats": source.assert_formats, "key_order": source.key_order}
-            return {"json": source.schema, "documents": source.documents, **said, **_options(output_type)}
+            options = {
+                "draft": int(source.draft),
+                "assert_formats": source.assert_formats,
+                "key_order": source.key_order,
+            }
+            return {"json": source.schema, "documents": source.documents, **options, **_options(output_type)}
         case MissingFieldsType(of=JsonSchemaType() as schema_type):
             return {**type_to_data(schema_type), "json": output_type.schema, **_options(output_type)}
         case JsonOutput():
@@ -147,30 +151,30 @@ def text_to_type(text: str) -> OutputType[Any]:
             f"The constraint has {len(text):,} characters, and {MAX_CHARACTERS:,} are taken", remedy="Shorten it."
         )
     try:
-        given = with_room(json.loads, text)
+        data = with_room(json.loads, text)
     except (ValueError, RecursionError) as error:
         raise SchemaError(f"The constraint is not JSON: {message(error)}", remedy=REMEDY) from error
-    return data_to_type(given)
+    return data_to_type(data)
 
 
-def data_to_type(given: Any) -> OutputType[Any]:
+def data_to_type(data: Any) -> OutputType[Any]:
     """Return the output type that a constraint means, compiled as far as that needs no vocabulary.
 
     Raises SchemaError, or PatternError, if it means none.
     """
-    check_document(given, "The constraint")
-    kinds = [kind for kind in _KINDS if isinstance(given, dict) and kind in given]
+    check_document(data, "The constraint")
+    kinds = [kind for kind in _KINDS if isinstance(data, dict) and kind in data]
     if len(kinds) != 1:
-        raise SchemaError(f"The constraint is {shown(given)}: it must have one of {_LISTED}", remedy=REMEDY)
+        raise SchemaError(f"The constraint is {shown(data)}: it must have one of {_LISTED}", remedy=REMEDY)
     [kind] = kinds
-    options = {name: value for name, value in given.items() if name != kind}
+    options = {name: value for name, value in data.items() if name != kind}
     try:
-        read = _KINDS[kind](given[kind], **options)
+        output_type = _KINDS[kind](data[kind], **options)
     except (TypeError, ValueError) as error:
         raise SchemaError(f"The constraint {kind!r} is wrong: {message(error).rstrip('.')}", remedy=REMEDY) from error
-    automaton_of(read, None)
-    refuse_grounding(read)
-    return read
+    automaton_of(output_type, None)
+    refuse_grounding(output_type)
+    return output_type
 
 
 def _of_type(
@@ -204,7 +208,7 @@ def _of_regex(expression: Any, *, flags: Any = 0, dialect: Any = "python") -> Re
 
 
 def _of_choice(texts: Any) -> Choice[str]:
-    if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise TypeError(f"{shown(texts)} is no list of texts")
     return Choice(texts)
 
@@ -217,8 +221,8 @@ def _of_grammar(grammar: Any, *, language: Any = "Lark", start: Any = None, desc
     return Grammar(grammar, "start" if start is None else start, description=shown_as)
 
 
-def _said(name: str, given: Any) -> str | None:
-    return None if given is None else text(name, given)
+def _said(name: str, value: Any) -> str | None:
+    return None if value is None else text(name, value)
 
 
 _KINDS: Mapping[str, Callable[..., OutputType[Any]]] = {
@@ -232,4 +236,4 @@ _KINDS: Mapping[str, Callable[..., OutputType[Any]]] = {
 _LISTED = ", ".join(_KINDS)
 
 REMEDY = "Write it with this library, of the same version."
-"""What to do about a constraint that is none."""
+"""The remedy for data that are no constraint."""

@@ -1,4 +1,4 @@
-"""Answers that are JSON texts: what Python types and JSON Schemas have in common as output types."""
+"""Answers that are JSON texts: the base of Python types and JSON Schemas as output types."""
 
 import json
 from abc import abstractmethod
@@ -66,7 +66,7 @@ DEFAULT_LAYOUT = JsonLayout()
 
 
 def type_description(text: str, layouts: Mapping[str, str] = MappingProxyType({}), *, task: str = TASK) -> Description:
-    """Return how a prompt shows a type that is described so; `layouts` say how its dates and times are written."""
+    """Return the description of a type for a prompt; `layouts` are those of its dates and times."""
     written = ", ".join(f"{name}s as {layout}" for name, layout in layouts.items())
     return Description("Type", text, answer="JSON", task=f"{task} Write {written}." if written else task)
 
@@ -81,7 +81,7 @@ class JsonOutput(OutputType[T]):
 
     @abstractmethod
     def compilation(self) -> Compilation:
-        """Return what compiles the schema, or walks through it."""
+        """Return the compilation of the schema."""
 
     @abstractmethod
     def plain(self, value: Any) -> Any:
@@ -89,7 +89,7 @@ class JsonOutput(OutputType[T]):
 
     @property
     def how_to_limit(self) -> str:
-        """What limits a list or a string in it; an empty text for what is neither."""
+        """The way to limit a list or a string in it; an empty text for a scalar without a length."""
         kind = self.schema.get("type") if isinstance(self.schema, Mapping) else None
         return "" if kind in ("integer", "number", "boolean", "null") else self._how_to_limit
 
@@ -139,7 +139,7 @@ class JsonOutput(OutputType[T]):
         return sha256(written.encode(errors="surrogatepass")).hexdigest()
 
     def basis(self, steps: Steps, value: Any) -> Basis:
-        """Return how the schema lets a value of an answer come about."""
+        """Return how the schema lets a value of an answer arise."""
         parts = parts_at(self.root, steps)
         if has_to_be_stated(parts, value):
             is_text = isinstance(value, str) and not any(is_stated_in_forms(part.schema) for part in flat(parts))
@@ -167,7 +167,7 @@ class JsonOutput(OutputType[T]):
 
 
 def with_statements(compilation: Compilation, document: str) -> Compilation:
-    """Return what compiles the same schema for a document, of which some values have to be stated."""
+    """Return the compilation of the same schema for a document, which has to state some of the values."""
     from structured.output_types.grounded.document_statements import (
         DocumentStatements,  # with much that only this needs
     )

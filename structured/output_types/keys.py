@@ -1,4 +1,4 @@
-"""Keys and shapes: what tells records apart, and values that cannot be merged, when answers to chunks are merged.
+"""Keys and shapes: the fields that distinguish records, and the kinds of values that can be merged.
 
 The fields that tell the records of a list apart are marked, `number: Annotated[str, Key]`. Records with the same key
 are one, wherever a long document states them.
@@ -27,7 +27,7 @@ MAX_LISTED = 10
 
 
 class Key:
-    """Marks a field by which the records of a list are told apart; several such fields together are one key.
+    """Marks a field that distinguishes the records of a list; several such fields together are one key.
 
     class Order(BaseModel):
         number: Annotated[str, Key]
@@ -39,11 +39,11 @@ class Key:
 
 
 KeyOf = Callable[[Steps, Any], Hashable | None]
-"""Returns the key of an item of a list, given with the steps to it; None if it has none, or if a part of it is null."""
+"""Returns the key of an item of a list, by the steps to it; None if it has none, or if a part of it is null."""
 
 
 def keys(root: Subschema, merge_by: Sequence[str] = ()) -> KeyOf:
-    """Return what tells the keys of items. Key fields are those that are marked.
+    """Return a function that returns the keys of items. Key fields are those that are marked.
 
     `merge_by` names others, by their paths in the item or in the whole answer: `number`, `lines[].number`.
     """
@@ -57,7 +57,7 @@ def keys(root: Subschema, merge_by: Sequence[str] = ()) -> KeyOf:
     def key_of(steps: Steps, item: Any) -> Hashable | None:
         here = steps_to_field(steps)
         at = tuple(0 if isinstance(step, int) else step for step in steps)
-        found: list[Hashable] = []
+        values: list[Hashable] = []
         for below, value in leaves(item):
             if any(isinstance(step, int) for step in below):
                 continue
@@ -65,8 +65,8 @@ def keys(root: Subschema, merge_by: Sequence[str] = ()) -> KeyOf:
             if is_key(f"{here}.{field}" if field else here, field, (*at, *below)):
                 if value is None:
                     return None
-                found.append((field, type(value) is bool, value))
-        return tuple(found) or None
+                values.append((field, type(value) is bool, value))
+        return tuple(values) or None
 
     return key_of
 
@@ -100,7 +100,7 @@ def check_merge_by(output_type: OutputType[Any], merge_by: Sequence[str]) -> Non
         raise SchemaError(f"merge_by is for types and JSON Schemas, not for {output_type.name}", remedy="Leave it out.")
     known = _fields_of_records(output_type.root)
     for path in merge_by:
-        if not any(one == path or one.endswith(f"[].{path}") for one in known):
+        if not any(field == path or field.endswith(f"[].{path}") for field in known):
             listed = ", ".join(map(repr, known[:MAX_LISTED])) or "none"
             raise SchemaError(
                 f"merge_by names {path!r}, and no record of a list in {output_type.name} has such a field",
@@ -117,7 +117,7 @@ are taken as a whole."""
 
 
 def shapes(root: Subschema) -> ShapeOf:
-    """Return what tells the shapes of objects and lists that a schema describes."""
+    """Return a function that returns the shapes of objects and lists that a schema describes."""
 
     @cache
     def parts(steps: Steps) -> list[Subschema]:

@@ -23,8 +23,8 @@ Missing = Literal[True] | Sequence[str]
 """The fields that may be missing: all of them, or those at some paths."""
 
 KEPT, DROPPED, LEFT_OUT = "null", "dropped", "left out"
-"""How a field says that it is missing: by null, which the type reads; by null, which is dropped before the type reads
-the answer; or by not being there."""
+"""The ways in which an answer marks a field as missing: null, which the type reads; null, which is dropped before the
+type reads the answer; or by leaving it out."""
 
 _CHOSEN = "chosen"
 
@@ -40,13 +40,13 @@ _TYING = frozenset(
 _JOINING = ("$ref", "allOf", "anyOf")
 _SILENT = ANNOTATIONS | {"$anchor", "$defs", "$id", "$schema", "definitions", "id", "type"}
 _INSIDE = ("/properties/", "/items")
-"""What the reference to a part of a definition has in it, which would be another part once it may be null."""
+"""Marks of a reference to a part of a definition, which would be another part once it may be null."""
 
 
 def can_be_missing(part: Subschema) -> bool:
     """Tell whether a value can say that there is none: as null, or as a list without items.
 
-    So can a constant, which invents nothing, and an object, whose fields are looked at one by one.
+    So can a constant, which invents nothing, and an object, whose fields are visited one by one.
     """
     return any_branch(part, _says_none, {})
 
@@ -63,7 +63,7 @@ def with_missing_fields(root: Subschema, missing: Missing) -> Schema:
     """Return the schema of a type in which chosen fields may be null, and are marked.
 
     With True, these are all fields of which the type itself does not let a text say that there is none. Raises
-    SchemaError for a path that leads to no field, and for the field by which a union is told apart.
+    SchemaError for a path that leads to no field, and for the discriminator of a union.
     """
     if missing is not True:
         return edited_at(root, missing, _nullable)
@@ -81,7 +81,7 @@ def _nullable(part: Subschema, schema: Any) -> Any:
 
 
 class _Everywhere:
-    """Lets every field be null that cannot say otherwise that there is nothing."""
+    """Makes every field nullable that cannot express otherwise that there is nothing."""
 
     def __init__(self, root: Subschema) -> None:
         self.root = root

@@ -40,7 +40,7 @@ def stated(root: Subschema, text: str) -> tuple[str, tuple[Steps, ...]]:
 
 
 def without(data: Any, missing: Sequence[Steps]) -> Any:
-    """Return what an answer states, by removing the nulls that the type reads in the place of what is missing."""
+    """Return the stated data of an answer, without the nulls that the type reads in place of missing values."""
     for *above, name in filter(None, missing):
         inside = data
         for step in above:
@@ -50,7 +50,7 @@ def without(data: Any, missing: Sequence[Steps]) -> Any:
 
 
 def _drop(part: Subschema, value: Any, steps: Steps, missing: dict[Steps, None]) -> None:
-    """Collect what is missing in a value, and remove it unless the type reads it."""
+    """Collect the missing members of a value, and remove those that the type does not read."""
     schema = part.schema
     if not isinstance(schema, Mapping) or not isinstance(value, dict | list):
         return
@@ -121,7 +121,7 @@ def _written(value: Any) -> str:
 
 
 class _Fault(NamedTuple):
-    """One of Pydantic's errors: what is missing, if it says that, and the branch of a union that it is about."""
+    """An error of Pydantic: the missing place, if it reports one, and the branch of a union that it belongs to."""
 
     gap: Steps | None
     union: Steps | None
@@ -129,7 +129,7 @@ class _Fault(NamedTuple):
 
 
 def is_all_missing(errors: Sequence[Mapping[str, Any]], data: Any, missing: Sequence[Steps]) -> bool:
-    """Return whether Pydantic's errors about a value say only that what is missing is missing.
+    """Return whether Pydantic's errors about a value report only the values that are known to be missing.
 
     In a union it is enough if the errors of one branch do: for the others, Pydantic says why the value does not fit
     them.
@@ -143,7 +143,7 @@ def is_all_missing(errors: Sequence[Mapping[str, Any]], data: Any, missing: Sequ
 
 
 def _fault(kind: str, location: Steps, data: Any) -> _Fault:
-    """Return what an error says, by following its location (which names branches too) into the value."""
+    """Return the fault of an error, by following its location (which names branches, too) into the value."""
     steps: Steps = ()
     union: Steps | None = None
     label: str | int | None = None

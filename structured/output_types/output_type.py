@@ -28,7 +28,7 @@ Values = TypeVarTuple("Values")
 
 
 Basis = Literal["free", "quoted", "grounded", "concluded"]
-"""How a value comes about: the model writes it freely, or it is a quotation of the document, or the document has to
+"""How a value arises: the model writes it freely, or it is a quotation of the document, or the document has to
 state it in some form, or it is one of some that the type lists, or true or false, which is a conclusion."""
 
 
@@ -40,19 +40,19 @@ class Description(NamedTuple):
     """
 
     label: str
-    """What stands above the description: `Type`."""
+    """The heading of the description: `Type`."""
     text: str
     answer: str
-    """What stands above the answer: `JSON`."""
+    """The heading of the answer: `JSON`."""
     task: str
-    """What a chat model is to do; the instructions of the caller stand above it."""
+    """The task of a chat model; the instructions of the caller come before it."""
 
 
 class Piece(NamedTuple):
     """A part of an answer that is of an output type of its own."""
 
     steps: Steps
-    """Where it stands in the plain data of the answer."""
+    """Its place in the plain data of the answer."""
     output_type: "OutputType[Any]"
     start: int
     """Its first character in the answer."""
@@ -67,7 +67,7 @@ class OutputType(ABC, Generic[T]):
     """
 
     name: str
-    """What it is called in messages."""
+    """Its name in messages."""
 
     depends_on_document: bool = False
     """Whether each document has an automaton of its own; if not, `automaton` is called once.
@@ -80,7 +80,7 @@ class OutputType(ABC, Generic[T]):
 
     @property
     def how_to_limit(self) -> str:
-        """What to write in the type to limit the length of its texts, as a sentence; an empty text if nothing is."""
+        """The way to limit the length of the texts, as a sentence; an empty text if all are limited."""
         return ""
 
     @property
@@ -99,7 +99,7 @@ class OutputType(ABC, Generic[T]):
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
-        """The JSON Schema of what a value is in a file, where there is no `root`; None if it may be anything.
+        """The JSON Schema of a value in a file, if there is no `root`; None if it may be anything.
 
         By it a table has a column for the values.
         """
@@ -111,7 +111,7 @@ class OutputType(ABC, Generic[T]):
 
     @abstractmethod
     def parse(self, text: str) -> T:
-        """Return what an answer says. Raises ValueError if it is rejected, by a validator for example."""
+        """Return the value of an answer. Raises ValueError if it is rejected, by a validator for example."""
 
     @abstractmethod
     def describe(self) -> Description:
@@ -119,7 +119,7 @@ class OutputType(ABC, Generic[T]):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of what tells this type from others; by default, of its name and description."""
+        """The SHA-256 of the facts that distinguish this type from others; by default, its name and description."""
         return sha256(repr((self.name, self.describe())).encode(errors="surrogatepass")).hexdigest()
 
     def pieces(self, text: str) -> Sequence[Piece] | None:  # noqa: ARG002  an answer has no pieces by itself
@@ -127,7 +127,7 @@ class OutputType(ABC, Generic[T]):
         return None
 
     def basis(self, steps: Steps, value: Any) -> Basis:  # noqa: ARG002  an answer without a schema is free
-        """Return how the type lets a value of an answer come about; see `Basis`."""
+        """Return how the type lets a value of an answer arise; see `Basis`."""
         return "free"
 
     def check(self) -> None:
@@ -207,7 +207,7 @@ class OutputType(ABC, Generic[T]):
         return _OPERATORS["-"](other, self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled and copied: automata and what else was found out on the way are found out again."""
+        """Return what is pickled and copied, without cached properties such as automata, which are computed again."""
         is_kept = {name: isinstance(getattr(type(self), name, None), cached_property) for name in vars(self)}
         return {name: value for name, value in vars(self).items() if not is_kept[name]}
 
@@ -215,7 +215,7 @@ class OutputType(ABC, Generic[T]):
     def __get_pydantic_core_schema__(*_: object) -> Any:
         """Refuse to be a part of a type: Pydantic knows nothing of it, and would accept any value in its place."""
         raise SchemaError(
-            "An OutputType stands inside of a type",
+            "An OutputType is part of a type",
             remedy="It can only be a whole answer. Write the part as a type: Annotated[str, Field(pattern=…)] for a "
             "Regex, Literal[…] for a Choice.",
         )
@@ -245,7 +245,7 @@ class OutputType(ABC, Generic[T]):
 
 
 class Several(OutputType[tuple[*Values]]):
-    """An output type with several values in a row, of which a longer row is made by `+`."""
+    """An output type with several values in a row; `+` makes a longer row."""
 
     @overload  # type: ignore[override]  # what follows becomes one of the values
     def __add__(self, other: str) -> "Several[*Values]": ...
@@ -259,13 +259,13 @@ class Several(OutputType[tuple[*Values]]):
 
 
 Operator = Callable[[object, object], OutputType[Any]]
-"""What makes one output type of two operands, one of which is an output type."""
+"""By operator, the function that combines two operands, one of them an output type."""
 
 _OPERATORS: dict[str, Operator] = {}
 
 
 def define_operators(operators: Mapping[str, Operator]) -> None:
-    """Say what the operators between output types make: combinations, which are output types and know of all others."""
+    """Define the operators between output types: they make combinations, which import all other output types."""
     _OPERATORS.update(operators)
 
 
@@ -273,7 +273,7 @@ _MEMBERS = sorted(get_protocol_members(Automaton))
 
 
 def check_interface(output_type: OutputType[Any]) -> None:
-    """Raise SchemaError if a type has no name, is not supported, or has parts or a schema that are none."""
+    """Raise SchemaError if a type has no name, is not supported, or returns parts or a schema of a wrong kind."""
     kind = type(output_type).__name__
     name = getattr(output_type, "name", None)
     if not isinstance(name, str):
@@ -294,10 +294,10 @@ def check_interface(output_type: OutputType[Any]) -> None:
 
 def description_of(output_type: OutputType[Any]) -> Description:
     """Return how a type is shown to the model. Raises SchemaError if that is no Description of texts."""
-    found = _called(output_type, "describe", output_type.describe)
-    if not isinstance(found, Description) or not all(map(_is_text, found)):
-        raise _wrong(output_type, "describe", found, "Return a Description of texts, without lone surrogates.")
-    return found
+    description = _called(output_type, "describe", output_type.describe)
+    if not isinstance(description, Description) or not all(map(_is_text, description)):
+        raise _wrong(output_type, "describe", description, "Return a Description of texts, without lone surrogates.")
+    return description
 
 
 def automaton_of(output_type: OutputType[Any], document: str | None) -> Automaton:
@@ -305,16 +305,16 @@ def automaton_of(output_type: OutputType[Any], document: str | None) -> Automato
 
     Raises SchemaError if it is none, or if the type raises anything else than an error of the library.
     """
-    found = _called(output_type, "automaton", lambda: output_type.automaton(document))
-    lacks = [name for name in _MEMBERS if not hasattr(found, name)]
+    automaton = _called(output_type, "automaton", lambda: output_type.automaton(document))
+    lacks = [name for name in _MEMBERS if not hasattr(automaton, name)]
     if lacks:
         remedy = f"It lacks {', '.join(lacks)}. Return a structured.automata.Automaton: RegularAutomaton(pattern), say."
-        raise _wrong(output_type, "automaton", found, remedy)
-    fingerprint: object = found.fingerprint
+        raise _wrong(output_type, "automaton", automaton, remedy)
+    fingerprint: object = automaton.fingerprint
     if fingerprint is not None and not (isinstance(fingerprint, bytes) and fingerprint):
         remedy = "Return bytes that identify the language, or None if nothing shall be kept."
         raise _wrong(output_type, "automaton.fingerprint", fingerprint, remedy)
-    return with_limits_left(found)
+    return with_limits_left(automaton)
 
 
 def _called(output_type: OutputType[Any], member: str, run: Callable[[], T]) -> T:
@@ -329,8 +329,8 @@ def _called(output_type: OutputType[Any], member: str, run: Callable[[], T]) -> 
         ) from error
 
 
-def _wrong(output_type: OutputType[Any], member: str, found: object, remedy: str) -> SchemaError:
-    return SchemaError(f"`{member}` of {output_type.name} is {described(found)}", remedy=remedy)
+def _wrong(output_type: OutputType[Any], member: str, value: object, remedy: str) -> SchemaError:
+    return SchemaError(f"`{member}` of {output_type.name} is {described(value)}", remedy=remedy)
 
 
 def _is_text(value: object) -> bool:

@@ -50,7 +50,7 @@ from structured.output_types.core_schema import (
 Field = core_schema.ModelField | core_schema.DataclassField | core_schema.TypedDictField
 
 _NO_JSON = {"callable": "a function", "is-subclass": "a class"}
-"""By the kind of a core schema, what no JSON value is."""
+"""Kinds of core schemas that no JSON value satisfies, in words."""
 
 SCALAR_TYPES = ["boolean", "null", "number", "string"]
 
@@ -75,7 +75,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
     @deep
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
-        """Add `claimed` where the author of a type says of it what is not so."""
+        """Add `claimed` where the author of a type contradicts its validation."""
         if schema["type"] == "function-plain":
             return self._of_a_function(schema)
         if schema["type"] == "function-after" and said_of_length(schema["function"]["function"]):
@@ -88,16 +88,16 @@ class CompleteJsonSchema(GenerateJsonSchema):
         return shown
 
     def _of_a_function(self, schema: Any) -> JsonSchemaValue:
-        """Return what is said of values that a function reads, and what is known of that."""
+        """Return the schema of values that a function reads, with the keywords of the function."""
         function = schema["function"]["function"]
         shown = super().generate_inner(schema)
         if getattr(function, "__name__", "") == "validate_str_is_valid_iana_tz":
             return {"type": "string", "enum": sorted(available_timezones())}
-        said = said_of(function)
-        return noted(shown, said) if said.keys() - {VALIDATORS} else shown
+        keywords = said_of(function)
+        return noted(shown, keywords) if keywords.keys() - {VALIDATORS} else shown
 
     def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:
-        """Add `no_json` for what no JSON value is; a union leaves it out."""
+        """Add `no_json` to a type that no JSON value satisfies; a union leaves it out."""
         if self._choices:
             return super().handle_invalid_for_json_schema(schema, error_info)
         if schema["type"] == "is-instance":
@@ -106,7 +106,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
     @contextmanager
     def _choosing(self) -> Iterator[None]:
-        """Have Pydantic raise its own exception for what no JSON value is, and leave it out of unions."""
+        """Let Pydantic raise its own exception for a type that no JSON value satisfies, so that unions leave it out."""
         self._choices += 1
         try:
             yield
@@ -114,7 +114,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
             self._choices -= 1
 
     def union_schema(self, schema: core_schema.UnionSchema) -> JsonSchemaValue:
-        """Leave out the branches that no JSON value is."""
+        """Leave out the branches that no JSON value satisfies."""
         with self._choosing():
             return super().union_schema(schema)
 
@@ -130,10 +130,12 @@ class CompleteJsonSchema(GenerateJsonSchema):
         self._check_claim(truth, json_schema)
 
     def definitions_schema(self, schema: core_schema.DefinitionsSchema) -> JsonSchemaValue:
-        """Remember what the definitions are."""
+        """Keep the definitions, to look up references in them."""
         self._core_definitions |= {definition["ref"]: definition for definition in schema["definitions"]}
         self._unconfigured += [
-            one["ref"].partition(":")[0] for one in schema["definitions"] if lacks_configuration(one)
+            definition["ref"].partition(":")[0]
+            for definition in schema["definitions"]
+            if lacks_configuration(definition)
         ]
         return super().definitions_schema(schema)
 
@@ -182,7 +184,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         return super().date_schema(schema) | _present(schema, *_BOUNDS, "now_op")
 
     def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
-        """Add the same, and `tz_constraint` of AwareDatetime and NaiveDatetime."""
+        """Add the bounds, `now_op`, and `tz_constraint` of AwareDatetime and NaiveDatetime."""
         return super().datetime_schema(schema) | _present(schema, *_BOUNDS, "now_op", "tz_constraint")
 
     def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:
@@ -215,7 +217,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         return super().complex_schema(schema) | {"format": "complex"}
 
     def url_schema(self, schema: core_schema.UrlSchema) -> JsonSchemaValue:
-        """Name what a URL is constrained to as Pydantic does."""
+        """Name the constraints of a URL as Pydantic does."""
         constraints = _present(schema, "allowed_schemes", "host_required", "max_length")
         return {"type": "string", "format": "uri"} | constraints
 
@@ -255,7 +257,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         return super().json_schema(schema)
 
     def set_schema(self, schema: core_schema.SetSchema) -> JsonSchemaValue:
-        """Add `unhashable` where an item may be what no set holds."""
+        """Add `unhashable` if an item may be a value that no set holds."""
         return self._hashable(super().set_schema(schema), schema)
 
     def frozenset_schema(self, schema: core_schema.FrozenSetSchema) -> JsonSchemaValue:
@@ -269,7 +271,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         return shown if has_hash(items, self._core_definitions) else shown | {"unhashable": inner(items)["type"]}
 
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
-        """Add `propertyNames`: what the keys are, of which Pydantic tells little."""
+        """Add `propertyNames`: the schema of the keys, which Pydantic mostly leaves out."""
         return self._with_keys(super().dict_schema(schema), schema)
 
     def frozendict_schema(self, schema: Any) -> JsonSchemaValue:
@@ -306,7 +308,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         return self.generate_inner(schema)
 
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
-        """Name the function that chooses the branch among the validators: it is run on the finished answer.
+        """Add the function that chooses the branch to the validators: it is run on the finished answer.
 
         Add `discriminator_function` where it is a value deep inside that chooses.
         """
@@ -321,11 +323,11 @@ class CompleteJsonSchema(GenerateJsonSchema):
         return noted(any_of, said_of(chosen))
 
     def function_before_schema(self, schema: core_schema.BeforeValidatorFunctionSchema) -> JsonSchemaValue:
-        """Say what is known of the function."""
+        """Add the keywords of the function."""
         return noted(super().function_before_schema(schema), said_of(schema["function"]["function"]))
 
     def function_after_schema(self, schema: core_schema.AfterValidatorFunctionSchema) -> JsonSchemaValue:
-        """Say what is known of the function; of `ByteSize`, whose pattern promises too much, name the format."""
+        """Add the keywords of the function; of `ByteSize`, whose pattern promises too much, name the format."""
         shown = super().function_after_schema(schema)
         function: Any = schema["function"]["function"]
         if reads_byte_sizes(function):
@@ -341,15 +343,15 @@ class CompleteJsonSchema(GenerateJsonSchema):
         return noted(shown, _with_lengths(shown, lengths, *keywords))
 
     def function_wrap_schema(self, schema: core_schema.WrapValidatorFunctionSchema) -> JsonSchemaValue:
-        """Say what is known of the function."""
+        """Add the keywords of the function."""
         return noted(super().function_wrap_schema(schema), said_of(schema["function"]["function"]))
 
     def function_plain_schema(self, schema: core_schema.PlainValidatorFunctionSchema) -> JsonSchemaValue:
-        """Say what is known of the function."""
+        """Add the keywords of the function."""
         return noted(super().function_plain_schema(schema), said_of(schema["function"]["function"]))
 
     def model_fields_schema(self, schema: core_schema.ModelFieldsSchema) -> JsonSchemaValue:
-        """Add what the names of the fields keep others from being, and `extras_keys`."""
+        """Add `reserved_names`, `ambiguous_aliases` and `extras_keys`."""
         spellings = self._spellings(schema["fields"].items(), schema)
         shown = _with_names(super().model_fields_schema(schema), spellings)
         keys: Any = schema.get("extras_keys_schema")
@@ -358,13 +360,13 @@ class CompleteJsonSchema(GenerateJsonSchema):
         )
 
     def dataclass_args_schema(self, schema: core_schema.DataclassArgsSchema) -> JsonSchemaValue:
-        """Add the same."""
+        """Add `reserved_names` and `ambiguous_aliases`."""
         fields = [(field["name"], field) for field in schema["fields"]]
         spellings = self._spellings(fields, schema)
         return _with_names(super().dataclass_args_schema(schema), spellings)
 
     def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
-        """Add the same."""
+        """Add `reserved_names` and `ambiguous_aliases`."""
         with self._config_wrapper_stack.push(_inherited(schema)):
             spellings = self._spellings(schema["fields"].items(), schema)
             return _with_names(super().typed_dict_schema(schema), spellings)
@@ -384,11 +386,11 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
         alone = spelled()
         claims = Counter(name for spelling in alone for name in spelling.looked_up)
-        found = spelled(frozenset(name for name, count in claims.items() if count > 1))
-        for (_, field), first, chosen in zip(present, alone, found, strict=True):
+        distinct = spelled(frozenset(name for name, count in claims.items() if count > 1))
+        for (_, field), first, chosen in zip(present, alone, distinct, strict=True):
             if first.written != chosen.written:
                 self._written[id(field)] = chosen.written
-        return found
+        return distinct
 
     def _get_alias_name(self, field: Any, name: str) -> str:
         return self._written.get(id(field)) or super()._get_alias_name(field, name)
@@ -445,7 +447,7 @@ _FLAGS = {"a": re.ASCII, "i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, 
 
 
 def _inherited(schema: Any) -> Any:
-    """Return what the configuration of a model says of the strings of a type inside it that has none."""
+    """Return the restrictions on strings that a type without a configuration inherits from a model around it."""
     return restrictions(schema.get("config", {})) or None
 
 
@@ -473,7 +475,9 @@ def _with_names(shown: JsonSchemaValue, spellings: list[Spelling]) -> JsonSchema
         if written.count(spelling.written) > 1 or not spelling.preferred.isdisjoint(written)
     ]
     required = shown.get("required", [])
-    mistaken = [one.written for one in spellings if not (one.looked_up - {one.written}).isdisjoint(written)]
+    mistaken = [
+        spelling.written for spelling in spellings if not (spelling.looked_up - {spelling.written}).isdisjoint(written)
+    ]
     shown |= {"required": [*dict.fromkeys([*required, *mistaken])]} if mistaken else {}
     shown |= {"reserved_names": reserved} if reserved else {}
     return shown | ({"ambiguous_aliases": sorted(set(ambiguous))} if ambiguous else {})
@@ -486,12 +490,12 @@ def _without_updates(schema: Any) -> Any:
 
 def _with_lengths(shown: JsonSchemaValue, lengths: Mapping[str, int], least: str, most: str) -> dict[str, int]:
     """Return the keywords of lengths, beside those that are there: both hold."""
-    found = {}
+    keywords = {}
     if "min_length" in lengths:
-        found[least] = max(lengths["min_length"], shown.get(least, 0))
+        keywords[least] = max(lengths["min_length"], shown.get(least, 0))
     if "max_length" in lengths:
-        found[most] = min(lengths["max_length"], shown.get(most, lengths["max_length"]))
-    return found
+        keywords[most] = min(lengths["max_length"], shown.get(most, lengths["max_length"]))
+    return keywords
 
 
 def _rounded(bound: Any, towards: float) -> float:

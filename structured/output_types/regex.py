@@ -140,28 +140,28 @@ class Regex(OutputType[T], Generic[T]):
         if groups is not None:
             _check_groups(groups, pattern, self.flags)
         self.name = f"Regex({_shortened(pattern)!r})"
-        self.validators = tuple([_name(one) for one in (convert, groups) if one is not None])
+        self.validators = tuple([_name(function) for function in (convert, groups) if function is not None])
 
     def __repr__(self) -> str:
-        given = [repr(self.source)]
+        arguments = [repr(self.source)]
         if self.convert is not None:
-            given.append(_name(self.convert))
+            arguments.append(_name(self.convert))
         if self.groups is not None:
-            given.append(f"groups={_name(self.groups)}")
+            arguments.append(f"groups={_name(self.groups)}")
         if self.flags:
-            given.append(f"flags={self.flags!r}")
+            arguments.append(f"flags={self.flags!r}")
         if self.dialect != "python":
-            given.append(f"dialect={self.dialect!r}")
-        return f"Regex({', '.join(given)})"
+            arguments.append(f"dialect={self.dialect!r}")
+        return f"Regex({', '.join(arguments)})"
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
-        """That of a text, unless it is converted."""
+        """The schema of a string, unless the text is converted."""
         return {"type": "string"} if self.convert is None and self.groups is None else None
 
     @cached_property
     def pattern(self) -> Pattern:
-        """The texts. Raises PatternError where there is none, or the automaton of them is too large."""
+        """The texts. Raises PatternError if there are none, or their automaton is too large."""
         return matched_texts(self.whole, self.source)
 
     @property
@@ -182,14 +182,14 @@ class Regex(OutputType[T], Generic[T]):
         """Return the value of a text. Raises ValueError if the expression does not match it, or it is rejected."""
         if not self._recogniser.accepts(text):
             raise ValueError(f"{_shortened(text)!r} is not matched by {self.name} as a whole")
-        found: Any = text
+        value: Any = text
         if self.groups is not None:
             match = re.fullmatch(self.source, text, self.flags)
             assert match is not None, "the automaton accepts what re.fullmatch does"
-            found = self.groups(**match.groupdict())
+            value = self.groups(**match.groupdict())
         elif self.convert is not None:
-            found = self.convert(text)
-        return found  # type: ignore[no-any-return]
+            value = self.convert(text)
+        return value  # type: ignore[no-any-return]
 
     def describe(self) -> Description:
         """Return the expression, as the model is shown it."""
@@ -206,7 +206,7 @@ class Regex(OutputType[T], Generic[T]):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the expression and of how it is read."""
+        """The SHA-256 of the expression, its flags and its dialect."""
         written = repr(("regex", self.source, int(self.flags), self.dialect))
         return sha256(written.encode(errors="surrogatepass")).hexdigest()
 
@@ -261,18 +261,21 @@ def to_regex(output_type: object, *, layout: JsonLayout = DEFAULT_LAYOUT) -> str
         SchemaError: It is not a type, contains itself, has a rule that the pattern cannot express exactly, is no
             regular language, such as a `Grammar`, or is a combination that is known by its automaton alone.
     """
-    known = resolve_type(output_type, layout=layout)
-    automaton = None if isinstance(known, JsonOutput) or known.depends_on_document else automaton_of(known, None)
-    if isinstance(known, Regex) and known.dialect == "python" and not known.flags:
-        return known.source
+    resolved = resolve_type(output_type, layout=layout)
+    automaton = (
+        None if isinstance(resolved, JsonOutput) or resolved.depends_on_document else automaton_of(resolved, None)
+    )
+    if isinstance(resolved, Regex) and resolved.dialect == "python" and not resolved.flags:
+        return resolved.source
     if isinstance(automaton, RegularAutomaton):
         if any(isinstance(node, Reference) for node in nodes_of(automaton.pattern)):
             raise SchemaError(
-                f"The parts of {known.name} refer to each other, and are not printed", remedy=_ONLY_THE_EXPRESSION
+                f"The parts of {resolved.name} refer to each other, and are not printed",
+                remedy=_ONLY_THE_EXPRESSION,
             )
-        return _printed(automaton.pattern, known.name, [])
+        return _printed(automaton.pattern, resolved.name, [])
     compilation = resolve_json(output_type, layout).compilation()
-    return _printed(compiled(compilation), known.name, compilation.references)
+    return _printed(compiled(compilation), resolved.name, compilation.references)
 
 
 def _printed(pattern: Pattern, name: str, references: Sequence[tuple[Reference, Location]]) -> str:
@@ -298,7 +301,7 @@ def _printed(pattern: Pattern, name: str, references: Sequence[tuple[Reference, 
         )
     if any(isinstance(node, Lookbehind) for scan in nodes if isinstance(scan, Scan) for node in _inside(scan)):
         raise SchemaError(
-            "What stands before, as (?<=…) and (?m)^ look for it, cannot be found in JSON by a regular expression",
+            "Lookbehind, as in (?<=…) and (?m)^, cannot be expressed inside JSON by a regular expression",
             keyword="pattern",
             remedy=_ONLY_THE_EXPRESSION,
         )
@@ -322,7 +325,7 @@ _ONLY_THE_EXPRESSION = "Extract it as it is: only the regular expression is miss
 
 
 def _name_at(location: Location, root: str) -> str:
-    """Return what a schema is called: by the last key of its place, or as the type if it is the whole."""
+    """Return the name of a schema: the last key of its place, or the name of the type."""
     return str(location.keys[-1]) if location.keys else root
 
 

@@ -58,7 +58,7 @@ class RegexConstraint:
     pattern: Pattern
     """The expression, without lookaround."""
     common: str | None
-    """How it is written, if it means the same to Python, Rust and JavaScript."""
+    """The expression as written, if it means the same to Python, Rust and JavaScript."""
 
     @property
     def portable(self) -> str:
@@ -68,13 +68,13 @@ class RegexConstraint:
         """
         if self.common is not None:
             return self.common
-        found = None if any(isinstance(node, Reference) for node in nodes_of(self.pattern)) else printed(self.pattern)
-        if found is None or len(found) > MAX_EXPRESSION or "\\U" in found:
+        text = None if any(isinstance(node, Reference) for node in nodes_of(self.pattern)) else printed(self.pattern)
+        if text is None or len(text) > MAX_EXPRESSION or "\\U" in text:
             raise SchemaError(
                 "The regular expression has no short form that means the same in the dialects of servers",
                 remedy="Leave lookaround out, and write classes out, as [0-9] in place of \\d, or pass flags=re.ASCII.",
             )
-        return found
+        return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class GrammarConstraint:
 
     @property
     def kind(self) -> str:
-        """What it is called in messages."""
+        """Its name in messages."""
         return f"a grammar in {self.language}{'' if self.language == 'GBNF' else chr(39) + 's language'}"
 
 
@@ -117,8 +117,8 @@ _STANDARD = frozenset(
         *("patternProperties", "prefixItems", "properties", "propertyNames", "required", "title", "type"),
     }
 )
-"""The keywords of the specification that types have, without annotations that fill in what is missing, and without
-`uniqueItems`: a set may be told an item twice."""
+"""The keywords of the specification that types have, without `default`, and without `uniqueItems`: a set may be
+written with repetitions."""
 
 _ASSERTION = re.compile(r"\(\?(?:=|!|<=|<!|>)|[*+?}]\+")
 """Lookaround, atomic groups and possessive quantifiers of Python."""
@@ -254,7 +254,7 @@ READ_STRICTLY = (Choice, Grammar, JsonSchemaType, Regex)
 
 
 class AnswerCheck:
-    """Tells whether a text that nobody guided is an answer of a type, whatever its validators say.
+    """Tells whether an unguided text is an answer of a type, before its validators.
 
     Parameters:
         output_type: The type.
@@ -270,26 +270,27 @@ class AnswerCheck:
 
     def _automaton(self) -> Automaton:
         """The answers; those that are JSON with their members in any order, and optional ones left out or not."""
-        wanted = self.output_type
-        if not isinstance(wanted, JsonOutput):
-            return wanted.automaton()
+        output_type = self.output_type
+        if not isinstance(output_type, JsonOutput):
+            return output_type.automaton()
         layout = read_whitespace("any")  # JSON in strings stays as it is
         return RegularAutomaton(
-            compiled(replace(wanted.compilation(), whitespace=layout, optional="omittable", key_order="any"))
+            compiled(replace(output_type.compilation(), whitespace=layout, optional="omittable", key_order="any"))
         )
 
     def fault(self, text: str) -> str | None:
         """Return why a text is no answer; None if it may be one."""
-        wanted = self.output_type
-        if isinstance(wanted, self.left_to_parse):
+        output_type = self.output_type
+        if isinstance(output_type, self.left_to_parse):
             return None
-        if not isinstance(wanted, JsonOutput):
-            return None if self._recogniser.accepts(text) else f"It is no text of {wanted.name}."
+        if not isinstance(output_type, JsonOutput):
+            return None if self._recogniser.accepts(text) else f"It is no text of {output_type.name}."
         try:
             written = _compact(text)
         except (ValueError, RecursionError) as error:
             return f"It is no JSON: {error}."
-        return None if self._recogniser.accepts(written) else f"It is no JSON of the type {wanted.name}."
+        is_accepted = self._recogniser.accepts(written) or self._recogniser.accepts(text)  # `12.5e99` is `1.25e+100`
+        return None if is_accepted else f"It is no JSON of the type {output_type.name}."
 
 
 def _compact(text: str) -> str:

@@ -40,12 +40,12 @@ def resolve_type(
                 remedy="Leave them out.",
             )
         return output_type
-    given = (_hashable(missing), layout, _hashable(grounded))
+    options = (_hashable(missing), layout, _hashable(grounded))
     try:
         hash(output_type)
     except Exception:  # noqa: BLE001  the value's own code may raise anything
-        return _resolve(output_type, *given)
-    return _resolve_once(output_type, *given)
+        return _resolve(output_type, *options)
+    return _resolve_once(output_type, *options)
 
 
 def _hashable(paths: Missing | Ground | None) -> Any:
@@ -56,15 +56,15 @@ def _hashable(paths: Missing | Ground | None) -> Any:
 def _resolve(
     output_type: object, missing: Missing | None, layout: JsonLayout, grounded: Ground | None
 ) -> OutputType[Any]:
-    known = _read_type(output_type, layout)
+    resolved = _read_type(output_type, layout)
     if grounded is not None:
-        known = known.with_grounding(grounded)
+        resolved = resolved.with_grounding(grounded)
     if missing is None:
-        return known
-    if isinstance(known, PythonType) or type(known) is JsonSchemaType:
-        return known.with_missing(missing)
+        return resolved
+    if isinstance(resolved, PythonType) or type(resolved) is JsonSchemaType:
+        return resolved.with_missing(missing)
     raise SchemaError(
-        f"{known.name} is a call of a tool, which leaves out optional arguments that the text does not state",
+        f"{resolved.name} is a call of a tool, which leaves out optional arguments that the text does not state",
         remedy="Leave out allow_missing.",
     )
 
@@ -74,11 +74,11 @@ _resolve_once = functools.lru_cache(maxsize=KEPT)(_resolve)
 
 def resolve_json(output_type: object, layout: JsonLayout = DEFAULT_LAYOUT) -> JsonOutput[Any]:
     """Return the output type that a caller means, if it has a JSON Schema. Raises SchemaError if it has none."""
-    known = resolve_type(output_type, layout=layout)
-    if isinstance(known, JsonOutput):
-        return known
+    resolved = resolve_type(output_type, layout=layout)
+    if isinstance(resolved, JsonOutput):
+        return resolved
     raise SchemaError(
-        f"{known.name} is an OutputType with an automaton of its own, and has no JSON Schema to print",
+        f"{resolved.name} is an OutputType with an automaton of its own, and has no JSON Schema to print",
         remedy="Look at its describe() and automaton(), or pass it to inspect_type or extract.",
     )
 
@@ -113,4 +113,4 @@ def _annotated(output_type: Any) -> Any:
         return output_type
     annotated, *notes = get_args(output_type)
     kinds = (JsonSchema, OutputType) if annotated is Any else (OutputType,)
-    return next((one for one in notes if isinstance(one, kinds)), output_type)
+    return next((note for note in notes if isinstance(note, kinds)), output_type)

@@ -13,7 +13,7 @@ from structured.output_types.paths import branch, branches, entry, member
 from structured.output_types.schema_parts import all_parts, flat
 
 Change = Callable[[Subschema, Any], Any]
-"""Returns the schema of a field, given its part of the schema as it was, and what edits inside have made of that."""
+"""Returns the changed schema of a field, by its part of the original schema and its schema with the edits inside it."""
 
 FIELDS = frozenset({"properties"})
 """The keyword that holds fields. The items of a list are not fields."""
@@ -40,7 +40,7 @@ def edited_at(root: Subschema, paths: Sequence[str], change: Change, *, places: 
     """Return a schema with the fields at some paths changed. Definitions that a path leads through are copied to there.
 
     `places` are the keywords below which a path may end. Raises SchemaError for a path that leads to no field, and for
-    the field by which a union is told apart.
+    the discriminator of a union.
     """
     if isinstance(paths, str):
         raise SchemaError(f"The paths are one str, {paths!r}", remedy=f"Pass a list: [{paths!r}].")
@@ -48,14 +48,14 @@ def edited_at(root: Subschema, paths: Sequence[str], change: Change, *, places: 
 
 
 def discriminators(root: Subschema) -> set[Identity]:
-    """Return the properties by which the branches of unions are told apart."""
+    """Return the properties that discriminate between the branches of unions."""
     return {identity for part in all_parts(root) for identity in _discriminators_at(part)}
 
 
 def _discriminators_at(part: Subschema) -> Iterator[Identity]:
     discriminator = part.schema.get("discriminator")
     if isinstance(discriminator, Mapping):
-        name = discriminator.get("propertyName")
+        name = str(discriminator.get("propertyName"))
         options = [part.below("oneOf", index) for index in range(len(part.schema.get("oneOf", [])))]
         for option in flat(options):
             if name in option.schema.get("properties", {}):

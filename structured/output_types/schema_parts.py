@@ -1,4 +1,4 @@
-"""Parts of a schema: those that describe a place in an answer, those that one leads to, and what their author says."""
+"""Parts of a schema: those that describe a place in an answer, those that a part leads to, and the remarks on them."""
 
 import json
 import re
@@ -24,7 +24,7 @@ def parts_at(root: Subschema, steps: Steps) -> list[Subschema]:
 
 
 def has_to_be_stated(parts: list[Subschema], value: Any) -> bool:
-    """Tell whether parts of a schema let a value come about only as one that the document states.
+    """Tell whether parts of a schema allow a value only if the document states it.
 
     Which branch of a union an answer follows is not known here, so that all that allow the value have to say so.
     """
@@ -38,13 +38,13 @@ def _allows_unstated(part: Subschema, value: Any, seen: set[Identity]) -> bool:
     seen.add(part.identity)
     schema = part.schema
     conjuncts = [part.below("allOf", index) for index in range(len(schema.get("allOf", ())))]
-    if GROUNDED in schema or not all(_allows_unstated(one, value, seen) for one in conjuncts):
+    if GROUNDED in schema or not all(_allows_unstated(conjunct, value, seen) for conjunct in conjuncts):
         return False
     inner = [follow(part)] if "$ref" in schema else []
     for keyword in ("anyOf", "oneOf"):
         inner += [part.below(keyword, index) for index in range(len(schema.get(keyword, ())))]
     if inner:
-        return any(_allows_unstated(one, value, seen) for one in inner)
+        return any(_allows_unstated(branch, value, seen) for branch in inner)
     if "enum" in schema or "const" in schema:
         return value in schema.get("enum", [schema.get("const")])
     return not types_of(schema) or bool(types_of(schema) & _types(value))
@@ -63,24 +63,24 @@ def _types(value: Any) -> set[object]:
 def flat(parts: list[Subschema], seen: set[Identity] | None = None) -> list[Subschema]:
     """Return parts with those that they refer to or branch into in their place."""
     seen = set() if seen is None else seen
-    found: list[Subschema] = []
+    flattened: list[Subschema] = []
     for part in parts:
         if part.identity in seen or not isinstance(part.schema, Mapping):
             continue
         seen.add(part.identity)
-        found.append(part)
+        flattened.append(part)
         if "$ref" in part.schema:
-            found += flat([follow(part)], seen)
+            flattened += flat([follow(part)], seen)
         for keyword in ("allOf", "anyOf", "oneOf"):
-            found += flat([part.below(keyword, index) for index in range(len(part.schema.get(keyword, ())))], seen)
-    return found
+            flattened += flat([part.below(keyword, index) for index in range(len(part.schema.get(keyword, ())))], seen)
+    return flattened
 
 
 def below(part: Subschema, step: str | int) -> Iterator[Subschema]:
-    """Yield what a part says of one of its members or items."""
+    """Yield the parts that describe a member or an item."""
     if isinstance(step, str):
-        patterns = [one for one in part.schema.get("patternProperties", ()) if _is_found(one, step)]
-        yield from (part.below("patternProperties", one) for one in patterns)
+        patterns = [pattern for pattern in part.schema.get("patternProperties", ()) if _is_found(pattern, step)]
+        yield from (part.below("patternProperties", pattern) for pattern in patterns)
         if step in part.schema.get("properties", {}):
             yield part.below("properties", step)
         elif patterns:
@@ -127,7 +127,7 @@ def reached(part: Subschema) -> Iterator[Subschema]:
 
 
 def inside(part: Subschema) -> Iterator[Subschema]:
-    """Yield what the references of a schema lead to, and the schemas directly inside it that are no definitions."""
+    """Yield the targets of the references of a schema, and the schemas directly inside it that are no definitions."""
     if isinstance(part.schema, Mapping):
         yield from known_targets(part)
         for keys, _ in subschemas(part.schema, part.location.draft):
@@ -136,7 +136,7 @@ def inside(part: Subschema) -> Iterator[Subschema]:
 
 
 def known_targets(part: Subschema) -> Subschemas:
-    """Return what the references of a schema lead to; nothing if one of them leads nowhere."""
+    """Return the targets of the references of a schema; nothing if one of them leads nowhere."""
     try:
         return targets(part)
     except SchemaError:
@@ -167,29 +167,32 @@ def _only_refers(part: Subschema) -> bool:
 
 
 def remark(part: Subschema, title: str = "", seen: Iterable[Identity] = ()) -> str:
-    """Return what is said of a value and of its items: `Title: description; e.g. "an example"`.
+    """Return the remark on a value and on its items: `Title: description; e.g. "an example"`.
 
-    Nothing is said of those where fields are, which have comments of their own, and of those seen, which have names.
+    Parts with fields have none, since the fields have remarks of their own, nor have parts that are seen.
     """
     described = "; ".join(_gathered(part, lambda schema: list(filter(None, [description_of(schema)])), set(seen)))
-    said = ": ".join(filter(None, [title, described]))
-    few = _gathered(part, _examples, set(seen))[:MAX_EXAMPLES]
-    return "; ".join([*([said] if said else []), *([f"e.g. {', '.join(few)}"] if few else [])])
+    remark_text = ": ".join(filter(None, [title, described]))
+    examples = _gathered(part, _examples, set(seen))[:MAX_EXAMPLES]
+    return "; ".join([*([remark_text] if remark_text else []), *([f"e.g. {', '.join(examples)}"] if examples else [])])
 
 
 @deep
-def _gathered(part: Subschema, tell: Callable[[Schema], list[str]], seen: set[Identity]) -> list[str]:
-    """Return what is told of a value: by its schema, or else by what that refers to; and what is told of its items."""
+def _gathered(part: Subschema, remarks_of: Callable[[Schema], list[str]], seen: set[Identity]) -> list[str]:
+    """Return the remarks on a value, of its schema or else of what that refers to, and those on its items."""
     if not isinstance(part.schema, Mapping) or is_object(part) or part.identity in seen:
         return []
     seen.add(part.identity)
     branches = [
-        one for keyword in ("anyOf", "oneOf") for one in parts_below(part, keyword) if one.schema != {"type": "null"}
+        branch
+        for keyword in ("anyOf", "oneOf")
+        for branch in parts_below(part, keyword)
+        if branch.schema != {"type": "null"}
     ]
     others = [*known_targets(part), *parts_below(part, "allOf"), *(branches if len(branches) == 1 else [])]
-    told = tell(part.schema) or [text for other in others for text in _gathered(other, tell, seen)]
+    remarks = remarks_of(part.schema) or [text for other in others for text in _gathered(other, remarks_of, seen)]
     items = (item for keyword in _ITEMS for item in parts_below(part, keyword))
-    return list(dict.fromkeys([*told, *(text for item in items for text in _gathered(item, tell, seen))]))
+    return list(dict.fromkeys([*remarks, *(text for item in items for text in _gathered(item, remarks_of, seen))]))
 
 
 _ITEMS = ("items", "prefixItems", "additionalItems", "additionalProperties", "patternProperties")
@@ -204,8 +207,8 @@ def _examples(schema: Schema) -> list[str]:
     examples = schema.get("examples")
     if not isinstance(examples, list):
         return []
-    shown = (quoted(one) for one in examples)
-    return [one for one in shown if len(one) <= LONGEST_EXAMPLE][:MAX_EXAMPLES]
+    shown = (quoted(example) for example in examples)
+    return [example for example in shown if len(example) <= LONGEST_EXAMPLE][:MAX_EXAMPLES]
 
 
 MAX_EXAMPLES = 3
@@ -235,6 +238,6 @@ def is_generated(title: str, name: str) -> bool:
 
 
 def quoted(value: Any) -> str:
-    """Return a value as JSON on one line: also what JSON leaves as it is, and others take for the end of a line."""
+    """Return a value as JSON on one line; line separators of Unicode, which JSON leaves as they are, are escaped."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text.translate({0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"})

@@ -1,4 +1,4 @@
-"""Results: what is read of answers, where it comes from, and what several answers agree on."""
+"""Results: the values of answers, their evidence, and the agreement of several answers."""
 
 from structured.results.calibration import Calibration
 from structured.results.evidence import Evidence

@@ -11,7 +11,7 @@ from structured.output_types.html import Html, code, coloured, joined, marked, t
 from structured.output_types.paths import leaves, steps_to_path
 
 Match = Literal["grounded", "exact", "normalised", "fuzzy", "concluded", "absent", "none"]
-"""How it is known where a value stands.
+"""How a value was found in the document.
 
 grounded: The document states it by construction: nothing else could be written.
 exact: Found as it is.
@@ -52,7 +52,7 @@ class Evidence:
     """The evidence for one value.
 
     Attributes:
-        span: Where it stands: start and end, in characters (code points) of the document as given. None if it stands
+        span: Its start and end, in characters (code points) of the document as given. None if it stands
             nowhere.
         match: How that is known; see `Match`.
         confidence: Between 0 and 1: how sure the model was of it. None if the model was not asked, since the type and
@@ -100,7 +100,7 @@ class Evidence:
 
 
 def page_of(pages: Sequence[int], offset: int) -> int | None:
-    """Return the number of the page, from 1, on which an offset stands; None if there are no pages.
+    """Return the number of the page, from 1, that holds an offset; None if there are no pages.
 
     >>> page_of((0, 5, 7), 4), page_of((0, 5, 7), 5), page_of((), 5)
     (1, 2, None)
@@ -109,12 +109,12 @@ def page_of(pages: Sequence[int], offset: int) -> int | None:
 
 
 def on_pages(evidence: Mapping[str, Evidence], pages: Sequence[int]) -> Mapping[str, Evidence]:
-    """Return the evidence for each value with the page on which that stands."""
+    """Return the evidence for each value with its page."""
     if not pages:
         return evidence
     return {
-        path: one if one.span is None else replace(one, page=page_of(pages, one.span[0]))
-        for path, one in evidence.items()
+        path: item if item.span is None else replace(item, page=page_of(pages, item.span[0]))
+        for path, item in evidence.items()
     }
 
 
@@ -122,7 +122,7 @@ CONTEXT = 400
 """Characters around a highlight that a long document shows."""
 
 MAX_CHARACTERS = 4000
-"""A document that is longer than this shows what is near its highlights."""
+"""A longer document is shown only near its highlights."""
 
 
 def document_to_html(document: str, evidence: Mapping[str, Evidence]) -> Html:
@@ -156,7 +156,9 @@ def _trust(evidence: Evidence | None) -> tuple[object, object]:
 
 def _pieces(document: str, evidence: Mapping[str, Evidence]) -> Iterator[Html]:
     """Yield the pieces of a document, cut wherever a span starts or ends."""
-    spans = [(*one.span, one.band) for one in evidence.values() if one.span is not None and one.span[0] < one.span[1]]
+    spans = [
+        (*item.span, item.band) for item in evidence.values() if item.span is not None and item.span[0] < item.span[1]
+    ]
     cuts = sorted({0, len(document), *(cut for start, end, _ in spans for cut in (start, end))})
     for start, end in pairwise(cuts):
         around = [(above - below, band) for below, above, band in spans if below <= start and end <= above]
@@ -168,7 +170,7 @@ def _pieces(document: str, evidence: Mapping[str, Evidence]) -> Iterator[Html]:
 
 
 def _shortened(text: str) -> Html:
-    """Return a text without its middle, and how much that is, if it is long."""
+    """Return a long text without its middle, with the number of characters left out."""
     left_out = len(text) - 2 * CONTEXT
     if left_out <= 0:
         return joined(text)

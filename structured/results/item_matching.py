@@ -1,6 +1,6 @@
 """The matching of the items of two lists: by their keys or, without any, so that most values are the same.
 
-What is matched does not depend on the order of either list, nor on which of them comes first: items are matched in the
+The matching does not depend on the order of either list, nor on which of them comes first: items are matched in the
 order of what they say.
 """
 
@@ -73,7 +73,7 @@ class Item:
     """An item of a list.
 
     Attributes:
-        values: What it says outside of lists: each value by its place in the item, as a text that equal ones share.
+        values: Its values outside of lists, each by its place in the item, as a text that equal values share.
         lists: The items of the lists in it, by their places.
         key: The values of its key fields; empty if it states none of them.
         is_keyed: Whether items are matched by key fields.
@@ -86,7 +86,7 @@ class Item:
 
     @cached_property
     def text(self) -> str:
-        """What it says, in one order."""
+        """Its values as one text, in a fixed order."""
         lists = sorted((repr(steps), sorted(item.text for item in inside)) for steps, inside in self.lists.items())
         return repr((self.key, sorted(self.values, key=repr), lists))
 
@@ -106,11 +106,11 @@ def _matched(ours: Sequence[Item], theirs: Sequence[Item]) -> list[tuple[int, in
         for at, item in enumerate(items):
             if item.key or not item.is_keyed:
                 groups[item.key][side].append(at)
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     for left, right in groups.values():
         for at, other in _best([ours[at] for at in left], [theirs[at] for at in right]):
-            found.append((left[at], right[other]))
-    return found
+            pairs.append((left[at], right[other]))
+    return pairs
 
 
 def _best(ours: Sequence[Item], theirs: Sequence[Item]) -> list[tuple[int, int]]:
@@ -124,7 +124,7 @@ def _best(ours: Sequence[Item], theirs: Sequence[Item]) -> list[tuple[int, int]]
         if theirs[at].values and not theirs[at].lists:
             waiting[theirs[at].text].append(at)
     same = [(at, waiting[item.text].pop()) for at, item in enumerate(ours) if waiting.get(item.text)]
-    left = [at for at in range(len(ours)) if at not in {one for one, _ in same}]
+    left = [at for at in range(len(ours)) if at not in {matched for matched, _ in same}]
     right = [at for at in range(len(theirs)) if at not in {other for _, other in same}]
     if not left or not right:
         return same
@@ -143,8 +143,8 @@ def _in_common(ours: Sequence[Item], theirs: Sequence[Item]) -> NDArray[np.float
         for value in item.values & having.keys():
             weights[at, having[value]] += 1
         for steps in item.lists:
-            for other, one in enumerate(theirs):
-                weights[at, other] += _shared(item.lists[steps], one.lists.get(steps, ()))
+            for other, their_item in enumerate(theirs):
+                weights[at, other] += _shared(item.lists[steps], their_item.lists.get(steps, ()))
     return weights
 
 
@@ -154,6 +154,6 @@ def _shared(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
     return sum(_values_shared(ours[at], theirs[other]) for at, other in matched)
 
 
-def _values_shared(one: Item, other: Item) -> int:
-    inside = sum(_shared(items, other.lists.get(steps, ())) for steps, items in one.lists.items())
-    return len(one.values & other.values) + inside
+def _values_shared(item: Item, other: Item) -> int:
+    inside = sum(_shared(items, other.lists.get(steps, ())) for steps, items in item.lists.items())
+    return len(item.values & other.values) + inside

@@ -92,7 +92,7 @@ def _end(pattern: re.Pattern[str], piece: str, at: int) -> int:
 
 
 class Leaf(NamedTuple):
-    """A string, a number, a boolean or null, and where it stands in the answer."""
+    """A string, a number, a boolean or null, and its place in the answer."""
 
     steps: Steps
     value: Any
@@ -102,7 +102,7 @@ class Leaf(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where it stands in the value: `lines[2].price`; "" is the whole answer."""
+        """Its path: `lines[2].price`; "" is the whole answer."""
         return steps_to_path(self.steps)
 
 
@@ -114,15 +114,17 @@ def leaves(text: str) -> Iterator[Leaf]:
 
     Of members of one name the last counts, as it does to readers of JSON.
     """
-    found: dict[Steps, Leaf] = {}
+    by_steps: dict[Steps, Leaf] = {}
     known: set[Steps] = set()
     for steps, start, end in spans(text):
         if steps in known:
-            found = {one: leaf for one, leaf in found.items() if one[: len(steps)] != steps or leaf.start >= start}
+            by_steps = {
+                place: leaf for place, leaf in by_steps.items() if place[: len(steps)] != steps or leaf.start >= start
+            }
         known.add(steps)
         if text[start] not in "{[":
-            found[steps] = Leaf(steps, json.loads(text[start:end]), start, end)
-    yield from found.values()
+            by_steps[steps] = Leaf(steps, json.loads(text[start:end]), start, end)
+    yield from by_steps.values()
 
 
 def spans(text: str) -> Iterator[tuple[Steps, int, int]]:

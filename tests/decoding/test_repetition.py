@@ -194,7 +194,7 @@ def test_penalties_are_those_of_transformers(seen: list[int], size: int, penalty
     from transformers.generation.logits_process import NoRepeatNGramLogitsProcessor, RepetitionPenaltyLogitsProcessor
 
     logits = np.random.default_rng(len(seen)).normal(size=8).astype(np.float32)
-    control = Repetition(repetition_penalty=penalty, no_repeat_ngram_size=size)
+    control = Repetition(penalty=penalty, no_repeat_ngram_size=size)
     tokens = [7 if one == BREAK else one for one in seen]  # which occurs nowhere else
     scores = torch.from_numpy(logits)[None].clone()
     if seen:
@@ -244,7 +244,7 @@ def test_a_text_is_never_stuck_where_all_is_ruled_out(size: int, beams: int) -> 
 @settings(max_examples=examples(30))
 def test_beams_keep_to_the_type(vocabulary: Vocabulary, pattern: Any, seed: int) -> None:
     model = FunctionModel(random_logits(NASTY_SIZE, scale=6.0), NASTY)
-    control = Repetition(repetition_penalty=1.3, no_repeat_ngram_size=3)
+    control = Repetition(penalty=1.3, no_repeat_ngram_size=3)
     guide = Guide(Index(RegularAutomaton(pattern), vocabulary), max_tokens=60)
     request = Request(model.encode(f"a prompt {seed}"), guide, np.random.default_rng(seed), repetition=control)
     for one in beam_search(model, [request], beams=3)[0]:

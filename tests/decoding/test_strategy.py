@@ -95,7 +95,7 @@ def test_candidates_do_not_depend_on_the_batch(
     sampler = Sampler(1.0, seed)
 
     def candidates(count: int, size: int) -> list[list[Generation]]:
-        return in_order(Search(sampler, samples=count), asked(indexes, sampler), batch_size=size)
+        return in_order(Search(sampler, Samples(count)), asked(indexes, sampler), batch_size=size)
 
     several, more = candidates(samples, batch_size), candidates(samples + 1, 1)
     for fewer, many in zip(several, more, strict=True):
@@ -115,7 +115,8 @@ def test_beams_go_through_the_model_in_batches(
     vocabulary: Vocabulary, drawn: list[Pattern], beams: int, batch_size: int
 ) -> None:
     """However many documents are searched for at a time, the candidates are those of beam search."""
-    indexes, search = [Index(RegularAutomaton(pattern), vocabulary) for pattern in drawn], Search(Sampler(), beams)
+    indexes = [Index(RegularAutomaton(pattern), vocabulary) for pattern in drawn]
+    search = Search(Sampler(), Beams(beams))
     found = in_order(search, asked(indexes, Sampler()), batch_size=batch_size)
     assert found == beam_search(MODEL, asked(indexes, Sampler()), beams=beams)
 
@@ -154,7 +155,7 @@ def test_beams_have_no_more_tokens_in_memory_than_allowed(
         Request([5] * length, Guide(index, max_tokens=index.shortest_completion(index.automaton.start) + 5), NO_RANDOM)
         for index, (_, length) in zip(indexes, drawn, strict=True)
     ]
-    search, model = Search(Sampler(), beams), Tracked(MODEL.function, TOKENIZER)
+    search, model = Search(Sampler(), Beams(beams)), Tracked(MODEL.function, TOKENIZER)
     expected = in_order(search, requests, batch_size=batch_size)
     assert in_order(search, requests, batch_size=batch_size, batch_tokens=most, model=model) == expected
     assert max(in_memory, default=0) <= most
@@ -248,7 +249,7 @@ def test_particles_do_not_depend_on_the_batch(
 ) -> None:
     """However many requests go through the model at a time, and however often the rest of them are tried again."""
     indexes, sampler = [Index(RegularAutomaton(pattern), vocabulary) for pattern in drawn], Sampler(1.0, seed)
-    search = Search(sampler, particles=4)
+    search = Search(sampler, Particles(4))
     alone = in_order(search, asked(indexes, sampler), batch_size=1)
     assert in_order(search, asked(indexes, sampler), batch_size=batch_size, batch_tokens=most) == alone
 
@@ -269,8 +270,8 @@ def test_samples_think_each_for_itself() -> None:
 
 def test_after_a_search_in_vain_answers_are_drawn() -> None:
     """What draws nothing would find the same again; what draws draws anew."""
-    assert Search(Sampler(seed=3), beams=4).for_retries == Search(Sampler(RETRY_TEMPERATURE, seed=3))
-    drawing = Search(Sampler(1.0), samples=3, choose="vote")
+    assert Search(Sampler(seed=3), Beams(4)).for_retries == Search(Sampler(RETRY_TEMPERATURE, seed=3))
+    drawing = Search(Sampler(1.0), Samples(3, vote=True))
     assert drawing.for_retries == drawing
 
 

@@ -151,7 +151,7 @@ def test_any_damage_to_any_option_is_told(data: st.DataObject) -> None:
         assert any(re.search(rf"\b{name}\b", str(error)) for name in options) or "path" in str(error)
         return
     assert made.prompt("x")
-    if max(made.run.search.samples, made.run.search.beams) <= 3 and options.get("observe") is None:
+    if made.run.search.method.count <= 3 and options.get("observe") is None:
         _, error = outcome(lambda: made("x"))
         assert error is None or isinstance(error, NotStatedError | MissingError) or "tokens" in str(error)
 
@@ -407,7 +407,7 @@ def test_the_annotations_of_parameters_need_not_resolve() -> None:
         (
             lambda: GuidedLogitsProcessor(int, MODEL, max_tokens=9, layout=JsonLayout(optional_properties="no")),
             ValueError,
-            "optional is 'no'; it must",
+            "optional_properties is 'no'; it must",
         ),
         (lambda: GuidedLogitsProcessor(int, 5, max_tokens=9), ModelError, "5 is not a model."),
     ],

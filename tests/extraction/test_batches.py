@@ -309,7 +309,7 @@ def test_a_call_warns_once_of_all_that_was_shortened() -> None:
     one = one_warning(lambda: extract(str, "x", model=model, max_tokens=9))
     assert str(one) == (
         "The answer was shortened to fit max_tokens=9; it is valid but may be incomplete. Raise max_tokens, "
-        "or set chunk_tokens, and the text is read in parts."
+        "or set chunking=Chunking(tokens=…), and the text is read in parts."
     )
     types = [str, Digits, str, Digits, Digits, str]
     several = one_warning(
@@ -319,7 +319,7 @@ def test_a_call_warns_once_of_all_that_was_shortened() -> None:
     assert str(several) == (
         "The answers for 3 of 6 documents (0, 2, 5) were shortened to fit max_tokens=40; they are valid "
         "but may be incomplete. Raise max_tokens, "
-        "or set chunk_tokens, and the text is read in parts."
+        "or set chunking=Chunking(tokens=…), and the text is read in parts."
     )
     many = one_warning(lambda: extract_batch(str, ["x"] * 12, model=model, max_tokens=9))
     assert "12 of 12 documents (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …)" in str(many)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from structured import Document, Extractor, Repetition, Result
 from structured.errors import BatchError, ModelError, PromptError
-from structured.extraction import events, progress, windows
+from structured.extraction import events, prefetch, progress
 from structured.extraction.batch_state import BatchState
 from structured.extraction.documents.document import id_of
 from structured.models import FunctionModel
@@ -51,7 +51,7 @@ def extractor(output_type: type[BaseModel] = Plain, **options: Any) -> Extractor
 
 @pytest.fixture
 def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(windows, "BATCHES", 1)
+    monkeypatch.setattr(prefetch, "BATCHES", 1)
 
 
 def as_they_are(texts: list[str]) -> Iterable[Any]:
@@ -91,8 +91,8 @@ def test_answers_depend_on_no_window(
     kept = [position for position, one in enumerate(told) if errors == "return" or not isinstance(one, Exception)]
     made = extractor(Even)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(windows, "BATCHES", batches)
-        patch.setattr(windows, "MAX_CHARACTERS", characters)
+        patch.setattr(prefetch, "BATCHES", batches)
+        patch.setattr(prefetch, "MAX_CHARACTERS", characters)
         found = made.batch(given_as(texts), errors=errors, progress=False)
         streamed = sorted(made.results(given_as(texts)), key=lambda one: one.position)
     assert list(map(repr, found)) == [repr(told[position]) for position in kept]

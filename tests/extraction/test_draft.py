@@ -195,7 +195,7 @@ def test_what_cannot_be_written_is_refused(ask: Any, error: type[Exception], pro
 
 
 def test_options_of_documents_are_refused() -> None:
-    for option in ("system", "beams", "chunk_tokens", "repair", "thinking", "whitespace", "observe"):
+    for option in ("system", "search", "chunking", "repair", "thinking", "layout", "observe"):
         with pytest.raises(TypeError, match=option):
             Draft("a", model=function_model(1), **{option: None})  # type: ignore[misc]
     with pytest.raises(PromptError, match="The draft is empty"):

@@ -340,7 +340,7 @@ def test_chunks_that_exclude_each_other_fail_their_document() -> None:
 
 
 def test_a_document_that_fits_is_split_where_its_answer_does_not() -> None:
-    """With chunk_tokens, an answer that would be shortened is put together from parts of the text."""
+    """In chunks, an answer that would be shortened is put together from parts of the text."""
     document, expected = orders(12, 3, joints=("\n\n",))
     width = len(TOKENIZER.tokens)
 
@@ -355,7 +355,7 @@ def test_a_document_that_fits_is_split_where_its_answer_does_not() -> None:
     model = FunctionModel(reading, TOKENIZER)
     options: Any = {"model": model, "max_tokens": 400, "jump_forward": False, "repetition": Repetition(stop=False)}
     assert extract(list[Order], document, chunking=Chunking(tokens=5_000), **options) == expected
-    with pytest.warns(BudgetWarning, match="set chunk_tokens"):
+    with pytest.warns(BudgetWarning, match="set chunking"):
         assert len(extract(list[Order], document, **options)) < 12
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from package_map import HOUSE
 from pydantic import BaseModel
 
-from structured import StructuredError, extract_batch
+from structured import Repetition, StructuredError, extract_batch
 from structured.errors import SchemaError
 from structured.integrations.datasets import extract_dataset
 from structured.models import PACKAGED_MODEL
@@ -107,7 +107,7 @@ def test_an_iterable_dataset_is_pickled() -> None:
 def test_values_come_back_from_their_features(visit: Visit) -> None:
     """Nested, listed, optional and dates; an object with any names is a list of its members. From a file, too."""
     model = ScriptedModel(visit.model_dump_json())
-    options: dict[str, Any] = {"model": model, "max_tokens": 10_000, "stop_repetition": False}
+    options: dict[str, Any] = {"model": model, "max_tokens": 10_000, "repetition": Repetition(stop=False)}
     answered = extract_dataset(letters(["The visit."]), Visit, **options)
     assert answered.features["value"]["day"] == datasets.Value("date32")
     for (row,) in (

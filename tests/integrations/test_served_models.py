@@ -93,9 +93,10 @@ def outcome(wanted: Any, model: Any, **options: Any) -> str:
     """What becomes of a text: the value, or the kind of the error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BudgetWarning)  # which a server does not give
+        warnings.simplefilter("ignore", RepetitionWarning)
         try:
             return repr(extract(wanted, TEXTS[0], model=model, retries=0, max_tokens=80, **options))
-        except (SchemaError, PatternError, GenerationError) as error:
+        except (SchemaError, PatternError, GenerationError, BudgetError) as error:
             return type(error).__name__
 
 

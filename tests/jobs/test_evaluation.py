@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from structured import Document, Extractor, Key, Samples, evaluate, report
+from structured import Document, Extractor, Key, evaluate, report
 from structured.errors import PromptError
 from structured.jobs import Evaluation
 from structured.models import PACKAGED_MODEL, ScriptedModel
@@ -44,7 +44,7 @@ RUNS = st.lists(st.tuples(ORDERS, ORDERS), min_size=1, max_size=6)
 def run(pairs, **options):
     """Evaluate answers beside the right ones."""
     gold = [(f"Document {place}", right) for place, (right, _) in enumerate(pairs)]
-    return evaluate([answer for _, answer in pairs], gold, search=Samples(50), **options)
+    return evaluate([answer for _, answer in pairs], gold, samples=50, **options)
 
 
 def value(evaluation, name):

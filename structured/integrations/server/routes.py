@@ -8,8 +8,8 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response, Streami
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.types import Receive, Scope, Send
 
-from structured.extraction.conversation import TextOrChat
 from structured.extraction.options import Options
+from structured.extraction.prompts import TextOrChat
 from structured.integrations.server.execution import DEFAULT, Question, Serving, library_options, sampling_options
 from structured.integrations.server.request_bodies import (
     Asked,

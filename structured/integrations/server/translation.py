@@ -7,7 +7,7 @@ from textwrap import indent
 from typing import Any
 
 from structured.errors import PatternError, PromptError, SchemaError
-from structured.extraction.conversation import Conversation
+from structured.extraction.prompts import Conversation
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_bodies import ChatRequest, JsonSchemaFormat, Message, Sampling, ToolCall
 from structured.integrations.server.request_errors import RequestError

@@ -17,7 +17,7 @@ What clients need, `constraint` and `read`, needs no vLLM.
 """
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
 from structured.errors import Attempt, GenerationError, ModelError, StructuredError
 from structured.errors.values import shown
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["KEY", "GuideProcessor", "constraint", "read"]
 
-T = TypeVar("T")
 
 MAX_SHOWN = 200
 """Characters of a text that an error shows."""
@@ -59,12 +58,6 @@ def constraint(output_type: object, *, layout: JsonLayout = DEFAULT_LAYOUT) -> d
     return {KEY: type_to_text(output_type, layout)}
 
 
-@overload
-def read(output_type: type[T], text: str) -> T: ...
-@overload
-def read(output_type: OutputType[T], text: str) -> T: ...
-@overload
-def read(output_type: object, text: str) -> Any: ...
 def read(output_type: object, text: str) -> Any:
     """Return the value of an answer.
 

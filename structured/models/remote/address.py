@@ -48,7 +48,7 @@ class Address:
                 "Pass the key as connect(…, api_key=…), or set its environment variable."
             )
         if not parts.hostname or parts.query or parts.fragment:
-            raise ModelError(f"{text!r} is no address of a model. Write it as {_EXAMPLE}.")
+            raise ModelError(f"{text!r} is not the address of a model. Write it as {_EXAMPLE}.")
         if port is None and transport != "https":
             port = PORTS[server]
         host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname

@@ -4,7 +4,7 @@ import json
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -160,15 +160,6 @@ class Connection:
         finally:
             response.close()
 
-    def models(self) -> list[str]:
-        """Return the names of the models that the server lists."""
-        try:
-            with closing(self._sent("GET", "/v1/models", None, ResponseLimits(self._connect_seconds))) as response:
-                data = json.loads(_content(response))["data"] if response.status_code == 200 else []
-                return [str(model["id"]) for model in data]
-        except Exception:  # noqa: BLE001  an error is on its way already
-            return []
-
     @property
     def _connect_seconds(self) -> float:
         return min(CONNECT_SECONDS, self.timeout)
@@ -259,10 +250,10 @@ class Connection:
         if raised is not None and not (self.key and self.key in f"{text}{error}"):
             raised.add_note(f"It was raised by the server at {self.address.url}.")
             raise raised
-        said = self._shown(_message_of(error))
+        message = self._shown(_message_of(error))
         remedy = self._of_model() if status == 404 else _REMEDIES.get(status, "Look at its log.")
         raise self._error(
-            f"The server at {self.address.url} answered {status}{f': {said}' if said else ''}. {remedy}",
+            f"The server at {self.address.url} answered {status}{f': {message}' if message else ''}. {remedy}",
             status=status,
             is_passing=status in AGAIN,
             is_for_all=status in {401, 403, 404},
@@ -282,7 +273,14 @@ class Connection:
         return text.replace(self.key, "…") if self.key else text
 
     def _of_model(self) -> str:
-        names = self._shown(", ".join(self.models()))
+        """Return the remedy where the server does not know the model: the models that it lists, if any."""
+        names = ""
+        with (
+            suppress(Exception),  # an error is on its way already
+            closing(self._sent("GET", "/v1/models", None, ResponseLimits(self._connect_seconds))) as response,
+        ):
+            data = json.loads(_content(response))["data"] if response.status_code == 200 else []
+            names = self._shown(", ".join(str(model["id"]) for model in data))
         return f"It has these models: {names}." if names else "Correct the name of the model, or the port."
 
 

@@ -178,7 +178,7 @@ class Form(ABC):
 def checked(chunk: Any) -> Any:
     """Return a part of a stream. Raises Failed for an error, which servers write in its place."""
     if not isinstance(chunk, dict):
-        raise Unreadable("a part of the stream is no object")
+        raise Unreadable("a part of the stream is not an object")
     if chunk.get("error"):
         error = chunk["error"]
         raise Failed(error.get("message", error) if isinstance(error, dict) else error)
@@ -211,7 +211,9 @@ def wrapped(constraint: JsonConstraint, member: str) -> Mapping[str, Any]:
             f"{constraint.name} {what}, and the server only writes objects, into which it would have to be put",
             remedy='Refer to definitions alone, and write what is referred to under $defs: {"$ref": "#/$defs/Name"}.',
         )
-    root = {keyword: schema.pop(keyword) for keyword in ("$schema", "$defs", "definitions") if keyword in schema}
+    root: dict[str, Any] = {
+        keyword: schema.pop(keyword) for keyword in ("$schema", "$defs", "definitions") if keyword in schema
+    }
     answer = {"properties": {member: schema}, "required": [member], "additionalProperties": False}
     return {"type": "object", **answer, **root}
 

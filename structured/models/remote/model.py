@@ -65,7 +65,11 @@ class RemoteModel(Model):
                 f"{self!r} was given a key, which is not written into a pickle. Set {self.form.key} instead, or "
                 "connect again."
             )
-        options = {"enforced": self.enforced, "timeout": self._connection.timeout, "retries": self._connection.retries}
+        options: dict[str, Any] = {
+            "enforced": self.enforced,
+            "timeout": self._connection.timeout,
+            "retries": self._connection.retries,
+        }
         return partial(connect, **options), (self.name,)
 
     def answer(self, request: ServerRequest, stop: Event | None = None) -> ServerAnswer:

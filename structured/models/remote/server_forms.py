@@ -68,7 +68,7 @@ class ChatForm(Form):
         message, logprobs = choice["message"], choice.get("logprobs") or {}
         text = message.get("content") or ""
         if not isinstance(text, str):
-            raise Unreadable("content is no text")
+            raise Unreadable("content is not text")
         return _answer(text, message.get("refusal"), choice, logprobs.get("content"), data)
 
     def chunks(self, lines: Iterable[str]) -> Iterator[Any]:
@@ -89,7 +89,7 @@ class ChatForm(Form):
         """Return the answer of a whole stream."""
         choices = [choice for chunk in chunks for choice in chunk.get("choices", ())]
         logprobs = [token for choice in choices for token in (choice.get("logprobs") or {}).get("content") or ()]
-        last = next((choice for choice in reversed(choices) if choice.get("finish_reason")), {})
+        last: Any = next((choice for choice in reversed(choices) if choice.get("finish_reason")), {})
         refusal = "".join(choice.get("delta", {}).get("refusal") or "" for choice in choices)
         usage: Any = next((chunk for chunk in reversed(chunks) if chunk.get("usage")), {})
         return _answer(text, refusal, last, logprobs, usage)

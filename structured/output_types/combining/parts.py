@@ -30,7 +30,7 @@ Span = tuple[int, int, int]
 """A position, and where the text of its automaton starts and ends, in characters."""
 
 _After = dict[Member, Member | None]
-"""For each member at one byte that leads to the end what it is after that byte; None if it reads no more."""
+"""Each member at one byte that leads to the end, with its successor after that byte; None if it reads no more."""
 
 
 def split(positions: Positions, text: str, *, longest: bool = True) -> list[Span] | None:
@@ -42,7 +42,7 @@ def split(positions: Positions, text: str, *, longest: bool = True) -> list[Span
     if not data and positions.is_empty:
         return []
     alive = _leading_to_the_end(positions, data)
-    found: list[tuple[int, int]] = []
+    ends: list[tuple[int, int]] = []
     here = _first(positions.begun(positions.first), alive[0])
     place = 0
     if here is None:
@@ -53,9 +53,9 @@ def split(positions: Positions, text: str, *, longest: bool = True) -> list[Span
         if after is not None and (longest or follower is None):
             here, place = after, place + 1
         else:
-            found.append((here[0], place))
+            ends.append((here[0], place))
             here = None if is_end else follower
-    return list(_spans(found, data))
+    return list(_spans(ends, data))
 
 
 def _spans(ends: list[tuple[int, int]], data: bytes) -> Iterator[Span]:
@@ -67,7 +67,7 @@ def _spans(ends: list[tuple[int, int]], data: bytes) -> Iterator[Span]:
 
 
 def _leading_to_the_end(positions: Positions, data: bytes) -> list[_After]:
-    """Return for each byte the members before it that lead to the end, with what they are after it."""
+    """Return for each byte the members before it that lead to the end, each with its successor."""
     reached = [positions.closure(positions.begun(positions.first))]
     steps: list[dict[Member, Member]] = []
     for byte in data:
@@ -78,16 +78,16 @@ def _leading_to_the_end(positions: Positions, data: bytes) -> list[_After]:
                 after[member] = (member[0], target)
         steps.append(after)
         reached.append(positions.closure(after.values()))
-    found: list[_After] = []
+    leading: list[_After] = []
     behind: _After = {}
     for place in range(len(data), -1, -1):
         here: _After = {}
         if place < len(data):
             here.update({member: after for member, after in steps[place].items() if after in behind})
         _spread(positions, reached[place], here, lambda position: place == len(data) and position in positions.last)  # noqa: B023  called now
-        found.append(here)
+        leading.append(here)
         behind = here
-    return found[::-1]
+    return leading[::-1]
 
 
 def _spread(positions: Positions, members: list[Member], here: _After, may_end: Callable[[int], bool]) -> None:
@@ -102,7 +102,7 @@ def _spread(positions: Positions, members: list[Member], here: _After, may_end: 
 
 
 def _follower(positions: Positions, member: Member, here: _After) -> Member | None:
-    """Return what follows a member whose text ends, of those that lead to the end."""
+    """Return the member that follows one whose text ends, of those that lead to the end."""
     position, state = member
     if not positions.automata[position].accepts(state):
         return None
@@ -153,32 +153,32 @@ def Json(  # noqa: N802  an output type, as Regex and Choice are
     Raises:
         SchemaError: It is not a type, or an `OutputType` of its own, which can be combined as it is.
     """
-    found = resolve_type(output_type, layout=layout, grounded=grounded)
-    if not isinstance(found, JsonOutput):
-        raise SchemaError(f"{found.name} is no JSON", remedy="Combine it as it is, without Json(…).")
-    return found
+    json_type = resolve_type(output_type, layout=layout, grounded=grounded)
+    if not isinstance(json_type, JsonOutput):
+        raise SchemaError(f"{json_type.name} is no JSON", remedy="Combine it as it is, without Json(…).")
+    return json_type
 
 
-def part_of(given: object, named: str) -> OutputType[Any]:
+def part_of(part: object, named: str) -> OutputType[Any]:
     """Return a part of a combination, which messages call by a name. Raises SchemaError if it is none."""
-    if _is_free_text(given):
-        written = "Annotated[str, …]" if get_origin(given) is Annotated else type_name(given)
+    if _is_free_text(part):
+        written = "Annotated[str, …]" if get_origin(part) is Annotated else type_name(part)
         raise SchemaError(
             f"{named} is {written}, which is free text, or a JSON string in quotation marks",
             remedy=f'Write Text(…) or Regex(r"…") for free text, and say where it ends; or Json({written}) for the '
             "string.",
         )
-    if isinstance(given, str):
-        raise SchemaError(f"{named} is the text {shown(given)}, not a type", remedy=f"Pass Choice([{shown(given)}]).")
-    return resolve_type(given)
+    if isinstance(part, str):
+        raise SchemaError(f"{named} is the text {shown(part)}, not a type", remedy=f"Pass Choice([{shown(part)}]).")
+    return resolve_type(part)
 
 
-def _is_free_text(given: object) -> bool:
+def _is_free_text(part: object) -> bool:
     """Tell whether a type is `str`, also under metadata, or a union with it."""
-    origin, arguments = get_origin(given), get_args(given)
+    origin, arguments = get_origin(part), get_args(part)
     if origin is Annotated:
         return not any(isinstance(note, OutputType) for note in arguments[1:]) and _is_free_text(arguments[0])
-    return any(map(_is_free_text, arguments)) if origin in (Union, UnionType) else given is str
+    return any(map(_is_free_text, arguments)) if origin in (Union, UnionType) else part is str
 
 
 class Combination(OutputType[T]):
@@ -188,7 +188,7 @@ class Combination(OutputType[T]):
     """The output types that it is made of."""
 
     def _take(self, parts: Iterable[OutputType[Any]], name: str) -> None:
-        """Take over what is known of the parts."""
+        """Take the members, and derive from them what a combination states of itself."""
         self.members = tuple(parts)
         self.name = name if len(name) <= MAX_NAME else f"{name[:MAX_NAME]}…"
         self.depends_on_document = any(part.depends_on_document for part in self.members)
@@ -199,11 +199,11 @@ class Combination(OutputType[T]):
 
     @abstractmethod
     def _expression(self, document: str | None) -> Expression:
-        """Return what is combined for a document."""
+        """Return the expression that is combined for a document."""
 
     @abstractmethod
     def _written_down(self) -> tuple[object, ...]:
-        """Return what tells it from other combinations, but for its parts."""
+        """Return the arguments, but for the parts, that distinguish it from other combinations."""
 
     def automaton(self, document: str | None = None) -> Automaton:
         """Return the automaton of the texts."""
@@ -229,7 +229,7 @@ class Combination(OutputType[T]):
         return value
 
     def _is_text(self, text: str) -> bool:
-        """Tell whether something is one of the texts, whatever validators say."""
+        """Tell whether a text is of the type, before validators."""
         try:
             self.pieces(text)
         except ValueError:
@@ -238,7 +238,7 @@ class Combination(OutputType[T]):
 
     @property
     def how_to_limit(self) -> str:
-        """What limits the parts, each once."""
+        """The limits of the parts, each once."""
         return " ".join(dict.fromkeys(part.how_to_limit for part in self.members if part.how_to_limit))
 
     def check(self) -> None:
@@ -250,18 +250,18 @@ class Combination(OutputType[T]):
 
     @property
     def _labels(self) -> Sequence[str]:
-        """What messages call the parts; empty texts where they name themselves."""
+        """The names of the parts in messages; empty for those that name themselves."""
         return [""] * len(self.members)
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of what is combined, and how."""
+        """The SHA-256 of the kind of combination, its arguments and its parts."""
         written = (type(self).__name__, *self._written_down(), *(part.digest for part in self.members))
         return sha256(repr(written).encode(errors="surrogatepass")).hexdigest()
 
     @cached_property
     def _positions(self) -> Renewing[Positions]:
-        """The positions of the parts, by which a text is split. Those of any document: none is known any more."""
+        """The positions of the parts, by which a text is split, for any document."""
         return Renewing(lambda: Positions.of(self._expression(None)))
 
     def _split(self, text: str) -> list[Span]:
@@ -269,12 +269,12 @@ class Combination(OutputType[T]):
         return self._positions.read(lambda positions: self._split_by(positions, text))
 
     def _split_by(self, positions: Positions, text: str) -> list[Span]:
-        found = split(positions, text)
-        if found is None:
+        spans = split(positions, text)
+        if spans is None:
             raise ValueError(f"{_shortened(text)!r} is no text of {self.name}")
-        if self.depends_on_document and found != split(positions, text, longest=False):
+        if self.depends_on_document and spans != split(positions, text, longest=False):
             raise ValueError(f"{_shortened(text)!r} can be split in several ways, and the document is not known")
-        return found
+        return spans
 
 
 def part_automaton(part: OutputType[Any], document: str | None) -> Automaton:
@@ -301,7 +301,7 @@ def naming(label: str) -> Iterator[None]:
 
 
 def value_schema_of(part: OutputType[Any]) -> Mapping[str, Any]:
-    """Return the JSON Schema of the values of a part, as far as it is simple; nothing if they may be anything."""
+    """Return the JSON Schema of the values of a part if it is a simple one; else an empty schema."""
     if isinstance(part, JsonOutput):
         kind = part.schema.get("type") if isinstance(part.schema, Mapping) else None
         return {"type": kind} if kind in ("integer", "number", "boolean", "string") else {}
@@ -309,13 +309,13 @@ def value_schema_of(part: OutputType[Any]) -> Mapping[str, Any]:
 
 
 def shown_part(name: str, part: OutputType[Any]) -> str:
-    """Return what a prompt says of a part."""
+    """Return the description of a part in a prompt."""
     label, text = part.describe()[:2]
     return f"{name} is {of_this(label)}:\n{_indented(text)}"
 
 
 def of_this(label: str) -> str:
-    """Return what a prompt calls something below a label: `of this type`, `one of these choices`."""
+    """Return how a prompt refers to the text below a label: `of this type`, `one of these choices`."""
     lowered = f"{label[:1].lower()}{label[1:]}"
     return f"one of these {lowered}" if lowered.endswith("s") else f"of this {lowered}"
 

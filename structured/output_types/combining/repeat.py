@@ -21,7 +21,7 @@ from structured.output_types.output_type import Description, OutputType, Piece
 T = TypeVar("T")
 
 MAX_COUNT = MAX_POSITIONS // 2
-"""The most items that a list may be said to have."""
+"""The greatest `minimum` and `maximum`."""
 
 TASK = "Find all that the text states of this kind, and answer with such a list and nothing else."
 
@@ -91,7 +91,7 @@ class Repeat(Combination[list[T]]):
 
     @property
     def how_to_limit(self) -> str:
-        """A most of items, and what limits an item."""
+        """The limit of the list, and that of an item."""
         own = "Limit the list, with maximum=…." if self.maximum is None else ""
         return " ".join(filter(None, (own, self.item.how_to_limit)))
 
@@ -101,7 +101,7 @@ class Repeat(Combination[list[T]]):
         return {"type": "array", "items": dict(value_schema_of(self.item))}
 
     def pieces(self, text: str) -> list[Piece]:
-        """Return where the items stand in a text. Raises ValueError if it is no such list."""
+        """Return the pieces of the items. Raises ValueError if the text is no such list."""
         spans = [(start, end) for position, start, end in self._split(text) if position % 2 == 0]  # no separators
         return [Piece((place,), self.item, start, end) for place, (start, end) in enumerate(spans)]
 
@@ -110,11 +110,11 @@ class Repeat(Combination[list[T]]):
         return [text[piece.start : piece.end] for piece in self.pieces(text)]
 
     def parse(self, text: str) -> list[T]:
-        """Return what the items say. Raises ValueError if an item is rejected, or it is no such list."""
+        """Return the values of the items. Raises ValueError if an item is rejected, or the text is no such list."""
         return [self.item.parse(piece) for piece in self._texts(text)]
 
     def _write(self, value: Any) -> str:
-        """Return the text of a list of values, of which each may be the text of an item."""
+        """Return the text of a list of values; each may also be the text of an item."""
         if not isinstance(value, list | tuple):
             raise ValueError("give a list of values, or the text itself")  # noqa: TRY004  a value of another type
         texts = list(map(self.item.write, value))
@@ -125,10 +125,10 @@ class Repeat(Combination[list[T]]):
 
     def plain(self, value: Any) -> Any:
         """Return the values as plain JSON data."""
-        return [self.item.plain(one) for one in value]
+        return [self.item.plain(item) for item in value]
 
     def to_data(self, text: str) -> Any:
-        """Return what the items say as plain data."""
+        """Return the plain data of the items."""
         return [self.item.to_data(piece) for piece in self._texts(text)]
 
     def from_data(self, data: Any) -> str:
@@ -136,7 +136,7 @@ class Repeat(Combination[list[T]]):
         return self.separator.join(map(self.item.from_data, data))
 
     def describe(self) -> Description:
-        """Return how many items there are, what stands between them, and what an item is."""
+        """Return how many items there are, their separator, and the type of an item."""
         most = "or more" if self.maximum is None else f"to {self.maximum:,}"
         shown = f"{self.minimum:,} {most} items with {self.separator!r} between each two"
         return described_parts(shown, [shown_part("each item", self.item)], TASK)

@@ -1,4 +1,4 @@
-"""Unions, intersections and differences of output types: what `a | b`, `a & b` and `a - b` make."""
+"""Unions, intersections and differences of output types, as `a | b`, `a & b` and `a - b` make them."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
@@ -31,7 +31,7 @@ TASK = "Decide by the text which of these formats applies, and answer in that fo
 
 
 class Alternatives(Combination[T]):
-    """Texts of any of its options; what `a | b` makes.
+    """A union of output types, as `a | b` makes it.
 
     The value of a text is that of the first option that accepts it, with its validators.
     """
@@ -39,7 +39,9 @@ class Alternatives(Combination[T]):
     def __init__(self, options: Sequence[OutputType[Any]]) -> None:
         """Take the options, those of alternatives among them one by one."""
         flat = [
-            one for option in options for one in (option.members if isinstance(option, Alternatives) else (option,))
+            member
+            for option in options
+            for member in (option.members if isinstance(option, Alternatives) else (option,))
         ]
         self._take(flat, joined_names(flat, "|"))
 
@@ -51,23 +53,23 @@ class Alternatives(Combination[T]):
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
-        """That of any of the options; None if one may be anything."""
-        found = [dict(value_schema_of(option)) for option in self.members]
-        if not all(found):
+        """The schemas of the options; None if the value of one may be anything."""
+        schemas = [dict(value_schema_of(option)) for option in self.members]
+        if not all(schemas):
             return None
-        return found[0] if all(one == found[0] for one in found) else {"anyOf": found}
+        return schemas[0] if all(schema == schemas[0] for schema in schemas) else {"anyOf": schemas}
 
     def _accepting(self, text: str) -> list[OutputType[Any]]:
         """Return the options of whose texts it is one."""
-        found = zip(self.members, self._recognisers, strict=True)
-        return [option for option, recogniser in found if recogniser.accepts(text)]
+        pairs = zip(self.members, self._recognisers, strict=True)
+        return [option for option, recogniser in pairs if recogniser.accepts(text)]
 
     @cached_property
     def _recognisers(self) -> list[Recogniser]:
         return [Recogniser(partial(part_automaton, option, None)) for option in self.members]
 
     def parse(self, text: str) -> T:
-        """Return the value of a text. Raises what the first option raises of which it is a text, if all reject it."""
+        """Return the value of a text. If all options reject it, raises the error of the first that has such a text."""
         rejection: Exception | None = None
         for option in self._accepting(text):
             try:
@@ -84,12 +86,12 @@ class Alternatives(Combination[T]):
         for option in self.members:
             try:
                 text = option.write(value)
-                found = self.parse(text)
+                value_read = self.parse(text)
             except AUTOMATON_ERRORS:
                 raise
             except Exception:  # noqa: BLE001, S112  it is no value of this option
                 continue
-            if found == value:
+            if value_read == value:
                 return text
             texts += [text] if self._reading(text) is option else []
         if not texts:
@@ -128,7 +130,7 @@ class Alternatives(Combination[T]):
         return [Piece((), self._reading(text), 0, len(text))]
 
     def to_data(self, text: str) -> Any:
-        """Return what a text says as the option that it is read by."""
+        """Return the plain data of a text by the option that reads it."""
         return self._reading(text).to_data(text)
 
     def from_data(self, data: Any) -> str:
@@ -136,34 +138,34 @@ class Alternatives(Combination[T]):
         for option in self.members:
             try:
                 text = option.from_data(data)
-                found = self.to_data(text)
+                data_read = self.to_data(text)
             except AUTOMATON_ERRORS:
                 raise
             except Exception:  # noqa: BLE001, S112  it is no data of this option
                 continue
-            if found == data:
+            if data_read == data:
                 return text
         raise ValueError(f"{described(data)} is no data of {self.name}")
 
     def describe(self) -> Description:
-        """Return what each option is."""
+        """Return the descriptions of the options."""
         names = [f"option {number}" for number in range(1, len(self.members) + 1)]
         return described_parts("One of these:", map(shown_part, names, self.members), TASK)
 
 
 def alternatives(left: object, right: object) -> "Alternatives[Any]":
     """Return the texts of both; a str is a text that stands for itself."""
-    given = enumerate((left, right), start=1)
+    sides = enumerate((left, right), start=1)
     return Alternatives(
-        [Choice([one]) if isinstance(one, str) else part_of(one, f"option {place}") for place, one in given]
+        [Choice([side]) if isinstance(side, str) else part_of(side, f"option {place}") for place, side in sides]
     )
 
 
 class Restricted(Combination[T]):
-    """The texts of an output type that are of another as well, or are not; its value is that of the first."""
+    """The texts of an output type that are also of another, or are not; their values are those of the first."""
 
     def __init__(self, base: OutputType[T], rule: OutputType[Any], *, is_included: bool) -> None:
-        """Take the type, and what its texts have to be, or must not be."""
+        """Take the type, and the type that its texts have to be of, or must not be of."""
         self.base = base
         self.rule = rule
         self.is_included = is_included
@@ -177,14 +179,14 @@ class Restricted(Combination[T]):
         base, rule = part_automaton(self.base, document), part_automaton(self.rule, document)
         if not isinstance(rule, RegularAutomaton):
             raise SchemaError(
-                f"{self.rule.name} is no regular language, and stands behind {'&' if self.is_included else '-'}",
+                f"{self.rule.name} is no regular language, and is the right side of {'&' if self.is_included else '-'}",
                 remedy="Write a Regex, a Choice or a Text there, or what is combined of these.",
             )
         if self.is_included:
             return self._product([base, rule])
         if not is_of_characters(rule.pattern):
             raise SchemaError(
-                f"{self.rule.name} is JSON, and stands behind -",
+                f"{self.rule.name} is JSON, and is the right side of -",
                 remedy="Write a Regex, a Choice or a Text there, or what is combined of these.",
             )
         try:
@@ -214,21 +216,21 @@ class Restricted(Combination[T]):
 
     @property
     def how_to_limit(self) -> str:
-        """What limits the type."""
+        """The limit of the type."""
         return self.base.how_to_limit
 
     @property
     def parts(self) -> Annotation | None:
-        """Those of the type."""
+        """The parts of the type."""
         return self.base.parts
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
-        """That of the type."""
+        """The schema of the values of the type."""
         return value_schema_of(self.base) or None
 
     def parse(self, text: str) -> T:
-        """Return what the type makes of a text. Raises ValueError if the text is none of those."""
+        """Return the value of a text. Raises ValueError if it is no such text."""
         if not self._recogniser.accepts(text):
             raise ValueError(f"{shown(text)} is no text of {self.name}")
         return self.base.parse(text)
@@ -243,7 +245,7 @@ class Restricted(Combination[T]):
         return self.base.plain(value)
 
     def to_data(self, text: str) -> Any:
-        """Return what a text says as the type does."""
+        """Return the plain data of a text, as the type does."""
         return self.base.to_data(text)
 
     def from_data(self, data: Any) -> str:
@@ -255,7 +257,7 @@ class Restricted(Combination[T]):
         return [Piece((), self.base, 0, len(text))]
 
     def describe(self) -> Description:
-        """Return the type, and what restricts it."""
+        """Return the descriptions of the type and of its restriction."""
         base, rule = self.base.describe(), self.rule.describe()
         verb = "is also" if self.is_included else "must not be"
         return base._replace(text=f"{base.text}\n\nThe whole answer {verb} {of_this(rule.label)}:\n{rule.text}")
@@ -271,5 +273,5 @@ def difference(left: object, right: object) -> "Restricted[Any]":
     return Restricted(_operand(left, "the left side of -"), _operand(right, "the right side of -"), is_included=False)
 
 
-def _operand(given: object, named: str) -> OutputType[Any]:
-    return Choice([given]) if isinstance(given, str) else part_of(given, named)
+def _operand(operand: object, named: str) -> OutputType[Any]:
+    return Choice([operand]) if isinstance(operand, str) else part_of(operand, named)

@@ -3,9 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from types import CodeType
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 from uuid import uuid4
 
 from pydantic_core import SchemaSerializer, core_schema
@@ -36,9 +34,9 @@ class Tool:
         name: The name by which it is called.
         parameters: The JSON Schema of its arguments, an object; without one it takes none. It is read by the
             specification, like a `JsonSchema`.
-        description: What it does, for the model.
+        description: Its purpose, for the model.
         strict: Whether OpenAI's API shall keep to the schema; here, arguments always do. It is kept for `to_openai`.
-        implementation: What is called with the arguments by name, if it is there.
+        implementation: The function that is called with the arguments by name, if there is one.
 
     Raises:
         SchemaError: The schema is malformed, or not that of an object.
@@ -72,25 +70,28 @@ class Tool:
 
         Raises SchemaError for what is none.
         """
-        told = entry.get("function") if entry.get("type") == "function" else None
-        if not isinstance(told, Mapping) or not isinstance(told.get("name"), str):
+        function = entry.get("function") if entry.get("type") == "function" else None
+        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
             raise SchemaError(
                 f"{described(entry)} is no tool of OpenAI's API",
                 remedy='Write {"type": "function", "function": {"name": …, "parameters": …}}.',
             )
-        unknown = sorted(map(str, told.keys() - {"name", "description", "parameters", "strict"}))
+        unknown = sorted(map(str, function.keys() - {"name", "description", "parameters", "strict"}))
         if unknown:
             raise SchemaError(
-                f"The tool {told['name']!r} has the unknown member {unknown[0]!r}",
+                f"The tool {function['name']!r} has the unknown member {unknown[0]!r}",
                 remedy="Leave it out: a tool has a name, a description, parameters, and strict.",
             )
-        given = {name: value for name, value in told.items() if value is not None}
-        return cls(**given, implementation=implementation)
+        fields = {name: value for name, value in function.items() if value is not None}
+        return cls(**fields, implementation=implementation)
 
     def to_openai(self) -> dict[str, Any]:
         """Return the tool as an entry of OpenAI's `tools`."""
-        told: dict[str, Any] = {"name": self.name, "description": self.description, "parameters": self.parameters}
-        return {"type": "function", "function": told if self.strict is None else {**told, "strict": self.strict}}
+        function: dict[str, Any] = {"name": self.name, "description": self.description, "parameters": self.parameters}
+        return {
+            "type": "function",
+            "function": function if self.strict is None else {**function, "strict": self.strict},
+        }
 
     def __call__(self, /, **arguments: Any) -> Any:
         """Call the implementation. Raises TypeError if there is none."""
@@ -103,21 +104,6 @@ class Tool:
 
 
 R = TypeVar("R")
-R_co = TypeVar("R_co", covariant=True)
-
-
-class _WithCode(Protocol[R_co]):
-    """A function or a method, which has code of its own; a class has none."""
-
-    @property
-    def __code__(self) -> CodeType: ...
-
-    def __call__(self, *args: Any, **kwargs: Any) -> R_co: ...
-
-
-Function = _WithCode[R] | partial[R]
-"""What is a function to type checkers: to them, a class is a `Callable` as well. (To pyright, so is `Literal["a"]`, but
-not `Literal["a", "b"]`.)"""
 
 
 @dataclass(frozen=True, slots=True)

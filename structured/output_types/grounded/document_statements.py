@@ -1,4 +1,4 @@
-"""What one document states, as the compiler asks for it."""
+"""Statements of a document, as the compiler asks for them."""
 
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time
@@ -17,7 +17,7 @@ KEPT = 8
 """Documents whose statements are kept in memory, the least recently used dropped first."""
 
 MAX_PLACES = 20_000
-"""Places of one quotation that are looked at."""
+"""The most places of one quotation that are returned."""
 
 
 class DocumentStatements:
@@ -54,7 +54,7 @@ class DocumentStatements:
         return indexed.quotation(included, excluded, minimum=minimum, maximum=maximum)
 
     def places(self, quoted: str) -> list[Span]:
-        """Return where a quotation stands: on the boundaries of words; if it stands on none, of characters."""
+        """Return the spans of a quotation: those on word boundaries or, without any, all."""
         on_words = list(islice(self._words.find(quoted), MAX_PLACES))
         return on_words or list(islice(self._characters.find(quoted), MAX_PLACES))
 

@@ -1,6 +1,6 @@
 """Grounded values: those that the document states, by construction.
 
-They are marked in the schema. What a mark allows is known when there is a document: see `grounded/`.
+The schema marks them. A document decides which values a mark allows; see `document_statements.py`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -68,8 +68,8 @@ def with_grounding(root: Subschema, grounded: Ground) -> Schema:
     to no field, and for a field that cannot be read off a document.
     """
     if grounded is True:
-        found: Schema = _marked_everywhere(root)
-        return found
+        schema: Schema = _marked_everywhere(root)
+        return schema
     return edited_at(root, grounded, _marked, places=WITH_ITEMS)
 
 

@@ -1,6 +1,6 @@
 """Sizes of answers: the bytes of the shortest and of the longest, and how many there are.
 
-The lengths of a pattern are sums over its nodes. Each node is looked at once, after its parts, so they cost as much as
+The lengths of a pattern are sums over its nodes. Each node is visited once, after its parts, so they cost as much as
 the tree, not as what it unrolls to. Only a pattern that contains itself is visited again, until its shortest length is
 found. The answers of an automaton are its paths: an automaton over bytes has one path for each text. States are visited
 one by one, up to a limit; a larger automaton has an unknown number of answers.
@@ -60,16 +60,16 @@ def text_lengths(pattern: Pattern) -> Lengths:
     nodes = _after_their_parts(pattern)
     known: dict[int, Lengths] = {}
     while True:
-        found = dict(known)
+        lengths = dict(known)
         for node in nodes:
-            found[id(node)] = _lengths(node, found)
-        if found == known:
+            lengths[id(node)] = _lengths(node, lengths)
+        if lengths == known:
             return known[id(pattern)]
-        known = found
+        known = lengths
 
 
 def _after_their_parts(pattern: Pattern) -> list[Pattern]:
-    """Return every node once, after all that it is made of, but for references, which may lead back."""
+    """Return every node once, after its parts, but for references, which may lead back."""
     ordered: list[Pattern] = []
     seen: set[int] = set()
     open_ends = [(pattern, False)]
@@ -85,7 +85,7 @@ def _after_their_parts(pattern: Pattern) -> list[Pattern]:
 
 
 def _lengths(node: Pattern, known: dict[int, Lengths]) -> Lengths:  # noqa: C901, PLR0912  one case for each kind of node
-    """Return the lengths of a node, given those of its parts as far as they are known."""
+    """Return the lengths of a node by those of its parts, some of which may still be unknown."""
     parts = [known.get(id(part), _UNKNOWN) for part in parts_of(node)]
     match node:
         case Literal(text):
@@ -202,7 +202,7 @@ def _of_members(node: Members, known: dict[int, Lengths]) -> Lengths:
 
 
 MAX_STATES = 5_000
-"""States of an automaton that are gone through."""
+"""The most states of an automaton that are visited."""
 
 MAX_SHOWN = 1_000
 """Bytes of the longest answer that is shown."""
@@ -212,7 +212,7 @@ _Arcs = Sequence[tuple[int, int]]
 
 
 def inspect_texts(automaton: Automaton, how_to_limit: str = "") -> tuple[Cost, Answers, tuple[Hazard, ...]]:
-    """Return what an answer costs, which answers there are, and what may go wrong.
+    """Return the cost of an answer, the number of answers with examples, and their hazards.
 
     `how_to_limit` is what their type says of that.
     """
@@ -242,16 +242,16 @@ def _arcs(automaton: Automaton, state: int) -> _Arcs:
 
 def _states(automaton: Automaton) -> dict[int, _Arcs] | None:
     """Return the arcs of every state; None if there are too many."""
-    found: dict[int, _Arcs] = {}
+    arcs: dict[int, _Arcs] = {}
     open_ends = [automaton.start]
     while open_ends:
         state = open_ends.pop()
-        if state not in found:
-            if len(found) == MAX_STATES:
+        if state not in arcs:
+            if len(arcs) == MAX_STATES:
                 return None
-            found[state] = _arcs(automaton, state)
-            open_ends += {target for _, target in found[state]}
-    return found
+            arcs[state] = _arcs(automaton, state)
+            open_ends += {target for _, target in arcs[state]}
+    return arcs
 
 
 def _in_order(arcs: dict[int, _Arcs]) -> list[int] | None:
@@ -283,19 +283,19 @@ def _sums(automaton: Automaton, arcs: dict[int, _Arcs], order: Sequence[int]) ->
 
 
 def _longest_text(state: int, arcs: dict[int, _Arcs], lengths: dict[int, int]) -> str:
-    found = bytearray()
+    text = bytearray()
     while arcs[state]:
         byte, state = max(arcs[state], key=lambda arc: lengths[arc[1]])
-        found.append(byte)
-    return found.decode()
+        text.append(byte)
+    return text.decode()
 
 
 def _shortest_text(automaton: Automaton) -> str:
-    found, state = bytearray(), automaton.start
+    text, state = bytearray(), automaton.start
     while not automaton.accepts(state):
         byte, state = min(_arcs(automaton, state), key=lambda arc: int(automaton.distances[arc[1]]))
-        found.append(byte)
-    return found.decode()
+        text.append(byte)
+    return text.decode()
 
 
 _OTHER_DIGIT = "\N{ARABIC-INDIC DIGIT THREE}".encode()
@@ -304,7 +304,7 @@ _OTHER_DIGIT = "\N{ARABIC-INDIC DIGIT THREE}".encode()
 def _hazards(
     automaton: Automaton, states: dict[int, _Arcs], how_to_limit: str, *, is_limited: bool | None
 ) -> Iterator[Hazard]:
-    """Yield what may go wrong with answers that are allowed."""
+    """Yield the hazards of valid answers."""
     where = ("",)
     if is_limited is False:
         problem = "An answer without a limit: it may use the whole budget."

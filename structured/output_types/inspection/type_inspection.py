@@ -31,7 +31,7 @@ from structured.regex import Pattern, nodes_of
 
 @dataclass(slots=True, eq=False)
 class Part:
-    """A schema that was walked through, and those below it; `is_branch` tells that it is one of several to choose."""
+    """A visited schema, and those below it; `is_branch` tells whether it is a branch of a union."""
 
     schema: Subschema
     below: "list[Part]" = field(default_factory=list)
@@ -75,111 +75,111 @@ class Survey:
         """Return the fields, each before those inside it."""
         return tuple(
             FieldReport(
-                path=found.path,
-                kind=found.kind,
-                validators=tuple(found.validators),
-                refusals=tuple(found.refusals.values()),
-                same_as=tuple(found.same_as),
-                may_be_left_out=found.may_be_left_out,
+                path=field.path,
+                kind=field.kind,
+                validators=tuple(field.validators),
+                refusals=tuple(field.refusals.values()),
+                same_as=tuple(field.same_as),
+                may_be_left_out=field.may_be_left_out,
             )
-            for found in self._fields
+            for field in self._fields
         )
 
     def hazards(self) -> tuple[Hazard, ...]:
         """Return the hazards, without those of fields that are refused, which have to be changed anyway."""
-        found: list[Hazard] = []
+        hazards: list[Hazard] = []
         for (kind, names), places in sorted(self._hazards.items(), key=lambda hazard: _ORDER.index(hazard[0][0])):
             problem, of_type, of_schema = HAZARDS[kind]
             remedy = (of_type if self._is_type else of_schema).format(*names[1:])
             paths = tuple(path for path, field in places.items() if not field.refusals)
-            found += [Hazard(kind, problem.format(*names), remedy, paths)] if paths else []
-        return tuple(found)
+            hazards += [Hazard(kind, problem.format(*names), remedy, paths)] if paths else []
+        return tuple(hazards)
 
-    def _note(self, kind: str, path: str, found: _Field, names: tuple[str, ...] = ()) -> None:
+    def _note(self, kind: str, path: str, field: _Field, names: tuple[str, ...] = ()) -> None:
         """Note a hazard of a kind, with what it names, at the path of a field."""
-        self._hazards.setdefault((kind, names), {})[path] = found
+        self._hazards.setdefault((kind, names), {})[path] = field
 
     def refuse(self, error: SchemaError) -> None:
         """Note an error with the fields that the part of the schema speaks of where it was raised."""
         pointer = error.schema_path
         while pointer not in self._spoken_of:
             pointer = pointer.rpartition("/")[0]
-        for found in self._spoken_of[pointer]:
-            found.refusals[id(error)] = error
+        for affected in self._spoken_of[pointer]:
+            affected.refusals[id(error)] = error
 
     def _field(self, part: Subschema, *, path: str, kind: str, may_be_left_out: bool = False) -> Part:
-        found = _Field(path, kind, may_be_left_out)
-        self._fields.append(found)
+        field = _Field(path, kind, may_be_left_out)
+        self._fields.append(field)
         if path and not may_be_left_out and not can_be_missing(part):
-            self._note("invention", path, found)
-        return self._part(part, path, found)
+            self._note("invention", path, field)
+        return self._part(part, path, field)
 
     @deep
-    def _part(self, part: Subschema, path: str, found: _Field) -> Part:
+    def _part(self, part: Subschema, path: str, field: _Field) -> Part:
         """Walk through a schema, in which the value of a field at a path is described."""
         pointer = part.location.pointer
         walked = Part(part)
-        if pointer in found.pointers:
+        if pointer in field.pointers:
             return walked
-        found.pointers.add(pointer)
-        self._spoken_of.setdefault(pointer, []).append(found)
+        field.pointers.add(pointer)
+        self._spoken_of.setdefault(pointer, []).append(field)
         for kind, names in hazards_of(part):
-            self._note(kind, path, found, names)
+            self._note(kind, path, field, names)
         if isinstance(part.schema, Mapping):
-            found.validators |= dict.fromkeys(part.schema.get(VALIDATORS, ()))
+            field.validators |= dict.fromkeys(part.schema.get(VALIDATORS, ()))
             self.choices += sum(keyword in part.schema for keyword in ("anyOf", "enum", "oneOf"))
-            walked.below = list(self._below(part, path, found))
+            walked.below = list(self._below(part, path, field))
         return walked
 
-    def _below(self, part: Subschema, path: str, found: _Field) -> Iterator[Part]:
+    def _below(self, part: Subschema, path: str, field: _Field) -> Iterator[Part]:
         """Walk through the schemas that a schema consists of."""
         if "$ref" in part.schema:
-            yield from self._definition(part, path, found)
+            yield from self._definition(part, path, field)
         for keyword in ("anyOf", "oneOf"):
             for option, label in branches(part, keyword):
-                walked = self._part(option, branch(path, label), found)
+                walked = self._part(option, branch(path, label), field)
                 walked.is_branch = True
                 yield walked
         for keys in [("then",), ("else",), *(("allOf", index) for index in range(len(_list(part.schema, "allOf"))))]:
             if keys[0] in part.schema:
-                yield self._part(part.below(*keys), path, found)
-        yield from self._inside(part, path, found)
+                yield self._part(part.below(*keys), path, field)
+        yield from self._inside(part, path, field)
 
-    def _inside(self, part: Subschema, path: str, found: _Field) -> Iterator[Part]:
+    def _inside(self, part: Subschema, path: str, field: _Field) -> Iterator[Part]:
         """Walk through the schemas of items and of properties."""
         schema = part.schema
         for keyword in ("items", "prefixItems"):
             for index in range(len(_list(schema, keyword))):
-                yield self._part(part.below(keyword, index), f"{path}[{index}]", found)
+                yield self._part(part.below(keyword, index), f"{path}[{index}]", field)
         for keyword in ("additionalItems", "items"):
             if isinstance(schema.get(keyword), Mapping):
-                yield self._part(part.below(keyword), f"{path}[]", found)
+                yield self._part(part.below(keyword), f"{path}[]", field)
         if isinstance(schema.get("additionalProperties"), Mapping):
-            yield self._part(part.below("additionalProperties"), entry(path), found)
+            yield self._part(part.below("additionalProperties"), entry(path), field)
         if isinstance(schema.get("properties"), Mapping):
-            yield from self._properties(part, path, found)
+            yield from self._properties(part, path, field)
 
-    def _definition(self, part: Subschema, path: str, found: _Field) -> Iterator[Part]:
-        """Walk through what a `$ref` leads to, unless it leads back."""
+    def _definition(self, part: Subschema, path: str, field: _Field) -> Iterator[Part]:
+        """Walk through the definition that a `$ref` leads to, unless it leads back."""
         try:
             target = follow(part)
         except SchemaError:
             return
         pointer = target.location.pointer
         if pointer in self._open:
-            self._note("recursion", path, found)
-            found.same_as[self._open[pointer]] = None
-            self._spoken_of[pointer].append(found)
+            self._note("recursion", path, field)
+            field.same_as[self._open[pointer]] = None
+            self._spoken_of[pointer].append(field)
             return
         self._open[pointer] = path
-        yield self._part(target, path, found)
+        yield self._part(target, path, field)
         del self._open[pointer]
 
-    def _properties(self, part: Subschema, path: str, found: _Field) -> Iterator[Part]:
+    def _properties(self, part: Subschema, path: str, field: _Field) -> Iterator[Part]:
         """Walk through the fields of an object, where they are met first."""
         pointer = part.location.pointer
         if pointer in self._listed:
-            found.same_as[self._listed[pointer]] = None
+            field.same_as[self._listed[pointer]] = None
             return
         self._listed[pointer] = path
         for name in part.schema["properties"]:
@@ -223,7 +223,7 @@ def inspect_type(output_type: object, *, layout: JsonLayout = DEFAULT_LAYOUT) ->
 
 
 def _inspect_texts(output_type: OutputType[Any]) -> Report:
-    """Return what is known of a type whose answers are no JSON, by its automaton."""
+    """Return the report on a type whose answers are no JSON, by its automaton."""
     check_interface(output_type)
     if output_type.depends_on_document:
         raise SchemaError(
@@ -262,7 +262,7 @@ _Refusals = dict[tuple[str, str | None, str], SchemaError]
 
 
 MAX_WORK = 20_000
-"""Schemas and branches that are compiled in search of refusals; what would be found after that is found next time."""
+"""The most schemas and branches that are compiled in search of refusals; further ones are reported next time."""
 
 
 class _Search:
@@ -281,17 +281,17 @@ class _Search:
             part_to_pattern(part.schema, alone)
         except SchemaError as error:
             self.work += alone.work
-            found: _Refusals = {(error.schema_path, error.keyword, error.problem): error}
+            refusals: _Refusals = {(error.schema_path, error.keyword, error.problem): error}
             for below in part.below:
                 inner = self.refusals(below)
                 if not _is_left_out(below, inner, error):
-                    found |= {key: found.get(key, value) for key, value in inner.items()}
-            return found
+                    refusals |= {key: refusals.get(key, value) for key, value in inner.items()}
+            return refusals
         self.work += alone.work
         return {}
 
 
 def _is_left_out(branch: Part, inner: _Refusals, outer: SchemaError) -> bool:
-    """Tell whether a part is a branch that nothing satisfies, while another is what has to be changed."""
+    """Tell whether a part is a branch that nothing satisfies, while another part is the one to change."""
     first = next(iter(inner.values()), None)
     return branch.is_branch and isinstance(first, UnsatisfiableError) and not isinstance(outer, UnsatisfiableError)

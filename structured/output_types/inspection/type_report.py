@@ -21,7 +21,7 @@ Status = Literal["enforced", "checked", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class FieldReport:
-    """A field of the answer: what it may hold, and who sees to that.
+    """A field of the answer: its type, and how that is enforced.
 
     `path` leads to it in the answer: `lines[].price`, `pet (cat).lives`; "" is the whole answer. `kind` is its type as
     the prompt puts it; of a whole answer that is described in several lines, the name of the type. `validators` are the
@@ -50,7 +50,7 @@ class FieldReport:
 
 @dataclass(frozen=True, slots=True)
 class Hazard:
-    """What is allowed and may still go wrong, at some paths, and what to write in the type instead."""
+    """A risk in valid answers at some paths, and what to write in the type instead."""
 
     kind: str
     problem: str
@@ -60,11 +60,11 @@ class Hazard:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an answer takes: the nodes of the pattern, the bytes of the shortest answer and of the longest.
+    """The cost of an answer: the nodes of the pattern, the bytes of the shortest answer and of the longest.
 
     `longest` is None where answers may have any length. The nodes are counted, and the lengths are sums over them; no
     automaton is built. Its states are as many as the texts need that are written, which nobody knows beforehand. Of a
-    type that is no JSON, the states of its automaton stand in place of nodes, as far as they were looked at.
+    type that is no JSON, `nodes` counts the states of its automaton that were visited.
     """
 
     nodes: int
@@ -89,7 +89,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
-    """What is known of a type before anything is built. A notebook shows it as a table.
+    """The facts about a type before anything is built. A notebook shows them as a table.
 
     Attributes:
         name: The name of the type.
@@ -97,7 +97,7 @@ class Report:
         fields: For each field of the answer: `path`, `kind`, `status`, `validators`, `refusals`, `same_as` and
             `may_be_left_out`. The status is `"enforced"` (the mask allows only what the schema says), `"checked"` (the
             mask does so, and the functions in `validators` have the last word) or `"refused"`.
-        hazards: What is allowed and may still go wrong: `kind`, `problem`, `remedy` and `paths`.
+        hazards: The risks in valid answers: `kind`, `problem`, `remedy` and `paths`.
         choices: How many unions and lists of values there are.
         cost: The `nodes` of the pattern, and the bytes of the `shortest` and the `longest` answer (None: no limit).
             None if the type is refused.
@@ -132,22 +132,24 @@ def report_to_dict(report: Report) -> dict[str, Any]:
     return {
         "type": report.name,
         "whitespace": report.whitespace,
-        "fields": [
-            {
-                "path": field.path,
-                "kind": field.kind,
-                "status": field.status,
-                "validators": list(field.validators),
-                "refusals": [_refusal_to_dict(error) for error in field.refusals],
-                "same_as": list(field.same_as),
-                "may_be_left_out": field.may_be_left_out,
-            }
-            for field in report.fields
-        ],
+        "fields": [_field_to_dict(field) for field in report.fields],
         "hazards": [asdict(hazard) for hazard in report.hazards],
         "choices": report.choices,
         "cost": None if report.cost is None else asdict(report.cost),
         **({} if report.answers is None else {"answers": asdict(report.answers)}),
+    }
+
+
+def _field_to_dict(field: FieldReport) -> dict[str, Any]:
+    keys = ("problem", "keyword", "schema_path", "remedy")
+    return {
+        "path": field.path,
+        "kind": field.kind,
+        "status": field.status,
+        "validators": list(field.validators),
+        "refusals": [{key: getattr(error, key) for key in keys} for error in field.refusals],
+        "same_as": list(field.same_as),
+        "may_be_left_out": field.may_be_left_out,
     }
 
 
@@ -192,7 +194,7 @@ def _shown_status(field: FieldReport) -> Html:
 
 
 def shown_cost(report: Report) -> str:
-    """Return what an answer takes and, of a type that is no JSON, which answers there are."""
+    """Return the cost of an answer and, of a type that is no JSON, the number of answers with examples."""
     cost = report.cost
     if cost is None:
         return "Nothing can be extracted."
@@ -218,15 +220,6 @@ def _shown_answers(answers: Answers, cost: Cost) -> Iterator[str]:
 
 def _excerpt(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
-
-
-def _refusal_to_dict(error: SchemaError) -> dict[str, str | None]:
-    return {
-        "problem": error.problem,
-        "keyword": error.keyword,
-        "schema_path": error.schema_path,
-        "remedy": error.remedy,
-    }
 
 
 _DIGITS = f"{INTEGER_DIGITS} of an int, {FLOAT_DIGITS} before and {PLACES} after the point of a float"
@@ -315,7 +308,7 @@ _FIELDS = {"additionalProperties", "patternProperties", "properties", "required"
 
 
 def hazards_of(part: Subschema) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the hazards that a schema has by itself, without those of the schemas in it: kind, and what it names."""
+    """Yield the kinds of hazards of a schema, without those of the schemas in it, each with the names in its text."""
     if isinstance(part.schema, Mapping) and not part.location.is_type:
         yield from _slips(part.schema, part.location.keys)
     for kind in _kinds_of(part.schema, part.location.is_type):
@@ -323,7 +316,7 @@ def hazards_of(part: Subschema) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _slips(schema: Mapping[str, Any], keys: Sequence[str | int]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield what the author of a schema may have misspelt."""
+    """Yield keywords and properties that the author of a schema may have misspelt."""
     for keyword in schema.keys() - _KNOWN:
         for near in get_close_matches(keyword, _ASSERTIONS, n=1, cutoff=_SIMILAR):
             yield "keyword", (keyword, near)
@@ -336,7 +329,7 @@ def _slips(schema: Mapping[str, Any], keys: Sequence[str | int]) -> Iterator[tup
 
 
 def _kinds_of(schema: object, is_type: bool) -> Iterator[str]:
-    """Yield the kinds of hazards that a schema has by what it allows."""
+    """Yield the kinds of hazards of the values that a schema allows."""
     if not isinstance(schema, Mapping) or schema.keys() <= ANNOTATIONS:
         yield "anything"
         return
