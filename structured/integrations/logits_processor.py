@@ -10,7 +10,7 @@ import copy
 from collections.abc import Iterable
 from hashlib import blake2b
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, Union, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, Union, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask, allows, mask_of
 from structured.models import ModelSource, load_model
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout
+from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
 from structured.results.result import read_answer
 from structured.vocabulary import Vocabulary
@@ -65,7 +66,7 @@ class GuidedLogitsProcessor(Generic[T]):
     serves one loop at a time: greedy, sampling, beams, several prompts padded on the left.
 
     Parameters:
-        output_type: The type, or a `JsonSchema`.
+        output_type: An output type or a class; any other type, such as a union or a `JsonSchema`, as `Json(…)`.
         source: The tokenizer, `(model, tokenizer)`, or what `load_model` takes or returns. A model also says which
             tokens it ends at; there are often more of them than the tokenizer knows.
         max_tokens: The most tokens of one answer, its end token not counted; each answer is completed within the
@@ -82,31 +83,9 @@ class GuidedLogitsProcessor(Generic[T]):
         BudgetError: The shortest answer takes more tokens than `max_tokens`.
     """
 
-    @overload
-    def __init__(
-        self,
-        output_type: type[T],
-        source: TokenizerSource,
-        *,
-        max_tokens: int,
-        layout: JsonLayout = ...,
-        stop_repetition: bool = ...,
-        cache: bool = ...,
-    ) -> None: ...
-    @overload
-    def __init__(
-        self: "GuidedLogitsProcessor[Any]",
-        output_type: object,
-        source: TokenizerSource,
-        *,
-        max_tokens: int,
-        layout: JsonLayout = ...,
-        stop_repetition: bool = ...,
-        cache: bool = ...,
-    ) -> None: ...
     def __init__(  # noqa: PLR0913  what `extract` has as well
         self,
-        output_type: object,
+        output_type: OutputType[T] | type[T],
         source: TokenizerSource,
         *,
         max_tokens: int,

@@ -148,13 +148,7 @@ class OutputType(ABC, Generic[T]):
         """Return the texts of this type, each with one of the other behind it; a str is a fixed text."""
         return _OPERATORS["+"](self, other)
 
-    @overload
-    def __radd__(self, other: str) -> "OutputType[T]": ...
-    @overload
-    def __radd__(self, other: type[U]) -> "Several[U, T]": ...
-    @overload
-    def __radd__(self, other: object) -> "OutputType[Any]": ...
-    def __radd__(self, other: object) -> "OutputType[Any]":
+    def __radd__(self, other: str) -> "OutputType[T]":
         """Return the texts of the other, each with one of this type behind it."""
         return _OPERATORS["+"](other, self)
 
@@ -168,12 +162,6 @@ class OutputType(ABC, Generic[T]):
         """Return the texts of both; the value is that of the first that accepts a text."""
         return _OPERATORS["|"](self, other)
 
-    @overload
-    def __ror__(self, other: str) -> "OutputType[str | T]": ...
-    @overload
-    def __ror__(self, other: type[U]) -> "OutputType[U | T]": ...
-    @overload
-    def __ror__(self, other: object) -> "OutputType[Any]": ...
     def __ror__(self, other: object) -> "OutputType[Any]":
         """Return the texts of both; the value is that of the first that accepts a text."""
         return _OPERATORS["|"](other, self)
@@ -182,12 +170,6 @@ class OutputType(ABC, Generic[T]):
         """Return the texts of this type that are of the other as well, which is a regular language."""
         return _OPERATORS["&"](self, other)
 
-    @overload
-    def __rand__(self, other: str) -> "OutputType[str]": ...
-    @overload
-    def __rand__(self, other: type[U]) -> "OutputType[U]": ...
-    @overload
-    def __rand__(self, other: object) -> "OutputType[Any]": ...
     def __rand__(self, other: object) -> "OutputType[Any]":
         """Return the texts of the other that are of this type as well, which is a regular language."""
         return _OPERATORS["&"](other, self)
@@ -196,12 +178,6 @@ class OutputType(ABC, Generic[T]):
         """Return the texts of this type that are not of the other, which is a regular language."""
         return _OPERATORS["-"](self, other)
 
-    @overload
-    def __rsub__(self, other: str) -> "OutputType[str]": ...
-    @overload
-    def __rsub__(self, other: type[U]) -> "OutputType[U]": ...
-    @overload
-    def __rsub__(self, other: object) -> "OutputType[Any]": ...
     def __rsub__(self, other: object) -> "OutputType[Any]":
         """Return the texts of the other that are not of this type, which is a regular language."""
         return _OPERATORS["-"](other, self)

@@ -1,7 +1,7 @@
 """Texts of one output type again and again: `Repeat(item, separator=", ")`."""
 
 from collections.abc import Mapping
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeVar, cast
 
 from structured.automata.combination import MAX_POSITIONS, Expression, Repeated
 from structured.errors import SchemaError
@@ -34,27 +34,16 @@ class Repeat(Combination[list[T]]):
     [1, 20, 300]
     """
 
-    @overload
     def __init__(
-        self,
-        item: OutputType[T] | type[T],
-        *,
-        minimum: int = ...,
-        maximum: int | None = ...,
-        separator: str = ...,
-    ) -> None: ...
-    @overload
-    def __init__(
-        self: "Repeat[Any]", item: object, *, minimum: int = ..., maximum: int | None = ..., separator: str = ...
-    ) -> None: ...
-    def __init__(self, item: object, *, minimum: int = 0, maximum: int | None = None, separator: str = ", ") -> None:
+        self, item: OutputType[T] | type[T], *, minimum: int = 0, maximum: int | None = None, separator: str = ", "
+    ) -> None:
         """Take the item, and how often it is written.
 
         Where a text can be split in several ways, earlier items take as much as they can. An empty text is no item, if
         `minimum` is 0.
 
         Parameters:
-            item: An output type, or a Python type, whose values are written as JSON.
+            item: An output type, or a class, whose values are written as JSON; any other type as `Json(…)`.
             minimum: The fewest items.
             maximum: The most items, up to 5,000; None for no limit.
             separator: The text between each two.
