@@ -225,7 +225,8 @@ def inspect_automaton(
 ) -> StateDiagram:
     r"""Return the automaton that answers of a type are decoded with, to look at.
 
-    >>> from structured import Regex, inspect_automaton
+    >>> from structured import Regex
+    >>> from structured.decoding import inspect_automaton
     >>> print(inspect_automaton(Regex(r"([0-9]+)?\.[0-9]+")))
     Regex('([0-9]+)?\\.[0-9]+')
     3 states, all shown.

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import pytest
 from real_model import NAME
 
-from structured import Beams
 from structured.errors import PackagedModelWarning
 from structured.models import ScriptedModel
 from structured.models.downloads import FETCHABLE, fetched_path
@@ -125,7 +124,7 @@ def test_the_image_converter_takes_the_lines_that_it_shows(capsys: pytest.Captur
     shown = _shown(example).output
     lines = dict(zip(shown[::2], map(str.strip, shown[1::2]), strict=True))
     model = ScriptedModel(lambda prompt: next(line for wish, line in lines.items() if wish in prompt))
-    runpy.run_path(str(example))["main"](model, search=Beams(1))
+    runpy.run_path(str(example))["main"](model, beams=1)
     assert _lines(capsys.readouterr().out) == shown
 
 
