@@ -25,12 +25,12 @@ def language(regex: str) -> PatternLanguage:
 
 
 def compile_schema(schema: Any) -> None:
-    compiled(resolve_type(JsonSchema(schema), layout=JsonLayout(optional="schema")).compilation())
+    compiled(resolve_type(JsonSchema(schema), layout=JsonLayout(optional_properties="schema")).compilation())
 
 
 def compile_field(annotation: Any) -> None:
     model = create_model("Model", value=(annotation, ...))
-    compiled(resolve_type(model, layout=JsonLayout(optional="schema")).compilation())
+    compiled(resolve_type(model, layout=JsonLayout(optional_properties="schema")).compilation())
 
 
 LARGE = {

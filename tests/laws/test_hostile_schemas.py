@@ -74,7 +74,7 @@ def levels(count: int, wrap: Wrap, width: int = 10) -> dict[str, Any]:
 
 
 def first_states(schema: Any) -> None:
-    output_type = resolve_type(JsonSchema(schema), layout=JsonLayout(optional="schema"))
+    output_type = resolve_type(JsonSchema(schema), layout=JsonLayout(optional_properties="schema"))
     RegularAutomaton(compiled(output_type.compilation()))
 
 
