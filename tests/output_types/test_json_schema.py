@@ -52,8 +52,6 @@ ADDRESSES = {
 def accepts(schema, text, optional="written", **options):
     layout = JsonLayout(optional_properties=optional)
     automaton = RegularAutomaton(compiled(JsonSchema(schema, **options).compilation(layout)))
-        compiled(JsonSchema(schema, **options).compilation(JsonLayout(optional_properties=optional)))
-    )
     return accepted(automaton, text.encode())
 
 
