@@ -23,7 +23,7 @@ import torch
 from benchmarks.documents import KINDS, is_valid, json_schema
 
 if TYPE_CHECKING:
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
 UNGUIDED, OURS = "unguided", "structured"
 PEERS = {

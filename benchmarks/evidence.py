@@ -32,15 +32,15 @@ from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 from benchmarks.gold import Record, Split, is_same, leaves, records
 from benchmarks.gold.types import TYPES
-from structured import Extractor, Grounded, Result, classify, events, load_model
+from structured import Extractor, Grounded, Result, classify, load_model
 from structured.automata.loops.jit import compile_loops
 from structured.decoding.requests import Generation
 from structured.errors import ModelError, StructuredWarning
+from structured.extraction import events
 from structured.models import LanguageModel
 from structured.output_types.paths import Steps
-from structured.results.attribution import answer_leaves
+from structured.results.attribution import answer_leaves, tokens_of_leaves
 from structured.results.calibration import Calibration, expected_calibration_error
-from structured.results.confidence import tokens_of_leaves
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from structured import Extractor, extract, load_model
 from structured.extraction import prompts
-from structured.extraction.templates import Template
+from structured.extraction.prompt_functions import Template
 from structured.models import LanguageModel
 from structured.output_types.output_type import Description
 

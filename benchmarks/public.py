@@ -25,10 +25,11 @@ from typing import Any, NamedTuple, cast
 
 from pydantic import BaseModel, ValidationError
 
-from structured import Evaluation, Extractor, StructuredError, evaluate, load_model
+from structured import Extractor, StructuredError, evaluate, load_model
 from structured.automata.loops.jit import compile_loops
 from structured.errors import StructuredWarning
 from structured.errors.values import message
+from structured.jobs import Evaluation
 from structured.jobs.figures import Figure
 from structured.models import LanguageModel
 

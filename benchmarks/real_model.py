@@ -23,7 +23,7 @@ from pydantic import BaseModel, ValidationError
 
 from benchmarks.gold import Record, Score, records, score
 from benchmarks.gold.types import TYPES
-from structured import Extractor, load_model
+from structured import Extractor, Repetition, load_model
 from structured.automata.loops.jit import compile_loops
 from structured.errors import StructuredWarning
 from structured.index.index import Index
@@ -101,7 +101,7 @@ WAYS: dict[str, Answers] = {
     "Outlines, one by one": partial(outlines, batch_size=1),
     "Outlines, batches of 16": partial(outlines, batch_size=16),
     "without canonical tokens": without_canonical_tokens,
-    "without repetition control": partial(structured, batch_size=16, stop_repetition=False),
+    "without repetition control": partial(structured, batch_size=16, repetition=Repetition(stop=False)),
 }
 """The last two are batches of 16 as well."""
 

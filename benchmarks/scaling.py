@@ -13,12 +13,15 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.documents import KINDS, documents
-from structured import Extractor, Options, load_model
+from structured import Extractor, load_model
 from structured.extraction.events import BatchEnded, BatchStarted, Event
 from structured.models import PACKAGED_MODEL
+
+if TYPE_CHECKING:
+    from structured.extraction import Options
 
 BATCH_SIZES = (1, 2, 4, 8, 16, 32, 64)
 

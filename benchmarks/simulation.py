@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.documents import KINDS, documents
 from structured import Extractor, Result
 from structured.models import PACKAGED_MODEL, load_model
-from structured.models.packaged import PackagedModel
+from structured.models.lfm2 import PackagedModel
 
 SIZES = (1, 4, 8, 16, 32)
 

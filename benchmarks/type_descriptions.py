@@ -28,13 +28,14 @@ from pydantic import BaseModel
 
 from benchmarks.gold import Record, Score, Split, records, score
 from structured import Extractor, load_model
-from structured.decoding.beginnings import common_beginning
-from structured.extraction.conversation import Conversation
+from structured.decoding.shared_prefix import common_beginning
 from structured.extraction.guided_task import GuidedTask
+from structured.extraction.prompts import Conversation
 from structured.extraction.task import Task
 from structured.index.guide import Guide
 from structured.index.masks import unpack
-from structured.models import LanguageModel, calls
+from structured.models import LanguageModel
+from structured.models import checked_calls as calls
 from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
 

@@ -15,9 +15,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from structured.decoding.reasoning import Thinking
-from structured.decoding.requests import Generation
+from structured.decoding.repetition import Repetition
+from structured.decoding.strategy import Beams, Particles, Samples
 from structured.errors import StructuredError
-from structured.extraction import events
 from structured.extraction.calls import (
     aextract,
     aextract_batch,
@@ -26,54 +26,38 @@ from structured.extraction.calls import (
     extract_batch,
     extract_results,
 )
-from structured.extraction.classification import Classification, classify
-from structured.extraction.conversation import TextOrChat
+from structured.extraction.classification import classify
+from structured.extraction.documents.chunks import Chunking
 from structured.extraction.documents.document import Document
-from structured.extraction.documents.tables import read_rows
-from structured.extraction.draft import Draft
 from structured.extraction.extractor import Extractor
-from structured.extraction.options import Options
 from structured.extraction.output.reading import read_results
 from structured.extraction.output.writing import awrite_results, write_results
 from structured.extraction.prompt_functions import structured
 from structured.extraction.stream import Stream
-from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.models import load_model
 from structured.output_types.choice import Choice
 from structured.output_types.combining import Json, Repeat, Text, template
-from structured.output_types.functions.call import Call
 from structured.output_types.functions.call_types import functions
-from structured.output_types.functions.tool import Tool
-from structured.output_types.grounded.marks import Grounded, Grounding
+from structured.output_types.grounded.marks import Grounded
 from structured.output_types.inspection import inspect_type
+from structured.output_types.json_output import JsonLayout
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.keys import Key
-from structured.output_types.output_type import Description, OutputType
-from structured.output_types.regex import Regex
-from structured.output_types.regular_expression import to_regex
-from structured.results.calibration import Calibration
-from structured.results.evidence import Evidence
-from structured.results.partial import PartialReader
+from structured.output_types.regex import Regex, to_regex
 from structured.results.result import Result
 
 if TYPE_CHECKING:
-    from structured.decoding.state_diagram import inspect_automaton
     from structured.jobs.evaluate import evaluate
-    from structured.jobs.evaluation import Evaluation
     from structured.jobs.flat_table import write_table
     from structured.jobs.review_page import report
-    from structured.models.remote.model import connect
     from structured.output_types.grammar import Grammar
 
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # where the log goes is the application's choice
 
 
 _LATER = {
-    "Evaluation": "structured.jobs.evaluation",
     "Grammar": "structured.output_types.grammar",
-    "connect": "structured.models.remote.model",
     "evaluate": "structured.jobs.evaluate",
-    "inspect_automaton": "structured.decoding.state_diagram",
     "report": "structured.jobs.review_page",
     "write_table": "structured.jobs.flat_table",
 }
@@ -96,53 +80,40 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "Calibration",
-    "Call",
+    "Beams",
     "Choice",
-    "Classification",
-    "Description",
+    "Chunking",
     "Document",
-    "Draft",
-    "Evaluation",
-    "Evidence",
     "Extractor",
-    "Generation",
     "Grammar",
     "Grounded",
-    "Grounding",
-    "GuidedLogitsProcessor",
     "Json",
+    "JsonLayout",
     "JsonSchema",
     "Key",
-    "Options",
-    "OutputType",
-    "PartialReader",
+    "Particles",
     "Regex",
     "Repeat",
+    "Repetition",
     "Result",
+    "Samples",
     "Stream",
     "StructuredError",
     "Text",
-    "TextOrChat",
     "Thinking",
-    "Tool",
     "aextract",
     "aextract_batch",
     "aextract_results",
     "awrite_results",
     "classify",
-    "connect",
     "evaluate",
-    "events",
     "extract",
     "extract_batch",
     "extract_results",
     "functions",
-    "inspect_automaton",
     "inspect_type",
     "load_model",
     "read_results",
-    "read_rows",
     "report",
     "structured",
     "template",

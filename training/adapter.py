@@ -25,7 +25,7 @@ from transformers import AttentionInterface, PretrainedConfig, PreTrainedModel, 
 
 from structured.models.adapters import Heads, LowRank, gguf_architecture, read_adapter, write_gguf_adapter
 from structured.models.pretrained import load_pretrained
-from structured.models.transformers import HuggingFaceModel
+from structured.models.transformers_model import HuggingFaceModel
 from training.examples import Batch, chat_batches, read_samples
 from training.progress import CHECKPOINT_SECONDS, load_checkpoint, save_checkpoint, share_of_rate, write_log
 

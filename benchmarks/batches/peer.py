@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from benchmarks.batches.orders import ORDER, Long, Order, long_document, model_for_all
-from structured import Extractor
+from structured import Chunking, Extractor
 from structured.automata.loops.jit import compile_loops
 
 EXAMPLE = "Order A-7 came from Ivo for 12.5 euros. The van was late."
@@ -116,8 +116,8 @@ def scored(document: Long, found: Found) -> Score:
 
 WAYS: dict[str, tuple[Callable[..., Found], dict[str, Any]]] = {
     "structured, defaults": (of_structured, {}),
-    "structured, chunks of 1,000": (of_structured, {"chunk_tokens": 1_000}),
-    "structured, chunks of 1,000, two passes": (of_structured, {"chunk_tokens": 1_000, "passes": 2}),
+    "structured, chunks of 1,000": (of_structured, {"chunking": Chunking(tokens=1_000)}),
+    "structured, chunks of 1,000, two passes": (of_structured, {"chunking": Chunking(tokens=1_000, passes=2)}),
     "LangExtract, defaults (chunks of 1,000)": (of_langextract, {}),
     "LangExtract, two passes": (of_langextract, {"extraction_passes": 2}),
     "LangExtract, 200 characters of context": (of_langextract, {"context_window_chars": 200}),

@@ -11,7 +11,7 @@ import torch
 from benchmarks.end_to_end_worker import CLOCKS, OURS, UNGUIDED, Generate, Ours, Stopwatch, record
 from benchmarks.gpu.machine import MAX_TOKENS, Setting, attempted, prompts, with_graphs
 from benchmarks.gpu.results import SKIPPED, Row
-from structured.models.transformers import HuggingFaceModel
+from structured.models.transformers_model import HuggingFaceModel
 
 CLOCK = CLOCKS["wall"]
 

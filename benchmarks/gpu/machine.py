@@ -17,7 +17,7 @@ from benchmarks.end_to_end_worker import failure
 from benchmarks.gpu.results import FAILED, SKIPPED, Row
 from structured.errors import ModelError
 from structured.extraction.prompts import completion_prompt
-from structured.models.transformers import HuggingFaceModel
+from structured.models.transformers_model import HuggingFaceModel
 from structured.output_types.resolve import resolve_type
 
 MAX_TOKENS = 128

@@ -16,7 +16,7 @@ from structured.decoding.device_masks import DeviceMasks, apply_masks, draw
 from structured.decoding.sampling import Sampler
 from structured.index.guide import Guide
 from structured.index.masks import Mask, MaskTable, unpack
-from structured.models.transformers import HuggingFaceModel
+from structured.models.transformers_model import HuggingFaceModel
 from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
 

@@ -14,7 +14,8 @@ to both sums, since the form is enforced and the truth is not.
     Is 1 + 1 = 3? No
 """
 
-from structured import Choice, Draft, Extractor, Regex
+from structured import Choice, Extractor, Regex
+from structured.extraction import Draft
 
 HOW_OFTEN = Choice({"yes": 0.75, "no": 0.25, "never": 0.0, "always": 1.0})
 EXAMPLES = [

@@ -22,7 +22,8 @@ The table is the automaton, the second one is the index: for each state the toke
 import sys
 from pathlib import Path
 
-from structured import Regex, inspect_automaton
+from structured import Regex
+from structured.decoding import inspect_automaton
 from structured.decoding.state_diagram import StateDiagram
 from structured.vocabulary import Vocabulary
 

@@ -16,7 +16,8 @@ example of each function, and their order matters: with other ones it makes mist
       At 18: bread!
 """
 
-from structured import Call, Extractor, functions
+from structured import Extractor, functions
+from structured.output_types import Call
 
 
 def weather(city: str) -> str:

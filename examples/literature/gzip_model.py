@@ -13,7 +13,7 @@ import re
 import zlib
 from collections.abc import Sequence
 
-from structured import Regex, extract
+from structured import Beams, Regex, extract
 
 RETELLING = """\
 Ishmael goes to sea on the Pequod, whose captain is Ahab. A white whale has bitten off the leg of Ahab, and the whale is
@@ -51,4 +51,4 @@ def compressed(token_ids: Sequence[int]) -> list[float]:
 
 if __name__ == "__main__":
     answer = Regex(r"Ahab seeks vengeance against [A-Z][a-z]+ [A-Z][a-z]+\.")
-    print(extract(answer, RETELLING, model=(compressed, TOKENIZER), beams=4))
+    print(extract(answer, RETELLING, model=(compressed, TOKENIZER), search=Beams(4)))

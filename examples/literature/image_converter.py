@@ -15,7 +15,7 @@ in two of four cases, the last two.
       convert holiday.png --format jpeg --quality 80
 """
 
-from structured import Grammar, extract
+from structured import Beams, Grammar, extract
 from structured.models import LanguageModel
 
 LINES = r"""
@@ -58,7 +58,11 @@ def main(model: LanguageModel | None = None, beams: int = 4) -> None:
     """Print each wish, and the line that does it."""
     program = Grammar(LINES, name="Program", description=USAGE)
     for wish in WISHES:
-        print(wish, extract(program, wish, model=model, instructions=TASK, examples=EXAMPLES, beams=beams), sep="\n  ")
+        print(
+            wish,
+            extract(program, wish, model=model, instructions=TASK, examples=EXAMPLES, search=Beams(beams)),
+            sep="\n  ",
+        )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ an expression, free text up to a stop phrase, or a template of these. Types are 
     loop: A cat, A dog, A bird
 """
 
-from structured import Choice, Draft, Regex, Text, template
+from structured import Choice, Regex, Text, template
+from structured.extraction import Draft
 
 TIME = Regex("[0-9]{1,2}:[0-9]{2}")  # a grammar without a state, used twice
 JOURNEY = template(

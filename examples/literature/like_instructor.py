@@ -15,7 +15,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, field_validator
 
-from structured import events, extract
+from structured import extract
+from structured.extraction import events
 
 Day = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 

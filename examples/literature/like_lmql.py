@@ -16,7 +16,8 @@ control flow is Python's, constraints are types that `&` and `-` combine, and de
     Stream: [1 | 2, |  1 | 4, |  1 | 7 | ]
 """
 
-from structured import Choice, Draft, Extractor, Regex, Text, extract
+from structured import Beams, Choice, Extractor, Particles, Regex, Text, extract
+from structured.extraction import Draft
 
 BEFORE = (
     "Review: The soup was cold and I hated it.\nSentiment: negative\n\n"
@@ -39,8 +40,11 @@ if __name__ == "__main__":
     draft = Draft("Things to take to the beach:\n- ", model="smollm2")
     print("Combined constraints:", draft.ask(THING))
     text = "Melville wrote a novel about a sea captain and a white whale. Say what it is about."
-    print("Beams:", extract(PLOT, text, model="smollm2", beams=4))
+    print("Beams:", extract(PLOT, text, model="smollm2", search=Beams(4)))
     smoke = Choice(["yes", "no", "never", "always"])
-    print("Particles:", extract(smoke, "Do you smoke? Never!", model="smollm2", temperature=1, particles=16, seed=0))
+    print(
+        "Particles:",
+        extract(smoke, "Do you smoke? Never!", model="smollm2", temperature=1, search=Particles(16), seed=0),
+    )
     stream = Extractor(list[int], model="smollm2").stream("We have rooms 12, 14 and 17.")
     print("Stream:", " | ".join(stream))

@@ -17,7 +17,8 @@ the form is enforced and the truth is not.
 
 from typing import Annotated
 
-from structured import Choice, Draft, Regex, Text, extract, structured, template
+from structured import Choice, Regex, Text, extract, structured, template
+from structured.extraction import Draft
 
 MOODS = [
     ("I love this song.", "positive"),

@@ -12,7 +12,8 @@ parses them, and a `Transformer` calculates.
 
 from lark import Token, Transformer
 
-from structured import Draft, Grammar
+from structured import Grammar
+from structured.extraction import Draft
 
 SUMS = r"""
 ?start: sum

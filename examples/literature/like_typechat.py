@@ -20,7 +20,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, ValidationInfo, field_validator
 
-from structured import events, extract
+from structured import extract
+from structured.extraction import events
 
 
 class Review(BaseModel):

@@ -12,7 +12,8 @@ address, since the form is enforced and the truth is not. It reads the year righ
     Noam Chomsky was born on 7 December 1928 in Philadelphia. 1928
 """
 
-from structured import Draft, Regex, extract
+from structured import Regex, extract
+from structured.extraction import Draft
 
 YEAR = Regex(r"(?a)\s*19[0-9]{2}", int)
 BYTE = "(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"

@@ -18,7 +18,8 @@ for the lines, which an expression of four lines describes.
 
 from pydantic import BaseModel
 
-from structured import Draft, Regex, extract
+from structured import Regex, extract
+from structured.extraction import Draft
 
 TEXT = (
     "Pink Floyd's singles were Arnold Layne (1967), See Emily Play (1967), Money (1973), and Another Brick in the Wall "

@@ -12,7 +12,8 @@ are shown. A token may end one terminal of the grammar and begin the next: `():`
     def foo(): pass
 """
 
-from structured import Grammar, inspect_automaton
+from structured import Grammar
+from structured.decoding import inspect_automaton
 
 PYTHON = Grammar(r"""
 start: DEF NAME "(" (NAME ("," NAME)*)? ")" ":" (PASS | RETURN (NAME | NUMBER))

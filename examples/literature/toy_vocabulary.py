@@ -20,7 +20,8 @@ what follows the dot is the other.
     1              0  . 42 .2 1
 """
 
-from structured import Regex, inspect_automaton
+from structured import Regex
+from structured.decoding import inspect_automaton
 from structured.vocabulary import Vocabulary
 
 TOKENS = ("A", ".", "42", ".2", "1")

@@ -25,6 +25,7 @@ from structured.cli.model_commands import MODEL_HELP
 from structured.cli.type_arguments import CHOICE_HELP, FIELDS_HELP, GRAMMAR_HELP, PATTERN_HELP, TypeArgument
 from structured.errors import OutputError, StructuredError
 from structured.errors.values import counted
+from structured.extraction.documents.chunks import Chunking
 from structured.extraction.events import DocumentAccepted, DocumentFailed, DocumentStarted, Event
 from structured.extraction.output.journal import Resume
 from structured.extraction.output.records import Record, metadata_to_json
@@ -276,9 +277,7 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         "instructions": instructions,
         "grounded": grounded or None,
         "allow_missing": allow_missing or None,
-        "chunk_tokens": chunk_tokens,
-        "passes": passes,
-        "merge_by": merge_by or None,
+        "chunking": _chunking(tokens=chunk_tokens, passes=passes, merge_by=merge_by or None),
         "batch_size": batch_size,
         "max_tokens": max_tokens,
     }
@@ -308,6 +307,12 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         say(_message_of_end(summary, time.perf_counter() - started, output))
     if summary.failed or summary.failed_before:
         raise typer.Exit(int(ExitCode.SOME_FAILED))
+
+
+def _chunking(**given: Any) -> Chunking | None:
+    """Return how long documents are read, of what the command line says; None if it says nothing."""
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return Chunking(**chosen) if chosen else None
 
 
 def _type_and_paths(arguments: list[str], written: Mapping[str, Any], *, many: bool) -> tuple[TypeArgument, list[str]]:

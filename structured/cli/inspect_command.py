@@ -25,7 +25,8 @@ from structured.errors import OutputError
 from structured.errors.values import counted
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.output_types.inspection import FieldReport, Report, inspect_type, report_to_dict, shown_cost
-from structured.output_types.regular_expression import to_regex
+from structured.output_types.json_output import JsonLayout
+from structured.output_types.regex import to_regex
 
 MANY_STATES = 2_000
 """States that are numbered for tokens, which need no table of them."""
@@ -58,12 +59,10 @@ class AutomatonOptions(NamedTuple):
             raise typer.BadParameter("--state and --text both say where. Leave one of them out.")
 
 
-def show_automaton(
-    output_type: object, options: AutomatonOptions, *, whitespace: WhitespaceName, as_json: bool
-) -> None:
+def show_automaton(output_type: object, options: AutomatonOptions, *, layout: JsonLayout, as_json: bool) -> None:
     """Print the automaton of a type, or write its graph; with `tokens`, print the tokens that it allows."""
     states = options.states or (MANY_STATES if options.tokens else MAX_STATES)
-    diagram = inspect_automaton(output_type, states=states, whitespace=whitespace)
+    diagram = inspect_automaton(output_type, states=states, layout=layout)
     for path, notation in ((options.dot, diagram.to_dot), (options.mermaid, diagram.to_mermaid)):
         if path is not None:
             _write(path, notation())
@@ -187,15 +186,16 @@ def inspect_target(  # noqa: PLR0913  the options of the command
     output_type = read_type(target, pattern=pattern, choices=choice, grammar=grammar)
     options = AutomatonOptions(automaton, dot, mermaid, states, tokens, model, state, text)
     options.check()
+    layout = JsonLayout(cast("WhitespaceName", whitespace))
     if regex and options.is_any:
         raise typer.BadParameter("--regex and --automaton are asked for at once. Leave one of them out.")
     if options.is_any:
-        show_automaton(output_type, options, whitespace=cast("WhitespaceName", whitespace), as_json=as_json)
+        show_automaton(output_type, options, layout=layout, as_json=as_json)
         return
     if regex:
-        typer.echo(to_regex(output_type, whitespace=cast("WhitespaceName", whitespace)))
+        typer.echo(to_regex(output_type, layout=layout))
         return
-    report = inspect_type(output_type, whitespace=cast("WhitespaceName", whitespace))
+    report = inspect_type(output_type, layout=layout)
     if as_json:
         typer.echo(json.dumps(report_to_dict(report), indent=2))
     else:

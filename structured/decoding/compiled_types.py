@@ -17,8 +17,7 @@ from structured.index.compilation import RenewedIndex, new_index
 from structured.index.index import Index
 from structured.output_types.combining.parts import Combination
 from structured.output_types.grammar import Grammar, learn_tables, sources_of, tables_of
-from structured.output_types.interface import automaton_of
-from structured.output_types.output_type import OutputType
+from structured.output_types.output_type import OutputType, automaton_of
 from structured.vocabulary import Vocabulary
 
 KEPT_INDEXES = 64

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from structured.decoding.device_masks import to_host
 from structured.decoding.requests import Request
 from structured.decoding.sequence import Sequence, timed_in_model
-from structured.models import DecodingBatch, LanguageModel, Logits, calls
+from structured.models import DecodingBatch, LanguageModel, Logits
+from structured.models import checked_calls as calls
 
 
 class Forking(Protocol):

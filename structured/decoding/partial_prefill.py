@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from structured.decoding.sequence import Sequence, timed_in_model
-from structured.models import DecodingBatch, LanguageModel, Logits, calls
+from structured.models import DecodingBatch, LanguageModel, Logits
+from structured.models import checked_calls as calls
 
 
 @dataclass(slots=True)

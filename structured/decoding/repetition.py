@@ -31,8 +31,8 @@ _TAIL = 8
 """Bytes by which an earlier occurrence is found."""
 
 REPETITION = {
-    "stop_repetition": flag,
-    "repetition_penalty": number(lambda value: 1e-6 <= value <= 1e6, "from 1e-6 to 1e6, such as 1.2"),
+    "stop": flag,
+    "penalty": number(lambda value: 1e-6 <= value <= 1e6, "from 1e-6 to 1e6, such as 1.2"),
     "no_repeat_ngram_size": count(0, "0 (off) or greater"),
 }
 """What each field of a `Repetition` must be."""
@@ -43,16 +43,21 @@ BREAK = -1
 
 @dataclass(frozen=True, slots=True)
 class Repetition:
-    """What is done about repetition.
+    """How repetition in answers is stopped or made less likely.
 
-    With `stop_repetition`, no token is sampled by which the end of the text would consist of more than three times the
-    same bytes, unless the prompt has these as well; the sampled one is on the shortest way to the end. The others are
-    those of transformers (Keskar et al., "CTRL", 2019, section 4.1), applied to free text alone: inside of strings that
-    may hold any characters, and to what was written in such.
+    Attributes:
+        stop: Whether a string or a list is closed when its end repeats itself: more than three times the same bytes in
+            a row, 24 bytes or more. What the prompt repeats like that may be copied. A RepetitionWarning says so.
+        penalty: Makes tokens less likely that were written before, as `repetition_penalty` of transformers does (Keskar
+            et al., "CTRL", 2019, section 4.1). 1 is off.
+        no_repeat_ngram_size: Rules out that this many tokens in a row are written twice in one answer. 0 is off.
+
+    The last two apply to free text alone, inside of strings that may hold any characters, and count only what was
+    written in such, so that neither field names nor quotations of the prompt are penalised.
     """
 
-    stop_repetition: bool = True
-    repetition_penalty: float = 1.0
+    stop: bool = True
+    penalty: float = 1.0
     no_repeat_ngram_size: int = 0
 
     def __post_init__(self) -> None:
@@ -61,7 +66,7 @@ class Repetition:
     @property
     def changes_logits(self) -> bool:
         """Whether logits have to be changed at all."""
-        return self.repetition_penalty != 1.0 or self.no_repeat_ngram_size > 0
+        return self.penalty != 1.0 or self.no_repeat_ngram_size > 0
 
     def penalised(self, logits: Logits, written: Sequence[int]) -> Logits:
         """Return the logits of the next token, shape (width,), given the tokens written in free text, BREAK between.
@@ -73,7 +78,7 @@ class Repetition:
         if isinstance(logits, np.ndarray):
             scores = logits.copy()
             chosen = scores[seen]
-            scores[seen] = np.where(chosen > 0, chosen / self.repetition_penalty, chosen * self.repetition_penalty)
+            scores[seen] = np.where(chosen > 0, chosen / self.penalty, chosen * self.penalty)
             scores[banned] = -np.inf
             return scores
         import torch
@@ -81,7 +86,7 @@ class Repetition:
         changed = logits.clone()
         at = on_device(np.array(seen, dtype=np.int64), changed.device)
         found = changed[at]
-        changed[at] = torch.where(found > 0, found / self.repetition_penalty, found * self.repetition_penalty)
+        changed[at] = torch.where(found > 0, found / self.penalty, found * self.penalty)
         return changed.index_fill_(0, on_device(np.array(banned, dtype=np.int64), changed.device), float("-inf"))
 
 

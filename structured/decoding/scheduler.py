@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from structured.decoding.beginnings import alike
 from structured.decoding.device_masks import draw, stacked, to_host
 from structured.decoding.partial_prefill import PartialPrefill, own
 from structured.decoding.sampling import Sampler
 from structured.decoding.sequence import Sequence, timed_in_guide, timed_in_model
+from structured.decoding.shared_prefix import alike
 from structured.decoding.speculation import Speculation, columns
 from structured.errors import ModelError, OutOfMemoryError, StructuredError
 from structured.index.masks import Mask, allows
-from structured.models import DecodingBatch, LanguageModel, Logits, calls
+from structured.models import DecodingBatch, LanguageModel, Logits
+from structured.models import checked_calls as calls
 
 if TYPE_CHECKING:
     import torch

@@ -121,7 +121,7 @@ class Sequence:
         if self.is_leaving:
             return True
         control = self.request.repetition
-        if control is None or not control.stop_repetition:
+        if control is None or not control.stop:
             return False
         repeated = repeated_by(self.guide, self.text, token_id, self.answer_start)
         return repeated is not None and repeated not in self._prompt().text

@@ -12,7 +12,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.loops.jit import Array, compiled_entry, compiled_loop
+from structured.automata.loops.jit import Array, compiled_loop, entry_with_fallback, reassociating_loop
 from structured.index.masks import unpack
 
 Logits = Annotated[NDArray[np.float32], Array("float32", is_readonly=True)]
@@ -62,7 +62,7 @@ def exponentials(power: NDArray[np.float32]) -> NDArray[np.float32]:
     return weights
 
 
-@compiled_loop(reassociates=True)
+@reassociating_loop
 def exponential(power: Single) -> Single:
     """Return 2 ** power; the least there is for less, and for NaN."""
     within = min(max(MIN_POWER, power), MAX_POWER)
@@ -101,7 +101,7 @@ def likeliest(logits: Logits, mask: Masks) -> int:
     return -1 if np.isinf(best) else found
 
 
-@compiled_loop(reassociates=True)
+@reassociating_loop
 def sum_up(logits: Logits, mask: Masks, best: Single, found: Sums) -> None:
     """Write down the sum of the weights of the legal tokens, and that of all."""
     found[:] = 0.0
@@ -124,7 +124,7 @@ def sum_up(logits: Logits, mask: Masks, best: Single, found: Sums) -> None:
             found[0] += weight
 
 
-@compiled_entry(fallback=survey_arrays)
+@entry_with_fallback(survey_arrays)
 def survey(logits: Logits, mask: Masks, found: Sums) -> int:
     """Return the likeliest token, as `likeliest` does, and write down the sums of weights that it has."""
     token_id = likeliest(logits, mask)
@@ -133,7 +133,7 @@ def survey(logits: Logits, mask: Masks, found: Sums) -> int:
     return token_id
 
 
-@compiled_entry(reassociates=True, fallback=weigh_arrays)
+@entry_with_fallback(weigh_arrays, reassociates=True)
 def weigh(logits: Logits, mask: Masks, best: Single, temperature: Single, weights: Weights) -> None:
     """Write down the weight of each token at a temperature: 0 if it is not legal, or less than the least there is."""
     scale = LOG2_E / temperature
@@ -146,7 +146,7 @@ def weigh(logits: Logits, mask: Masks, best: Single, temperature: Single, weight
             weights[first + bit] = exponential(power) if is_drawn else np.float32(0.0)
 
 
-@compiled_loop(reassociates=True)
+@reassociating_loop
 def total_of(weights: Weights) -> Double:
     """Return the sum of some weights, not more than a few hundred."""
     total = np.float32(0.0)
@@ -155,7 +155,7 @@ def total_of(weights: Weights) -> Double:
     return float(total)
 
 
-@compiled_entry(fallback=turned_arrays)
+@entry_with_fallback(turned_arrays)
 def turned(weights: Weights, share: Double) -> int:
     """Return the place where the running sum of the weights goes beyond a share, from 0 to 1, of the whole.
 

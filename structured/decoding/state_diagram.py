@@ -19,15 +19,13 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.index.shortest_completion import MAX_TOKENS
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
-from structured.output_types.interface import automaton_of, check_interface
-from structured.output_types.json_output import JsonLayout, JsonOutput
-from structured.output_types.output_type import OutputType
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
+from structured.output_types.output_type import OutputType, automaton_of, check_interface
 from structured.output_types.regex import Regex
 from structured.output_types.resolve import resolve_type
 
 if TYPE_CHECKING:
-    from structured.models.vocabularies import VocabularySource
+    from structured.models.load import VocabularySource
 
 MAX_STATES = 40
 """States that are shown by default."""
@@ -205,7 +203,7 @@ class StateDiagram:
         return walk_text(self._index(model), text, self._places(text))
 
     def _index(self, model: "VocabularySource | None") -> Index:
-        from structured.models.vocabularies import load_vocabulary
+        from structured.models.load import load_vocabulary
 
         return compile_type(self.output_type, load_vocabulary(model))
 
@@ -223,7 +221,7 @@ _STATES = count(1, "1 or greater")
 
 
 def inspect_automaton(
-    output_type: object, *, states: int = MAX_STATES, whitespace: WhitespaceName = DEFAULT_WHITESPACE
+    output_type: object, *, states: int = MAX_STATES, layout: JsonLayout = DEFAULT_LAYOUT
 ) -> StateDiagram:
     r"""Return the automaton that answers of a type are decoded with, to look at.
 
@@ -245,15 +243,15 @@ def inspect_automaton(
     Parameters:
         output_type: As for `extract`.
         states: How many states are shown at most.
-        whitespace: As for `to_regex`.
+        layout: As for `to_regex`.
 
     Raises:
         SchemaError: It is not a type, is not supported, or depends on the document.
         PatternError: It is not supported, or its automaton takes too much time or memory.
-        ValueError: There is no whitespace of this name, or `states` is less than 1.
+        ValueError: `states` is less than 1.
     """
     _STATES("states", states)
-    known = resolve_type(output_type, layout=JsonLayout(whitespace))
+    known = resolve_type(output_type, layout=layout)
     check_interface(known)
     if known.depends_on_document and not isinstance(known, JsonOutput):
         raise SchemaError(

@@ -8,7 +8,7 @@ import dataclasses
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TypeAlias
 
 from structured.automata import AUTOMATON_ERRORS
 from structured.decoding.beam_search import beam_search
@@ -17,91 +17,135 @@ from structured.decoding.particles import sample_particles
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.errors import OutOfMemoryError, StructuredError
-from structured.errors.arguments import check_fields, count, one_of
+from structured.errors.arguments import count, flag
 from structured.models import LanguageModel
-
-Choose = Literal["likeliest", "vote"]
-
-_CHOSEN: dict[Choose, str] = {"likeliest": "likeliest that is valid", "vote": "vote of the valid ones"}
-SEARCH = {"beams": count(1), "samples": count(1), "particles": count(1), "choose": one_of(get_args(Choose))}
-"""What each field of a `Search` must be, besides its sampler."""
 
 RETRY_TEMPERATURE = 0.7
 """Greedy decoding and beams would repeat a rejected answer, so later attempts are sampled at this temperature."""
 
+_COUNT = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Beams:
+    """Beam search with `count` hypotheses, at temperature 0. The answer is the likeliest that validators accept."""
+
+    count: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "count", _COUNT("The count of Beams", self.count))
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """`count` answers for each document, sampled each for itself at a temperature above 0.
+
+    The answer is the likeliest that validators accept; with `vote`, each field has the value that most of them have
+    (self-consistency, Wang et al., 2022).
+    """
+
+    count: int
+    vote: bool = False
+
+    def __post_init__(self) -> None:
+        _check_sampled(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Particles:
+    """Sequential Monte Carlo with `count` texts for each document, at a temperature above 0.
+
+    The answer follows the model's own distribution over texts, given that they are of the type; `Samples` follow that
+    of their tokens. It is a random one that validators accept; with `vote`, each field has the value that most of them
+    have.
+    """
+
+    count: int
+    vote: bool = False
+
+    def __post_init__(self) -> None:
+        _check_sampled(self)
+
+
+SearchMethod: TypeAlias = Beams | Samples | Particles
+
+
+def _check_sampled(method: Samples | Particles) -> None:
+    """Check the fields of a method, and keep them as Python's own numbers."""
+    name = type(method).__name__
+    object.__setattr__(method, "count", _COUNT(f"The count of {name}", method.count))
+    object.__setattr__(method, "vote", flag(f"vote of {name}", method.vote))
+    if method.vote and method.count == 1:
+        raise ValueError(f"{name}(1, vote=True) is a vote of one. Take more of them, 5 say.")
+
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How an answer is looked for: greedily or sampled once, by `beams`, or among several `samples` or `particles`.
-
-    Of the samples, the likeliest that is valid is chosen, or what most of them say; of the beams, the first; of the
-    particles, which are in random order, the first as well, or what most of them say.
-    """
+    """How an answer is looked for: by a method or, without one, greedily or as a single sample."""
 
     sampler: Sampler
-    beams: int = 1
-    samples: int = 1
-    particles: int = 1
-    choose: Choose = "likeliest"
+    method: SearchMethod = Samples(1)
 
     def __post_init__(self) -> None:
-        check_fields(self, SEARCH)
-        temperature = self.sampler.temperature
-        several = [f"{name} is {number}" for name, number in self._numbers.items() if number > 1]
-        if len(several) > 1:
+        method, temperature = self.method, self.sampler.temperature
+        if not self.is_of_several:
+            return
+        if isinstance(method, Beams):
+            if temperature > 0:
+                raise ValueError(
+                    f"search is {method}, and temperature {temperature}; beam search does not sample. Leave the "
+                    "temperature out, or take Samples."
+                )
+            return
+        if temperature == 0 and isinstance(method, Samples):
             raise ValueError(
-                f"{' and '.join(several)}; an answer is searched for by beams, or is one of several samples or of "
-                "several particles. Leave all but one of them out."
+                f"search is {method}, and temperature 0, at which all of them are the same. Set a temperature, "
+                "such as 0.7, or take Beams."
             )
-        if self.beams > 1 and temperature > 0:
+        if temperature == 0:
             raise ValueError(
-                f"beams is {self.beams} and temperature {temperature}; beam search does not sample. Leave the "
-                "temperature out, or take samples in place of beams."
-            )
-        if self.samples > 1 and temperature == 0:
-            raise ValueError(
-                f"samples is {self.samples} and temperature 0, at which all of them are the same. Set a temperature, "
-                "such as 0.7, or take beams in place of samples."
-            )
-        if self.particles > 1 and temperature == 0:
-            raise ValueError(
-                f"particles is {self.particles} and temperature 0, at which nothing is sampled. Set temperature=1: "
-                "then they follow the model's own distribution."
+                f"search is {method}, and temperature 0, at which nothing is sampled. Set temperature=1: "
+                "then particles follow the model's own distribution."
             )
         limits = [name for name in ("top_k", "top_p", "min_p") if name in self.sampler.chosen]
-        if self.particles > 1 and limits:
+        if isinstance(method, Particles) and limits:
             raise ValueError(
-                f"particles is {self.particles}, with {' and '.join(limits)}; particles follow the distribution of all "
-                "that the model writes. Leave those out, or take samples in place of particles."
+                f"search is {method}, with {' and '.join(limits)}; particles follow the distribution of all "
+                "that the model writes. Leave those out, or take Samples."
             )
-        if self.choose == "vote" and not self.is_sampled_often:
-            raise ValueError("choose is 'vote', and there is one sample only. Set samples, to 5 say.")
 
     def __str__(self) -> str:
-        if self.beams > 1:
-            return f"{self.beams} beams"
-        temperature = self.sampler.temperature
+        method, temperature = self.method, self.sampler.temperature
+        if isinstance(method, Beams) and self.is_of_several:
+            return f"{method.count} beams"
         if temperature == 0:
             return "greedy"
-        if self.particles > 1:
-            chosen = "the vote of the valid ones" if self.choose == "vote" else "one of the valid ones"
-            return f"{self.particles} particles, {chosen}, at temperature {temperature:g}"
-        what = "one sample" if self.samples == 1 else f"{self.samples} samples, the {_CHOSEN[self.choose]}"
-        return f"{what}, at temperature {temperature:g}"
+        if not self.is_of_several:
+            return f"one sample, at temperature {temperature:g}"
+        names = {Samples: ("samples", "the likeliest that is valid"), Particles: ("particles", "one of the valid ones")}
+        name, chosen = names[type(method)]
+        chosen = "the vote of the valid ones" if self.is_vote else chosen
+        return f"{method.count} {name}, {chosen}, at temperature {temperature:g}"
 
     @property
     def is_of_several(self) -> bool:
         """Whether there is more than one candidate for an answer."""
-        return max(self._numbers.values()) > 1
+        return self.method.count > 1
 
     @property
     def is_sampled_often(self) -> bool:
         """Whether there are several candidates that are samples, of which most may agree."""
-        return max(self.samples, self.particles) > 1
+        return self.is_of_several and not isinstance(self.method, Beams)
 
     @property
-    def _numbers(self) -> dict[str, int]:
-        return {"beams": self.beams, "samples": self.samples, "particles": self.particles}
+    def is_vote(self) -> bool:
+        """Whether the answer has for each field the value that most candidates have."""
+        return not isinstance(self.method, Beams) and self.method.vote
+
+    @property
+    def samples(self) -> int:
+        """How many texts are sampled for an answer, each for itself."""
+        return self.method.count if isinstance(self.method, Samples) else 1
 
     @property
     def for_retries(self) -> "Search":
@@ -130,9 +174,9 @@ class Search:
 
         Candidates do not depend on the batch, and with more samples there are the same as with fewer, and others.
         """
-        together = max(self.beams, self.particles)
-        if together > 1:
-            return self._searched(model, requests, max(batch_size // together, 1), batch_tokens, jump_forward)
+        if self.is_of_several and not isinstance(self.method, Samples):
+            size = max(batch_size // self.method.count, 1)
+            return self._searched(model, requests, size, batch_tokens, jump_forward)
         asked = requests
         if self.samples > 1:
             asked = [one for request in requests for one in repeated(request, self.samples)]
@@ -180,14 +224,15 @@ class Search:
 
     def _found(self, model: LanguageModel, requests: Sequence[Request], jump_forward: bool) -> list[list[Generation]]:
         """Return what beams or particles find for each of some requests."""
-        if self.beams > 1:
-            return beam_search(model, requests, beams=self.beams, jump_forward=jump_forward)
-        return sample_particles(model, requests, self.sampler, particles=self.particles, jump_forward=jump_forward)
+        count = self.method.count
+        if isinstance(self.method, Beams):
+            return beam_search(model, requests, beams=count, jump_forward=jump_forward)
+        return sample_particles(model, requests, self.sampler, particles=count, jump_forward=jump_forward)
 
     def _most_tokens(self, request: Request) -> int:
         """Return how many tokens the texts of a request may have together, prompts included."""
         thinking = 0 if request.thinking is None else request.thinking.tokens_left
-        return max(self.beams, self.particles) * (len(request.prompt) + thinking + request.guide.tokens_left)
+        return self.method.count * (len(request.prompt) + thinking + request.guide.tokens_left)
 
 
 def by_likelihood(group: Sequence[Generation | StructuredError]) -> list[Generation] | StructuredError:

@@ -3,7 +3,7 @@
     StructuredError
     ├── SchemaError        a type or a schema keyword that cannot be enforced exactly
     │   ├── UnsatisfiableError   a part that allows no value
-    │   └── GrammarError         a grammar that cannot be read, or not be enforced exactly
+    │   └── GrammarError         a grammar that cannot be read or enforced exactly
     ├── PatternError       a regular expression that cannot be compiled
     ├── VocabularyError    a tokenizer whose tokens cannot be read as bytes, or cannot spell a type
     ├── PromptError        an empty text, or a prompt that does not fit in the model's context
@@ -15,17 +15,16 @@
     ├── MissingError       a document does not state fields that the type requires
     ├── GenerationError    validators of the type rejected every attempt
     ├── BatchError         some documents of a batch failed; holds the results of the others
-    └── OutputError        a file of results that cannot be written, read or gone on with
+    └── OutputError        a file of results that cannot be written, read or continued
 
     StructuredWarning
-    ├── PackagedModelWarning    no model was named; the packaged one answers
-    ├── OptionWarning           an option has no effect beside the others
+    ├── PackagedModelWarning    no model was named; the packaged model answers
+    ├── OptionWarning           an option has no effect, or not the intended one
     ├── BudgetWarning           max_tokens, or the context of the model, shortened answers
-    ├── RepetitionWarning       answers repeated themselves, and were led out of a string or a list
-    └── CacheWarning            a file of the cache is not what the library writes, and is ignored
+    ├── RepetitionWarning       answers repeated the same text, and the string or list was closed
+    └── CacheWarning            a damaged file of the cache is ignored
 
 Each message says what is wrong, where, and what to do. The facts are fields as well, so that a program can act on them.
-
 All of them can be pickled and copied; see `pickling.py`.
 """
 
@@ -96,11 +95,11 @@ class UnsatisfiableError(SchemaError):
 
 
 class GrammarError(SchemaError):
-    """A grammar that cannot be read, or not be enforced exactly.
+    """A grammar that cannot be read or enforced exactly.
 
     Attributes:
         problem: What is wrong.
-        place: The line and the column in the grammar, from 1; None where it is no single place.
+        place: The line and the column in the grammar, from 1; None where there is no single place.
         remedy: What to do.
     """
 
@@ -114,7 +113,7 @@ class GrammarError(SchemaError):
 
 
 def _line_of(text: str, place: tuple[int, int]) -> tuple[str, int]:
-    """Return the line of a place, and which of its characters that is."""
+    """Return the line of a place, and the index of its character."""
     lines = text.split("\n")
     line, column = place
     return lines[line - 1] if line <= len(lines) else "", column - 1
@@ -125,8 +124,8 @@ class PatternError(StructuredError):
 
     Attributes:
         problem: What is wrong.
-        pattern: The regular expression, or what is combined; "" if the error does not know it.
-        position: The character of it at which that is; None if it is all of it.
+        pattern: The regular expression, or the combination; "" if unknown.
+        position: The index of the character at fault; None for all of it.
         remedy: What to do.
     """
 
@@ -142,7 +141,7 @@ class PatternError(StructuredError):
 
 
 def _under_caret(text: str, position: int) -> str:
-    """Return some of a text around a position, on one line, with a caret below it."""
+    """Return the text around a position, on one line, with a caret below it."""
     first = max(position - 40, 0)
     before, after = (
         "".join(character if character.isprintable() else "·" for character in piece)
@@ -159,8 +158,7 @@ class PromptError(StructuredError):
     """A text that is empty, a prompt longer than the model's context, or a docstring that is not a template.
 
     Attributes:
-        id: The name of the document that this replaces, such as a row of a table without a text; "" if it replaces
-            none.
+        id: The name of a document without a text, such as a row of a table; "" for others.
     """
 
     def __init__(self, problem: str = "", *, id: str = "") -> None:  # noqa: A002  as in Document
@@ -177,18 +175,18 @@ class OutOfMemoryError(ModelError):
 
 
 class ServerError(ModelError):
-    """A server with a model that cannot be reached, that refused a request, or that answered something unreadable.
+    """A server that cannot be reached, refused a request, or gave an unreadable answer.
 
     Attributes:
         address: The address of the model, without a key.
-        status: The status of HTTP; None if there was no answer, or none that can be read.
+        status: The status of HTTP; None without a readable answer.
         is_passing: Whether the same request may succeed later.
         is_for_all: Whether every other request would fail likewise: the server cannot be reached, or refuses the key
             or the name of the model.
-        retry_after: The seconds after which the server asks to be asked again; None if it does not say.
+        retry_after: The seconds after which the server accepts another request; None if it names none.
     """
 
-    def __init__(  # noqa: PLR0913  what is known of it
+    def __init__(  # noqa: PLR0913  the facts
         self,
         problem: str,
         *,
@@ -238,14 +236,14 @@ class Attempt:
 
 
 def _attempt(text: str, error: Exception, notes: Sequence[str]) -> Attempt:
-    """Return an unpickled attempt. Pydantic's errors would have lost their notes."""
+    """Return an unpickled attempt, with the notes that Pydantic's errors lose."""
     for note in [] if getattr(error, "__notes__", ()) else notes:
         error.add_note(note)
     return Attempt(text, error)
 
 
 SHOWN_OF_ATTEMPT = 2_000
-"""Characters of a rejected answer, and of the reason, that a message shows: a server may write millions."""
+"""Characters of a rejected answer, and of the reason, in a message: a server may write millions."""
 
 
 class GenerationError(StructuredError):
@@ -272,12 +270,12 @@ class GenerationError(StructuredError):
 
 
 class NotStatedError(GenerationError):
-    """A document that does not state what an answer has to quote of it. It is raised before anything is generated.
+    """A document that does not state a value that an answer has to quote. It is raised before anything is generated.
 
     Attributes:
         attempts: None.
         document: The position of the document in the batch; None for a single text.
-        problem: What it does not state.
+        problem: The value that is missing.
         schema_path: The place of the value: a JSON Pointer into the JSON Schema.
     """
 
@@ -320,10 +318,10 @@ class IncompleteError(StructuredError):
     """A loop outside the library stopped in the middle of an answer.
 
     Attributes:
-        text: What there is of the answer.
+        text: The beginning of the answer.
         document: Its row in the batch.
-        tokens: How many tokens it has.
-        max_tokens: How many tokens the whole answer takes at most, without the end token.
+        tokens: The number of its tokens.
+        max_tokens: The maximum of tokens in the whole answer, without the end token.
     """
 
     def __init__(self, text: str, *, document: int, tokens: int, max_tokens: int) -> None:
@@ -352,22 +350,22 @@ class BatchError(StructuredError):
         self.errors = dict(errors)
         first = next(iter(self.errors.values()))
         failed, total = len(self.errors), len(self.results)
-        found = (
+        summary = (
             f"{failed} of {total} documents failed; see `errors`, and `results` for the others"
             if failed < total
             else (
                 f"All {total} documents failed; see `errors`" if total > 1 else "The only document failed; see `errors`"
             )
         )
-        super().__init__(f"{found}. The first: {first}")
+        super().__init__(f"{summary}. The first: {first}")
 
 
 class OutputError(StructuredError):
-    """A file of results that cannot be written, read or gone on with. Its content is kept.
+    """A file of results that cannot be written, read or continued. Its content is kept.
 
     Attributes:
         path: The file.
-        kept: How many whole records it has; None if they were not counted.
+        kept: The number of whole records in it; None if they were not counted.
     """
 
     def __init__(self, problem: str, *, path: str, kept: int | None = None) -> None:
@@ -377,12 +375,20 @@ class OutputError(StructuredError):
 
 
 def _one_line(error: Exception) -> str:
-    said = excerpt(" ".join(message(error).split()), SHOWN_OF_ATTEMPT)
-    return said if isinstance(error, ValueError) and said else f"{type(error).__name__}: {said}"
+    text = excerpt(" ".join(message(error).split()), SHOWN_OF_ATTEMPT)
+    return text if isinstance(error, ValueError) and text else f"{type(error).__name__}: {text}"
 
 
 class StructuredWarning(Portable, UserWarning):
-    """The base of every warning that the library gives."""
+    """The base of every warning that the library gives.
+
+    Attributes:
+        documents: The positions in the batch of the documents that it is about, if it is about any.
+    """
+
+    def __init__(self, message: str, *, documents: Sequence[int] = ()) -> None:
+        self.documents = tuple(documents)
+        super().__init__(message)
 
 
 class PackagedModelWarning(StructuredWarning):
@@ -390,32 +396,16 @@ class PackagedModelWarning(StructuredWarning):
 
 
 class OptionWarning(StructuredWarning):
-    """What was passed does not do what it seems to: `top_p` where nothing is sampled, the name of a file as a text."""
+    """An argument without its usual effect: `top_p` where nothing is sampled, the name of a file as a text."""
 
 
 class BudgetWarning(StructuredWarning):
-    """`max_tokens` or the model's context shortened some answers. They are valid, but may be incomplete.
-
-    Attributes:
-        documents: The positions of their documents in the batch.
-    """
-
-    def __init__(self, message: str, *, documents: Sequence[int] = ()) -> None:
-        self.documents = tuple(documents)
-        super().__init__(message)
+    """`max_tokens` or the model's context shortened some answers. They are valid, but may be incomplete."""
 
 
 class RepetitionWarning(StructuredWarning):
-    """Answers repeated the same text, and the string or the list was closed. They are valid, but may be incomplete.
-
-    Attributes:
-        documents: The positions of their documents in the batch.
-    """
-
-    def __init__(self, message: str, *, documents: Sequence[int] = ()) -> None:
-        self.documents = tuple(documents)
-        super().__init__(message)
+    """Answers repeated the same text, and the string or the list was closed. They are valid, but may be incomplete."""
 
 
 class CacheWarning(StructuredWarning):
-    """A file of the cache does not hold what the library writes. It is ignored, and its content computed again."""
+    """A file of the cache is damaged. It is ignored, and its content computed again."""

@@ -6,9 +6,11 @@ was rejected: it does not accept NumPy's numbers, and its messages name neither 
 """
 
 import inspect
+import os
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -25,53 +27,53 @@ MAX_COUNT = 2**31 - 1
 """The largest count, so that counts fit into the arrays of the compiled loops."""
 
 
-def whole(minimum: int, wanted: str = "") -> Check[int]:
+def whole(minimum: int, requirement: str = "") -> Check[int]:
     """Return a check for whole numbers, NumPy's included, that are not below a minimum."""
-    wanted = wanted or f"{minimum} or greater"
+    requirement = requirement or f"{minimum} or greater"
 
     def check(name: str, value: Any) -> int:
         if not isinstance(value, Integral) or isinstance(value, bool):
-            raise TypeError(f"{name} is {shown(value)}; it must be a whole number, {wanted}.")
-        found = int(value)
-        if found < minimum:
-            raise ValueError(f"{name} is {shown(found)}; it must be {wanted}.")
-        return found
+            raise TypeError(f"{name} is {shown(value)}; it must be a whole number, {requirement}.")
+        integer = int(value)
+        if integer < minimum:
+            raise ValueError(f"{name} is {shown(integer)}; it must be {requirement}.")
+        return integer
 
     return check
 
 
-def count(minimum: int, wanted: str = "") -> Check[int]:
+def count(minimum: int, requirement: str = "") -> Check[int]:
     """Return a check for counts."""
-    is_whole = whole(minimum, wanted)
+    to_whole = whole(minimum, requirement)
 
     def check(name: str, value: Any) -> int:
-        found = is_whole(name, value)
-        if found > MAX_COUNT:
-            raise ValueError(f"{name} is {shown(found)}; it must be {MAX_COUNT:,} at most.")
-        return found
+        integer = to_whole(name, value)
+        if integer > MAX_COUNT:
+            raise ValueError(f"{name} is {shown(integer)}; it must be {MAX_COUNT:,} at most.")
+        return integer
 
     return check
 
 
-def number(fits: Callable[[float], bool], wanted: str) -> Check[float]:
+def number(fits: Callable[[float], bool], requirement: str) -> Check[float]:
     """Return a check for numbers, NumPy's included, that satisfy a condition."""
 
     def check(name: str, value: Any) -> float:
         if not isinstance(value, Real) or isinstance(value, bool):
-            raise TypeError(f"{name} is {shown(value)}; it must be a number, {wanted}.")
+            raise TypeError(f"{name} is {shown(value)}; it must be a number, {requirement}.")
         try:
-            found = float(value)
+            converted = float(value)
         except OverflowError:
-            found = float("inf")
-        if not fits(found):
-            raise ValueError(f"{name} is {shown(value)}; it must be {wanted}.")
-        return found
+            converted = float("inf")
+        if not fits(converted):
+            raise ValueError(f"{name} is {shown(value)}; it must be {requirement}.")
+        return converted
 
     return check
 
 
 def flag(name: str, value: Any) -> bool:
-    """Return True or False; no other value counts as one of them."""
+    """Return True or False; other values are a TypeError."""
     if not isinstance(value, bool | np.bool_):
         raise TypeError(f"{name} is {shown(value)}; it must be True or False.")
     return bool(value)
@@ -86,13 +88,13 @@ def text(name: str, value: Any) -> str:
 
 def one_of(names: Sequence[str]) -> Check[Any]:
     """Return a check for one of some names."""
-    wanted = f"it must be one of {', '.join(map(repr, names))}."
+    requirement = f"it must be one of {', '.join(map(repr, names))}."
 
     def check(name: str, value: Any) -> str:
         if not isinstance(value, str):
-            raise TypeError(f"{name} is {shown(value)}; {wanted}")
+            raise TypeError(f"{name} is {shown(value)}; {requirement}")
         if value not in names:
-            raise ValueError(f"{name} is {shown(value)}; {wanted}{nearest(value, names)}")
+            raise ValueError(f"{name} is {shown(value)}; {requirement}{nearest(value, names)}")
         return value
 
     return check
@@ -118,7 +120,7 @@ def function(name: str, value: Any) -> Any:
 
 def pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
     """Return pairs of a document and its answer."""
-    found = []
+    checked_pairs = []
     for position, pair in enumerate(_items(name, value, "it must be a list of pairs, [(document, answer), ...].")):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise TypeError(
@@ -126,8 +128,8 @@ def pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
                 f"{name}=[(document, answer), ...]."
             )
         document, answer = pair
-        found.append((text(f"The document of {name}[{position}]", document), answer))
-    return tuple(found)
+        checked_pairs.append((text(f"The document of {name}[{position}]", document), answer))
+    return tuple(checked_pairs)
 
 
 def paths(name: str, value: Any) -> Literal[True] | list[str]:
@@ -140,43 +142,37 @@ def fields(name: str, value: Any) -> list[str]:
     return _paths(name, value, "a list of paths such as ['number']")
 
 
-def _paths(name: str, value: Any, wanted: str) -> list[str]:
+def _paths(name: str, value: Any, requirement: str) -> list[str]:
     if isinstance(value, str):
         raise TypeError(f"{name} is one str, {shown(value)}. Pass a list: [{shown(value)}].")
-    items = _items(name, value, f"it must be {wanted}. Leave it out for none.")
+    items = _items(name, value, f"it must be {requirement}. Leave it out for none.")
     return [text(f"{name}[{position}]", path) for position, path in enumerate(items)]
 
 
-def _items(name: str, value: Any, wanted: str) -> list[Any]:
+def _items(name: str, value: Any, requirement: str) -> list[Any]:
     """Return the items of an iterable that is neither text nor a mapping."""
     try:
         items = None if isinstance(value, str | bytes | Mapping) else list(value)
     except Exception:  # noqa: BLE001  an array without dimensions has an iterator that raises
         items = None
     if items is None:
-        raise TypeError(f"{name} is {shown(value)}; {wanted}")
+        raise TypeError(f"{name} is {shown(value)}; {requirement}")
     return items
-
-
-class _Nowhere:
-    """A file that discards what is written."""
-
-    def write(self, data: bytes) -> int:
-        return len(data)
 
 
 _TO_PICKLE = {
     **dict.fromkeys(("model", "source"), "Pass the name or the folder of the model"),
     "parser": "Pass on a function that makes it",
 }
-"""By the name of an argument, what to do where it cannot be pickled."""
+"""Remedies for arguments that cannot be pickled, by their names."""
 
 
-def check_picklable(owner: str, given: Mapping[str, Any]) -> None:
+def check_picklable(owner: str, arguments: Mapping[str, Any]) -> None:
     """Raise PicklingError for the first argument that cannot be pickled."""
-    for name, value in given.items():
+    for name, value in arguments.items():
         try:
-            pickle.Pickler(_Nowhere(), pickle.HIGHEST_PROTOCOL).dump(value)
+            with Path(os.devnull).open("wb") as stream:
+                pickle.dump(value, stream, pickle.HIGHEST_PROTOCOL)
         except Exception as error:
             remedy = _TO_PICKLE.get(name, "Define it at the top of a module")
             raise pickle.PicklingError(
@@ -197,22 +193,22 @@ def or_none(check: Check[V]) -> Check[V | None]:
 
 def checked(
     checks: Mapping[str, Check[Any]],
-    given: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     elsewhere: Mapping[str, str] = MappingProxyType({}),
     beside: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return arguments as the library keeps them. Raises TypeError also for unknown names.
 
-    `elsewhere` says of names that are no options here what to write, `beside` names what the call takes besides.
+    `elsewhere` has a hint for each name that is no option here, `beside` the other parameters of the call.
     """
-    unknown = sorted(given.keys() - checks.keys())
+    unknown = sorted(arguments.keys() - checks.keys())
     if unknown:
         options = [*checks, *beside]
-        known = [*options, *elsewhere]
-        hints = [f" {elsewhere[name]}" if name in elsewhere else nearest(name, known) for name in unknown]
-        said = "".join(dict.fromkeys(hints))
-        raise TypeError(f"Unknown option {', '.join(unknown)}.{said} The options are {', '.join(options)}.")
-    return {name: checks[name](name, value) for name, value in given.items()}
+        names = [*options, *elsewhere]
+        hints = [f" {elsewhere[name]}" if name in elsewhere else nearest(name, names) for name in unknown]
+        hint = "".join(dict.fromkeys(hints))
+        raise TypeError(f"Unknown option {', '.join(unknown)}.{hint} The options are {', '.join(options)}.")
+    return {name: checks[name](name, value) for name, value in arguments.items()}
 
 
 def check_fields(value: object, checks: Mapping[str, Check[Any]]) -> None:
@@ -224,14 +220,14 @@ def check_fields(value: object, checks: Mapping[str, Check[Any]]) -> None:
 def check_takes(name: str, function: Callable[..., Any], names: Iterable[str]) -> None:
     """Check that a function can be called with arguments of some names, where its signature can be read.
 
-    What Pydantic makes is not checked, since its validators may take other names. Raises TypeError.
+    Functions that Pydantic made are not checked, since its validators may take other names. Raises TypeError.
     """
     names = list(names)
     if hasattr(function, "__pydantic_validator__"):
         return
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # much that is written in C, such as dict
+    except (TypeError, ValueError):  # many functions in C, such as dict
         return
     try:
         signature.bind(**dict.fromkeys(names))

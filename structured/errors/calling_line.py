@@ -23,16 +23,16 @@ class Line(NamedTuple):
 
 
 _SKIPPED = {"structured", "asyncio", "functools", "typing"}
-"""Modules on the stack between the user and a warning; typing is there for `Extractor[Person](…)`, functools for
-cached properties."""
+"""Modules on the stack between the user and a warning; `Extractor[Person](…)` runs through typing, cached properties
+through functools."""
 
 _awaiting: ContextVar[Line | None] = ContextVar("_awaiting", default=None)
 _is_silent: ContextVar[bool] = ContextVar("_is_silent", default=False)
 
 
 def calling_line() -> Line:
-    """Return the line of the user's program that called the library; the outermost line if there is none."""
-    frame = sys._getframe(1)  # noqa: SLF001  what warnings do as well
+    """Return the line of the user's program that called the library, or the outermost line."""
+    frame = sys._getframe(1)  # noqa: SLF001  as warnings does
     while frame.f_back is not None and _module(frame).partition(".")[0] in _SKIPPED:
         frame = frame.f_back
     registry = frame.f_globals.setdefault("__warningregistry__", {})
@@ -45,7 +45,7 @@ def _module(frame: FrameType) -> str:
 
 @contextmanager
 def warnings_at(line: Line) -> Iterator[None]:
-    """Let warnings point to a line for the duration of a block, also from another thread."""
+    """Point warnings to a line for the duration of a block, also from other threads."""
     token = _awaiting.set(line)
     try:
         yield
@@ -55,7 +55,7 @@ def warnings_at(line: Line) -> Iterator[None]:
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
-    """Give no warning for the duration of a block, whose caller reports otherwise what the warnings would say."""
+    """Suppress warnings for the duration of a block, whose caller reports their facts otherwise."""
     token = _is_silent.set(True)
     try:
         yield
@@ -72,7 +72,7 @@ def warn(warning: StructuredWarning) -> None:
 
 
 async def in_thread(run: Callable[[], T]) -> T:
-    """Return what a function returns that is run in a thread; its warnings point to what awaits it."""
+    """Run a function in a thread; its warnings point to the line that awaits it."""
     import asyncio
 
     with warnings_at(calling_line()):

@@ -1,8 +1,8 @@
 """Exceptions that can be pickled and copied.
 
-They keep message, fields and notes; causes and tracebacks stay behind, as with every exception of Python. A field may
-hold what cannot be pickled, such as an error that a validator raised. The pickled form then has a stand-in in its
-place, for one that raises when it is read makes a `multiprocessing.Pool` wait for ever.
+They keep message, fields and notes, but not causes and tracebacks, like every exception of Python. A field may be a
+value that cannot be pickled, such as an error that a validator raised. A stand-in replaces it in the pickled form: an
+exception that fails to unpickle makes a `multiprocessing.Pool` wait for ever.
 """
 
 import copy
@@ -22,7 +22,7 @@ class Portable(BaseException):
         return _bare, (type(self), self.args), picklable(vars(self))
 
     def __str__(self) -> str:
-        """Return the message; a lone surrogate in it, which cannot be printed, as its escape."""
+        """Return the message, with lone surrogates, which cannot be printed, escaped."""
         return super().__str__().encode(errors="backslashreplace").decode()
 
     def __copy__(self) -> Self:
@@ -56,7 +56,7 @@ class StandIn:
 
 
 def _bare(kind: type[E], args: tuple[Any, ...]) -> E:
-    """Return an exception with its arguments, without running its own code."""
+    """Return an exception with its arguments, without running `__init__`."""
     return kind.__new__(kind, *args)
 
 
@@ -69,11 +69,11 @@ def picklable(value: Any) -> Any:
     if type(value) is dict:
         return {key: picklable(member) for key, member in value.items()}
     try:
-        same = pickle.loads(pickle.dumps(value))  # noqa: S301  what was written here
-        returns = type(same) is type(value) and (not isinstance(value, Exception) or str(same) == str(value))
+        twin = pickle.loads(pickle.dumps(value))  # noqa: S301  pickled on this line
+        survives = type(twin) is type(value) and (not isinstance(value, Exception) or str(twin) == str(value))
     except Exception:  # noqa: BLE001  the value's own code may raise anything
-        returns = False
-    if returns:
+        survives = False
+    if survives:
         return value
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     return StandInError(message(value), kind) if isinstance(value, Exception) else StandIn(kind, _shown(value))

@@ -1,8 +1,8 @@
-"""Recursion of any depth, from any caller: where little of the stack is left, a call continues on a stack of its own.
+"""Recursion of any depth: where little of the stack is left, a call continues on a new stack.
 
 Users decide how deep schemas are, and how deep in their own calls they call the library. Python limits the calls of a
-thread to some 1,000. Raising that limit was rejected, since it is one for all threads of a program; so was rewriting a
-dozen walks without recursion.
+thread to some 1,000. Rejected: raising that limit, which all threads of a program share; and rewriting a dozen walks
+without recursion.
 """
 
 import sys
@@ -25,7 +25,7 @@ _BETWEEN_LOOKS = 8
 class _Calls(threading.local):
     """The calls of `deep` functions on the stack of a thread.
 
-    `inside` is the number of nested calls. `abandoned` is set when the caller of a stack that was started here has been
+    `inside` is the number of nested calls. `abandoned` is set when the caller that waits for a new stack has been
     interrupted.
     """
 
@@ -37,7 +37,7 @@ _calls = _Calls()
 
 
 def deep(function: Callable[P, T]) -> Callable[P, T]:
-    """Let a function recurse to any depth, if at most some thirty frames lie between two of its calls."""
+    """Let a function recurse to any depth, with at most some thirty frames between two of its calls."""
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> T:
@@ -56,7 +56,7 @@ def deep(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def with_room(function: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-    """Call a function of another library, whose depth is known beforehand, on a stack with enough room."""
+    """Call a function of another library, whose depth is bounded, on a stack with enough room."""
     return _on_new_stack(function, *args, **options) if _is_high() else function(*args, **options)
 
 
@@ -70,7 +70,7 @@ def _is_high() -> bool:
 
 
 def _on_new_stack(function: Callable[P, T], *args: P.args, **options: P.kwargs) -> T:
-    """Return what a function returns, or raise what it raises, in a thread; wait for it."""
+    """Call a function in a thread, and wait for its result or its error."""
     returned: list[T] = []
     raised: list[BaseException] = []
     abandoned = _calls.abandoned or threading.Event()
@@ -79,14 +79,14 @@ def _on_new_stack(function: Callable[P, T], *args: P.args, **options: P.kwargs) 
         _calls.abandoned = abandoned
         try:
             returned.append(function(*args, **options))
-        except BaseException as error:  # noqa: BLE001  it is raised again where the caller waits
+        except BaseException as error:  # noqa: BLE001  raised again for the caller
             raised.append(error)
 
     thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)
     try:
         thread.start()
         thread.join()
-    except BaseException:  # Ctrl-C, or a time-out of the caller's
+    except BaseException:  # Ctrl-C, or a time-out of the caller
         abandoned.set()
         raise
     if raised:

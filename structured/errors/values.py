@@ -21,7 +21,7 @@ def described(value: object) -> str:
 
 
 def _written(value: object) -> str:
-    """Return the repr of a value, shortened; an empty text if there is none."""
+    """Return the repr of a value, shortened; "" if it fails."""
     try:
         return " ".join(_SHORT.repr(value).split())
     except Exception:  # noqa: BLE001  the value's own code, or an integer of too many digits
@@ -29,7 +29,7 @@ def _written(value: object) -> str:
 
 
 def excerpt(text: str, longest: int) -> str:
-    """Return the beginning of a text, line by line and printable; of a text that is cut, the length as well."""
+    """Return the beginning of a text, line by line and printable, with the length of a text that is cut."""
     lines = "\n".join(map(printable, text[:longest].split("\n")))
     return lines if len(text) <= longest else f"{lines}… ({counted(len(text), 'character')})"
 
@@ -40,12 +40,12 @@ def counted(number: int, noun: str) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return a text with the characters escaped that no terminal shows, or that command it: `\n`, `\x1b`."""
-    return "".join(one if one.isprintable() else one.encode("unicode_escape").decode() for one in text)
+    r"""Return a text with escapes for characters that a terminal does not show, or obeys: `\n`, `\x1b`."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 def message(error: BaseException) -> str:
-    """Return what an exception says; an empty text if its own code fails."""
+    """Return the message of an exception; "" if its own code fails."""
     try:
         return str(error)
     except Exception:  # noqa: BLE001  the exception's own code
@@ -53,16 +53,16 @@ def message(error: BaseException) -> str:
 
 
 def message_in_one_line(error: BaseException) -> str:
-    """Return what an exception says, on one line and without a full stop; of Pydantic's, each fault with its place."""
+    """Return the message of an exception, on one line without a full stop; Pydantic's with the place of each fault."""
     if isinstance(error, ValidationError):
         faults = error.errors(include_url=False, include_context=False, include_input=False)
-        told = "; ".join(": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"]))) for one in faults)
+        text = "; ".join(": ".join(filter(None, (".".join(map(str, fault["loc"])), fault["msg"]))) for fault in faults)
     else:
-        told = message(error)
-    return " ".join(told.split()).removesuffix(".")
+        text = message(error)
+    return " ".join(text.split()).removesuffix(".")
 
 
 def nearest(name: object, names: Iterable[str]) -> str:
-    """Return a question whether one of some names was meant, after a blank; an empty text if none is similar."""
+    """Return a question for the most similar of some names, after a blank; "" if none is similar."""
     near = get_close_matches(str(name)[:80].lower(), list(names), n=1)
     return f" Did you mean {near[0]!r}?" if near else ""

@@ -8,6 +8,7 @@ from structured.decoding.requests import Generation
 from structured.errors import Attempt, ModelError, StructuredError
 from structured.errors.values import message
 from structured.extraction.documents.document import DocumentLike, id_of
+from structured.extraction.event_listeners import Listeners
 from structured.extraction.events import (
     AnswerRejected,
     AttemptWritten,
@@ -20,7 +21,6 @@ from structured.extraction.events import (
     Listener,
 )
 from structured.extraction.incomplete import Incomplete, of_all
-from structured.extraction.listeners import Listeners
 from structured.extraction.long_documents import LongDocument
 from structured.extraction.task import Item, Task
 from structured.output_types.paths import steps_to_path

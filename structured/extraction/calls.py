@@ -3,16 +3,15 @@
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any, Literal, TypeVar, Unpack, get_origin, overload
 
-from structured.errors import StructuredError
 from structured.errors.calling_line import in_thread
 from structured.errors.values import counted, shown
-from structured.extraction.conversation import TextOrChat
 from structured.extraction.documents.document import AsyncDocuments, DocumentLike, Documents, each_document
 from structured.extraction.extractor import Extractor, in_thread_of, results_of
-from structured.extraction.idle_options import warn_of_types
 from structured.extraction.options import Errors, Options, check_errors, check_progress, checked_options
+from structured.extraction.prompts import TextOrChat
 from structured.extraction.run import Run
 from structured.extraction.task import Task
+from structured.extraction.unused_options import warn_of_types
 from structured.models import find_model
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import OutputType
@@ -66,15 +65,6 @@ def extract_batch(
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[T]: ...
-@overload
-def extract_batch(
-    output_type: type[T] | OutputType[T],
-    documents: Documents,
-    *,
-    errors: Literal["return"],
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[T | StructuredError]: ...
 @overload
 def extract_batch(
     output_type: object,
@@ -186,15 +176,6 @@ async def aextract_batch(
     progress: bool | None = ...,
     **options: Unpack[Options],
 ) -> list[T]: ...
-@overload
-async def aextract_batch(
-    output_type: type[T] | OutputType[T],
-    documents: AsyncDocuments,
-    *,
-    errors: Literal["return"],
-    progress: bool | None = ...,
-    **options: Unpack[Options],
-) -> list[T | StructuredError]: ...
 @overload
 async def aextract_batch(
     output_type: object,

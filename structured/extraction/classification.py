@@ -18,14 +18,15 @@ from structured.decoding.device_masks import to_host
 from structured.decoding.sampling import log_softmax
 from structured.errors import Attempt, GenerationError, ModelError, PromptError, SchemaError
 from structured.errors.values import shown
-from structured.extraction.conversation import TextOrChat
 from structured.extraction.extractor import Extractor
 from structured.extraction.guided_task import GuidedItem, GuidedTask
 from structured.extraction.options import Options, checked_options
+from structured.extraction.prompts import TextOrChat
 from structured.extraction.task import Given
-from structured.models import LanguageModel, calls
+from structured.models import LanguageModel
+from structured.models import checked_calls as calls
 from structured.output_types.output_type import OutputType
-from structured.results.answers import read_answer
+from structured.results.result import read_answer
 
 T = TypeVar("T")
 

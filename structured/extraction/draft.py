@@ -9,6 +9,7 @@ from typing import Any, NoReturn, Self, TypeVar, Unpack, overload
 
 from structured.decoding.compiled_types import compile_type, load_grammars
 from structured.decoding.generate import generate
+from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation, Request
 from structured.decoding.token_healing import Healed, begun_index, heal
 from structured.errors import Attempt, BudgetWarning, GenerationError, PromptError
@@ -20,20 +21,19 @@ from structured.extraction.options import (
     RETRIES,
     Options,
     checked_options,
-    repetition_of,
     search_of,
 )
 from structured.extraction.prompts import check_characters
 from structured.index.compilation import save_learned
 from structured.index.guide import Guide
 from structured.index.index import Index
-from structured.models import calls, load_model
-from structured.models.growing import GrowingText
+from structured.models import checked_calls as calls
+from structured.models import load_model
+from structured.models.incremental_text import IncrementalText
 from structured.models.protocol import Messages
 from structured.output_types.combining.parts import part_of
-from structured.output_types.interface import check_interface
-from structured.output_types.output_type import OutputType
-from structured.results.answers import read_answer
+from structured.output_types.output_type import OutputType, check_interface
+from structured.results.result import read_answer
 
 T = TypeVar("T")
 
@@ -62,8 +62,8 @@ class Draft:
             text: How it begins. Or the messages of a chat, for a model with a chat template: the draft is then the
                 answer to them, which is still empty.
             options: Those of `Options` that say how one text is written: `model`, `temperature`, `top_k`, `top_p`,
-                `min_p`, `seed`, `stop_repetition`, `repetition_penalty`, `no_repeat_ngram_size`, `jump_forward`,
-                `max_tokens` (of each answer), `retries`, `cache`. The others are refused.
+                `min_p`, `seed`, `repetition`, `jump_forward`, `max_tokens` (of each answer), `retries`, `cache`. The
+                others are refused.
 
         Raises:
             TypeError: An option is unknown or of the wrong kind, or belongs to documents.
@@ -73,7 +73,7 @@ class Draft:
         """
         self._options = checked_options(options, "draft")
         self._search = search_of(self._options)
-        self._model = GrowingText(load_model(self._options.get("model")))
+        self._model = IncrementalText(load_model(self._options.get("model")))
         self._messages = None if isinstance(text, str) else text
         self._text = ""
         self._tokens: list[int] = []
@@ -206,13 +206,13 @@ class Draft:
         jump_forward = self._options.get("jump_forward", True)
         for attempt in range(self._options.get("retries", RETRIES) + 1):
             sampler = (self._search.for_retries if attempt else self._search).sampler
-            generator, repetition = sampler.generator(position, attempt), repetition_of(self._options)
+            generator = sampler.generator(position, attempt)
             request = Request(
                 healed.prompt,
                 guide.copy(),
                 generator,
                 begun=len(healed.begun),
-                repetition=repetition,
+                repetition=self._options.get("repetition") or Repetition(),
                 taken_back=healed.taken_back,
             )
             (generation,) = generate(self._model, [request], sampler, batch_size=1, jump_forward=jump_forward)

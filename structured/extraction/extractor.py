@@ -8,13 +8,13 @@ from contextvars import copy_context
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack, overload
 
 from structured.decoding.compiled_types import load_grammars
+from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation
 from structured.errors import PromptError, SchemaError, StructuredError
 from structured.errors.arguments import check_picklable
 from structured.errors.calling_line import calling_line, warnings_at
 from structured.errors.values import described, message_in_one_line, shown
 from structured.extraction.batch_state import BatchState
-from structured.extraction.conversation import Conversation, TextOrChat
 from structured.extraction.documents.document import (
     AsyncDocuments,
     DocumentLike,
@@ -23,7 +23,6 @@ from structured.extraction.documents.document import (
     each_document,
 )
 from structured.extraction.guided_task import GuidedTask
-from structured.extraction.idle_options import warn_of_stream, warn_of_types
 from structured.extraction.options import (
     MAX_TOKENS,
     Errors,
@@ -31,17 +30,17 @@ from structured.extraction.options import (
     check_errors,
     check_progress,
     checked_options,
-    layout_of,
-    repetition_of,
 )
+from structured.extraction.prompts import Conversation, TextOrChat
 from structured.extraction.run import Run
 from structured.extraction.stream import Stream
 from structured.extraction.task import Task
+from structured.extraction.unused_options import warn_of_stream, warn_of_types
 from structured.models import LanguageModel, Model, find_model
 from structured.output_types.html import card, table, verbatim
-from structured.output_types.interface import check_interface, description_of
+from structured.output_types.json_output import DEFAULT_LAYOUT
 from structured.output_types.keys import check_merge_by
-from structured.output_types.output_type import OutputType
+from structured.output_types.output_type import OutputType, check_interface, description_of
 from structured.output_types.resolve import resolve_type
 from structured.results.result import Provenance, Result
 
@@ -74,12 +73,12 @@ class Extractor(Generic[T]):
         options = checked_options(options)
         self._given = (output_type, options)
         missing, grounded = options.get("allow_missing"), options.get("grounded")
-        wanted = resolve_type(output_type, missing, layout_of(options), grounded=grounded)
+        wanted = resolve_type(output_type, missing, options.get("layout", DEFAULT_LAYOUT), grounded=grounded)
         self.run = Run.of(options)
         if options.get("cache", True):
             load_grammars(wanted)
         check_interface(wanted)  # before a model is loaded
-        check_merge_by(wanted, options.get("merge_by", ()))
+        check_merge_by(wanted, self.run.chunking.merge_by)
         examples = [
             (document, _written(wanted, value, f"examples[{position}]"))
             for position, (document, value) in enumerate(options.get("examples", ()))
@@ -95,7 +94,7 @@ class Extractor(Generic[T]):
             options.get("thinking"),
             options.get("max_tokens", MAX_TOKENS),
             self.run.cache,
-            repetition_of(options),
+            options.get("repetition") or Repetition(),
             options.get("system"),
             options=options,
         )
@@ -264,7 +263,7 @@ class Extractor(Generic[T]):
     def stream(self, text: TextOrChat) -> Stream[T]:
         """Return the answer to a text or messages as a `Stream`. Raises PromptError, BudgetError."""
         if self.run.search.is_of_several:
-            raise ValueError("An answer can be streamed if it is the only one. Leave out beams, samples and particles.")
+            raise ValueError("An answer can be streamed if it is the only one. Leave out search.")
         task, run = self._weighed, self.run.once
         warn_of_types([task])
         warn_of_stream(task.options)

@@ -7,22 +7,23 @@ from typing import Self
 
 from structured.automata import Automaton
 from structured.automata.byte_automaton import accepts_text
-from structured.decoding.beginnings import common_beginning
 from structured.decoding.compiled_types import compiled_type
 from structured.decoding.generate import stream
 from structured.decoding.reasoning import thinking_index
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
+from structured.decoding.shared_prefix import common_beginning
 from structured.decoding.strategy import Search
 from structured.decoding.token_healing import Healed, begun_index, heal
 from structured.errors import PromptError
-from structured.extraction.conversation import Conversation
 from structured.extraction.options import Options
+from structured.extraction.prompts import Conversation
 from structured.extraction.task import Given, Item, Task
 from structured.index.compilation import RenewedIndex
 from structured.index.guide import Guide
 from structured.index.index import Index
-from structured.models import LanguageModel, calls
+from structured.models import LanguageModel
+from structured.models import checked_calls as calls
 from structured.results.attribution import Kept
 
 

@@ -9,13 +9,13 @@ from structured.extraction.long_documents import LongDocument
 from structured.extraction.task import Item, Task
 from structured.models import LanguageModel
 
-SHORTENED = "Raise max_tokens, or set chunk_tokens, and the text is read in parts."
+SHORTENED = "Raise max_tokens, or set chunking=Chunking(tokens=…), and the text is read in parts."
 """What to do about an answer that max_tokens shortened."""
 
 SHORTENED_BY_SERVER = "Raise max_tokens, or split the text."
 """The same for a model behind a server."""
 
-ALLOWED = "Describe what the answer is to hold, or allow repetition with stop_repetition=False."
+ALLOWED = "Describe what the answer is to hold, or allow repetition with repetition=Repetition(stop=False)."
 """What to do about an answer that repeated itself, beside limiting it."""
 
 MAX_NAMED = 10

@@ -5,21 +5,18 @@ the tokens of a chunk. A chunk whose answer had to be shortened is split again, 
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 from structured.errors import Attempt, NotStatedError, PromptError
-from structured.extraction.documents.chunks import Chunk, Count, chunks
+from structured.extraction.documents.chunks import Chunk, Chunking, Count, chunks
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.guided_task import GuidedTask
-from structured.extraction.options import Options
 from structured.extraction.task import Answer, Given, Item, Part, Task
-from structured.models import calls
-from structured.output_types.keys import keys
-from structured.output_types.shapes import shapes
+from structured.models import checked_calls as calls
+from structured.output_types.keys import keys, shapes
 from structured.results.evidence import Evidence
-from structured.results.merging import Merged, PartAnswer, Prefer, merge
+from structured.results.merging import Merged, PartAnswer, merge
 from structured.results.result import Usage
 
 ANSWER_SHARE = 4
@@ -35,35 +32,15 @@ MAX_LETTERS = 32
 """Characters for each token that fits, above which a text is too long in any case, and not tokenised to see it."""
 
 
-SPLITTING = ("chunk_tokens", "passes", "merge_by", "prefer")
-"""The options about long documents."""
-
-
-@dataclass(frozen=True, slots=True)
-class Splitting:
-    """How long documents are split and merged; see `Options`."""
-
-    chunk_tokens: int | None = None
-    passes: int = 1
-    merge_by: Sequence[str] = ()
-    prefer: Prefer = "confident"
-
-    @classmethod
-    def of(cls, options: Options) -> Self:
-        """Return how options want it."""
-        given: Mapping[str, Any] = options
-        return cls(**{name: given[name] for name in SPLITTING if given.get(name) is not None})
-
-
 def prepare(
-    task: Task, position: int, document: DocumentLike, splitting: Splitting, *, named: str | None = None
+    task: Task, position: int, document: DocumentLike, chunking: Chunking, *, named: str | None = None
 ) -> "Item | LongDocument":
     """Return a document, prepared: as it is, or in chunks if it is too long. Raises PromptError or BudgetError."""
     given = Given.read(position, document, named)
     if not isinstance(task, GuidedTask) or task.output_type.root is None or given.conversation.earlier:
         return task.prepared(given)
     room = _room(task, given)
-    limits = [] if splitting.chunk_tokens is None else [splitting.chunk_tokens]
+    limits = [] if chunking.tokens is None else [chunking.tokens]
     if room is not None:
         limits.append(room - min(task.max_tokens, room // ANSWER_SHARE))
     text = given.conversation.text
@@ -72,11 +49,11 @@ def prepare(
     count = _TokenCount(task)
     fits = len(text.encode()) <= min(limits)  # a token has a byte or more
     fits = fits or (len(text) <= MAX_LETTERS * min(limits) and count(text) <= min(limits))
-    if fits and splitting.chunk_tokens is None:
+    if fits and chunking.tokens is None:
         return task.prepared(given)
     whole = room if room is not None else CHUNK_SHARE * task.max_tokens
-    tokens = splitting.chunk_tokens or max(min(task.max_tokens, whole // CHUNK_SHARE), 1)
-    return LongDocument(task, given, splitting, count, tokens)
+    tokens = chunking.tokens or max(min(task.max_tokens, whole // CHUNK_SHARE), 1)
+    return LongDocument(task, given, chunking, count, tokens)
 
 
 def _room(task: GuidedTask, given: Given) -> int | None:
@@ -113,7 +90,7 @@ class LongDocument:
 
     task: GuidedTask
     given: Given
-    splitting: Splitting
+    chunking: Chunking
     count: Count
     chunk_tokens: int
     is_over: bool = False
@@ -195,7 +172,7 @@ class LongDocument:
         before, merged = self._merged, self._merge()
         has_new = before is None or len(merged.evidence) > len(before.evidence)
         self._merged = merged
-        if has_new and len(self._answers) > 1 and self._passes < self.splitting.passes:
+        if has_new and len(self._answers) > 1 and self._passes < self.chunking.passes:
             self._begin_pass()
             return None
         return merged
@@ -208,7 +185,7 @@ class LongDocument:
 
     def _begin_pass(self) -> None:
         """Let the chunks of a pass wait; those of each pass are smaller, down to a half, and so have other joints."""
-        share = 1 - self._passes / self.splitting.passes / 2
+        share = 1 - self._passes / self.chunking.passes / 2
         self._passes += 1
         self._waiting.extend(chunks(self.document, self.count, max(round(share * self.chunk_tokens), 1)))
 
@@ -232,8 +209,8 @@ class LongDocument:
         ordered = sorted(self._answers, key=lambda one: (one.number, one.answer.start))
         return merge(
             [one.answer for one in ordered],
-            prefer=self.splitting.prefer,
-            key_of=keys(root, self.splitting.merge_by),
+            prefer=self.chunking.prefer,
+            key_of=keys(root, self.chunking.merge_by),
             shape_of=shapes(root),
         )
 

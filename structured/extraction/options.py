@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any, Literal, Optional, TypedDict, cast, get_args
 
 from structured.decoding.reasoning import Thinking
-from structured.decoding.repetition import REPETITION, Repetition
+from structured.decoding.repetition import Repetition
 from structured.decoding.sampling import SAMPLING, Sampler
-from structured.decoding.strategy import SEARCH, Choose, Search
+from structured.decoding.strategy import Beams, Particles, Samples, Search, SearchMethod
 from structured.errors.arguments import (
     anything,
     checked,
     count,
-    fields,
     flag,
     function,
     instance,
@@ -25,15 +24,13 @@ from structured.errors.arguments import (
     text,
 )
 from structured.errors.values import message, shown
+from structured.extraction.documents.chunks import Chunking
 from structured.extraction.events import Listener
-from structured.json_schema.document.location import Optionals
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.models import ModelSource
 from structured.output_types.grounded.marks import Ground
 from structured.output_types.json_output import JsonLayout
-from structured.output_types.optional_fields import Absent
+from structured.output_types.missing_fields import Missing
 from structured.results.calibration import Calibration
-from structured.results.merging import Prefer
 
 Errors = Literal["raise", "return", "skip"]
 """How to treat the documents that fail: raise a BatchError in the end, return their errors in place of values, or skip
@@ -74,39 +71,23 @@ class Options(TypedDict, total=False):
             a `JsonSchema`, every property that is not required. Or a list of paths, as `inspect_type` shows them:
             `["age", "lines[].price"]`. They are listed in `missing` of the result, and have their defaults. Default:
             none.
-        optional: What happens to fields that are not required. "written" (default): all are written, as null
-            where the type allows it; in a JsonSchema, those that may not be null may be left out. "omittable": they may
-            be left out. "schema": as "omittable", and a JsonSchema may get any additional properties that it allows.
-        whitespace: The layout of the JSON text: "spaced" (default), "compact", "indented", "flexible" or "any";
-            see `to_regex`.
+        layout: The whitespace of JSON texts, and which optional properties they have: a `JsonLayout`. Default: spaced,
+            as `json.dumps` writes, with all properties.
         temperature: 0 (default) takes the likeliest token. Above 0, tokens are sampled from softmax(logits /
             temperature).
         top_k: Samples from at most this many tokens, the likeliest that are allowed. Default: no limit.
         top_p: Samples from the likeliest tokens that together have this probability. Default: 1.
         min_p: Samples from tokens that are at least this fraction as likely as the likeliest. Default: 0.
-        stop_repetition: Whether a string or a list is closed when its end repeats itself: more than three times the
-            same, in a row, 24 bytes or more. What stands in the prompt like that may be copied. A
-            RepetitionWarning says so. Default: True.
-        repetition_penalty: Makes tokens less likely that were written before, as in transformers; in free text
-            only, and counting only what the answer has in free text, so that neither field names nor quotations of
-            the prompt are penalised. Default: 1.0, off.
-        no_repeat_ngram_size: Rules out that this many tokens in a row are written twice in free text of one
-            answer. Default: 0, off.
+        repetition: What is done about repetition: a `Repetition`. Default: a string or a list is closed when its end
+            repeats itself.
         jump_forward: Jump-forward decoding: tokens that the type determines, such as field names, are appended
             without asking the model, and probable ones are proposed ahead (speculation). Default: True. No
             answer becomes impossible by it; with a temperature, the same seed samples another one.
         thinking: Lets a reasoning model write freely, up to a marker, before its answer. Default: none.
         seed: Makes sampling repeatable. Each document and each attempt has random numbers of its own. Default:
             none.
-        beams: Beam search with this many hypotheses. The answer is the likeliest that validators accept.
-            Default: 1, greedy.
-        samples: How many answers are sampled for each document, at a temperature above 0. Default: 1.
-        particles: Sequential Monte Carlo with this many texts for each document, at a temperature above 0: the
-            answer follows the model's own distribution over texts, given that they are of the type. `samples` follow
-            that of their tokens. Default: 1, off.
-        choose: Which of the samples is the answer: "likeliest" (default), of those that validators accept, or
-            "vote": for each field the value that most samples have (self-consistency). Of the particles, a random one
-            that validators accept (default), or "vote".
+        search: How an answer is searched for: `Beams(4)`, `Samples(5, vote=True)` or `Particles(16)`, each with the
+            number of candidates. Default: one text, greedy or sampled.
         max_tokens: The most tokens in one answer. Default: 1,024; never more than the context leaves. An answer
             that would be longer is completed as briefly as the type allows, with a BudgetWarning.
         retries: How often an answer that validators reject is sampled again. Default: 3. Retries of greedy
@@ -122,16 +103,8 @@ class Options(TypedDict, total=False):
         batch_tokens: The most tokens, prompts and whole budgets counted, that are in the model's memory at
             once, unless one text (or one beam search) needs more. Default: no limit. A batch that does not fit
             on a GPU is halved in any case.
-        chunk_tokens: The most tokens of a document that the model reads at once; a longer one is read in chunks, and
-            what they say is merged. Default: what fits its context beside the answer, and not more than `max_tokens`
-            of a document that does not fit.
-        passes: How often a document is read that is read in chunks, each time with other joints, until a pass finds
-            nothing new. Default: 1.
-        merge_by: The fields by which records of a list are told apart, by their paths: `["number"]`. Those with the
-            same values there are one record. Default: the fields that the type marks as `Key`, or else where the
-            values stand in the document.
-        prefer: Which of several values counts that chunks state for one field: "confident" (default), that of which the
-            model is surest; "first", "longest", or "vote", that which most chunks state.
+        chunking: How a document that is too long is read in chunks, and what they say is merged: a `Chunking`. Default:
+            in chunks that fit the context.
         observe: A function that is called with each event of the call as it happens: see `events`. What it raises
             ends the call. Default: none.
         cache: Whether masks and vocabularies are kept on disk for later processes. Default: True.
@@ -142,23 +115,17 @@ class Options(TypedDict, total=False):
     system: str | None
     examples: Sequence[tuple[str, object]]
     grounded: Ground | None
-    allow_missing: Absent | None
-    optional: Optionals
-    whitespace: WhitespaceName
+    allow_missing: Missing | None
+    layout: JsonLayout
     temperature: float
     top_k: int | None
     top_p: float
     min_p: float
-    stop_repetition: bool
-    repetition_penalty: float
-    no_repeat_ngram_size: int
+    repetition: Repetition | None
     jump_forward: bool
     thinking: Thinking | None
     seed: int | None
-    beams: int
-    samples: int
-    particles: int
-    choose: Choose
+    search: SearchMethod | None
     max_tokens: int
     retries: int
     repair: Repairs
@@ -166,10 +133,7 @@ class Options(TypedDict, total=False):
     calibration: Calibration | str | Path | None
     batch_size: int
     batch_tokens: int | None
-    chunk_tokens: int | None
-    passes: int
-    merge_by: Sequence[str]
-    prefer: Prefer
+    chunking: Chunking | None
     observe: Listener | None
     cache: bool
 
@@ -186,6 +150,13 @@ def _calibration(name: str, value: Any) -> Calibration:
             raise ValueError(f"{name}: {error}") from error
     found: Calibration = instance(Calibration, "Calibration.load('calibration.json'), or a path")(name, value)
     return found
+
+
+def _search_method(name: str, value: Any) -> SearchMethod:
+    """Return a method of search."""
+    if not isinstance(value, Beams | Samples | Particles):
+        raise TypeError(f"{name} is {shown(value)}; it must be Beams(4), Samples(5) or Particles(16), or None.")
+    return value
 
 
 def _listener(name: str, value: Any) -> Listener:
@@ -210,13 +181,12 @@ _CHECKS = {
     "examples": pairs,
     "grounded": or_none(paths),
     "allow_missing": or_none(paths),
-    "optional": one_of(get_args(Optionals)),
-    "whitespace": check_whitespace,
+    "layout": instance(JsonLayout, "JsonLayout('compact')"),
     **SAMPLING,
-    **REPETITION,
+    "repetition": or_none(instance(Repetition, "Repetition(penalty=1.2)")),
     "jump_forward": flag,
     "thinking": or_none(instance(Thinking, "Thinking('</think>')")),
-    **SEARCH,
+    "search": or_none(_search_method),
     "max_tokens": count(1),
     "retries": count(0),
     "repair": one_of(get_args(Repairs)),
@@ -224,10 +194,7 @@ _CHECKS = {
     "calibration": or_none(_calibration),
     "batch_size": count(1),
     "batch_tokens": or_none(count(1)),
-    "chunk_tokens": or_none(count(1)),
-    "passes": count(1),
-    "merge_by": fields,
-    "prefer": one_of(get_args(Prefer)),
+    "chunking": or_none(instance(Chunking, "Chunking(tokens=2000)")),
     "observe": or_none(_listener),
     "cache": flag,
 }
@@ -236,13 +203,26 @@ _CHECKS = {
 
 _ELSEWHERE = {
     "absent": "It is called allow_missing.",
+    "beams": "Pass search=Beams(4).",
+    "choose": "Pass search=Samples(5, vote=True).",
+    "chunk_tokens": "Pass chunking=Chunking(tokens=…).",
     "errors": "It belongs to extract_batch.",
     "evidence": "Each result has it: Extractor(…).result(text), or extract_results(…).",
+    "merge_by": "Pass chunking=Chunking(merge_by=[…]).",
     "messages": "Pass them in place of the text.",
+    "no_repeat_ngram_size": "Pass repetition=Repetition(no_repeat_ngram_size=…).",
+    "optional": "Pass layout=JsonLayout(optional_properties=…).",
     "output": "Use write_results(…).",
+    "particles": "Pass search=Particles(16).",
+    "passes": "Pass chunking=Chunking(passes=…).",
+    "prefer": "Pass chunking=Chunking(prefer=…).",
     "progress": "It belongs to extract_batch.",
+    "repetition_penalty": "Pass repetition=Repetition(penalty=…).",
     "resume": "Use write_results(…).",
+    "samples": "Pass search=Samples(5).",
+    "stop_repetition": "Pass repetition=Repetition(stop=…).",
     "stream": "Use Extractor(...).stream(text).",
+    "whitespace": "Pass layout=JsonLayout(…).",
 }
 """What to write for arguments that are no options of any call: those of some alone, and what others call an option."""
 
@@ -254,10 +234,10 @@ _CALLS: Mapping[str, Mapping[str, str]] = {
     "extract": {},
     "structured": {"evidence": "Annotate the function: -> Result[Model]."},
     "classify": {
-        **dict.fromkeys((*SAMPLING, *REPETITION, *SEARCH, "jump_forward", "max_tokens", "observe"), _SCORED),
+        **dict.fromkeys((*SAMPLING, "repetition", "search", "jump_forward", "max_tokens", "observe"), _SCORED),
         **dict.fromkeys(("retries", "repair", "repair_below"), _SCORED),
         **dict.fromkeys(("batch_size", "batch_tokens", "errors", "progress"), _ALONE),
-        **dict.fromkeys(("chunk_tokens", "passes", "merge_by", "prefer"), "classify reads a text as a whole."),
+        "chunking": "classify reads a text as a whole.",
         "allow_missing": "Classify by a type that allows None: it says that nothing is stated.",
         "calibration": "Learn one from what classify says, and apply it: calibration.apply(answer.confidence).",
         "evidence": "A classification tells how probable each value is. Use extract for evidence.",
@@ -265,10 +245,9 @@ _CALLS: Mapping[str, Mapping[str, str]] = {
     },
     "draft": {
         **dict.fromkeys(("instructions", "system", "examples"), "A draft is the prompt itself: write it there."),
-        **dict.fromkeys(("grounded", "optional", "whitespace", "allow_missing"), "Pass it with the type: Json(…)."),
-        **dict.fromkeys(("beams", "samples", "particles", "choose"), "A draft is one text. Leave it out."),
+        **dict.fromkeys(("grounded", "layout", "allow_missing"), "Pass it with the type: Json(…)."),
+        **dict.fromkeys(("search", "chunking"), "A draft is one text. Leave it out."),
         **dict.fromkeys(("batch_size", "batch_tokens", "errors", "progress"), "A draft is one text. Leave it out."),
-        **dict.fromkeys(("chunk_tokens", "passes", "merge_by", "prefer"), "A draft is one text. Leave it out."),
         **dict.fromkeys(("repair", "repair_below", "calibration", "evidence"), _WHOLE),
         "thinking": "Let the model think in the draft: draft.ask(Text(stop='</think>')).",
         "observe": "Look at draft.text after each answer.",
@@ -299,25 +278,14 @@ def checked_options(
     return cast("Options", checked(checks, options, {**_ELSEWHERE, **refused}))
 
 
-def layout_of(options: Options) -> JsonLayout:
-    """Return how the values of types and JSON Schemas are written."""
-    return JsonLayout(options.get("whitespace", DEFAULT_WHITESPACE), options.get("optional", "written"))
-
-
-def repetition_of(options: Options) -> Repetition:
-    """Return what is done about repetition."""
-    given: Mapping[str, Any] = options
-    return Repetition(**{name: given[name] for name in REPETITION if name in given})
-
-
 def search_of(options: Options) -> Search:
     """Return how answers are searched for. Raises ValueError for options that exclude each other."""
     given: Mapping[str, Any] = options
     sampler = Sampler(**{name: given[name] for name in SAMPLING if name in given})
-    search = Search(sampler, **{name: given[name] for name in SEARCH if name in given})
-    if options.get("thinking") is not None and search.beams > 1:
+    method = options.get("search")
+    if options.get("thinking") is not None and isinstance(method, Beams):
         raise ValueError(
-            f"beams is {search.beams}, with thinking; beam search cannot be combined with thinking. "
-            "Use samples, and let them vote."
+            f"search is {method}, with thinking; beam search cannot be combined with thinking. "
+            "Take Samples, and let them vote."
         )
-    return search
+    return Search(sampler, method or Samples(1))

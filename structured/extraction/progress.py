@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from structured.extraction.batch_state import BatchState
-from structured.models.loading_bar import is_terminal
+from structured.models.pretrained import is_terminal
 
 if TYPE_CHECKING:
     from rich.table import Table

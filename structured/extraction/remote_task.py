@@ -1,23 +1,176 @@
 """Tasks for models behind servers: messages and a constraint are sent, and the text that comes back is checked."""
 
+import dataclasses
 import functools
+from collections import defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
+from time import perf_counter
 
-from structured.decoding.requests import Generation
-from structured.decoding.served import served_candidates, served_stream
-from structured.decoding.strategy import Search
-from structured.errors import StructuredError
-from structured.extraction.conversation import Conversation
-from structured.extraction.server_options import refuse_options
+from structured.decoding.repetition import Repetition
+from structured.decoding.requests import Diagnostics, Generation, SampledToken, Served
+from structured.decoding.strategy import Beams, Particles, Search, by_likelihood
+from structured.errors import ServerError, StructuredError
+from structured.errors.values import shown
+from structured.extraction.options import Options
+from structured.extraction.prompts import Conversation
 from structured.extraction.task import Given, Item, Task
 from structured.models import Model
-from structured.models.remote.exchange import ServerRequest
+from structured.models.remote.form import ServerAnswer, ServerRequest
 from structured.models.remote.model import RemoteModel
-from structured.output_types.constraints.constraint import Constraint
-from structured.output_types.constraints.of_type import refuse_grounding
-from structured.output_types.constraints.validation import AnswerCheck
-from structured.output_types.partly_stated import PartlyStated
+from structured.output_types.json_output import DEFAULT_LAYOUT
+from structured.output_types.missing_values import MissingFieldsType
+from structured.output_types.remote_constraints import AnswerCheck, Constraint, refuse_grounding
+
+_LOGITS = "It needs the model's logits, and a server gives texts."
+_ANY = object()
+
+_REFUSED: Mapping[str, tuple[object, str]] = {
+    "batch_tokens": (None, "The server plans its memory itself. Set batch_size: the requests under way at a time."),
+    "chunking": (None, "A server does not say how many tokens a text has, so that none is split."),
+    "jump_forward": (_ANY, _LOGITS),
+    "repair_below": (0, "A server cannot go on with a part of an answer."),
+    "repetition": (None, "What is done about repetition is a setting of the server."),
+    "thinking": (None, "Reasoning is a setting of the server."),
+}
+"""Options, each with the value that asks for nothing, and why others are refused."""
+
+
+def refuse_options(model: RemoteModel, options: Options, search: Search) -> None:
+    """Raise ValueError for options that a model behind a server cannot have."""
+    for name, value in options.items():
+        if name in _REFUSED and value != _REFUSED[name][0] and not (name == "repetition" and _is_known(model, value)):
+            raise ValueError(
+                f"{name} is {shown(value)}, and {model.name} is a server. {_REFUSED[name][1]} Leave it out."
+            )
+    if options.get("repair") == "field":
+        raise ValueError(
+            f"repair is 'field', and {model.name} is a server, which cannot go on with a part of an answer. Take "
+            "'told' (the model is told what was wrong, and writes all of it again) or 'whole'."
+        )
+    if isinstance(search.method, Beams | Particles) and search.is_of_several:
+        raise ValueError(f"search is {search.method}, and {model.name} is a server. {_LOGITS} Take Samples.")
+    layout = options.get("layout", DEFAULT_LAYOUT)
+    if layout.whitespace not in (DEFAULT_LAYOUT.whitespace, "any"):
+        raise ValueError(f"layout is {layout}, and {model.name} lays JSON out itself. Leave its whitespace out.")
+    _refuse_for_form(model, options, search)
+
+
+def _is_known(model: RemoteModel, repetition: object) -> bool:
+    """Tell whether a server takes what is asked about repetition."""
+    is_stop_alone = repetition in (None, Repetition(), Repetition(stop=False))
+    return is_stop_alone and "stop_repetition" in model.form.options
+
+
+def _refuse_for_form(model: RemoteModel, options: Options, search: Search) -> None:
+    """Raise ValueError for options that one kind of server does not know."""
+    form = model.form
+    unknown = [name for name in search.sampler.chosen if name not in form.options]
+    if unknown:
+        raise ValueError(f"{form.server} does not know {' and '.join(unknown)}. Leave what it does not know out.")
+    if search.samples > 1 and not search.is_vote and not form.tells_probabilities:
+        raise ValueError(f"{form.server} does not say how likely a sample is. Pass vote=True to Samples.")
+    if options.get("examples") and form.writes_prompts and model.enforced:
+        raise ValueError(f"{form.server} makes the prompts itself, and takes no examples. Leave them out.")
+
+
+_Done = tuple[int, Generation | Exception]
+
+
+def served_candidates(
+    model: RemoteModel, requests: Sequence[ServerRequest], *, samples: int, batch_size: int
+) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
+    """Yield the samples for each request, the likeliest first, with its place, as soon as all of them are there.
+
+    `batch_size` requests are under way at a time. For a request that fails, the error is yielded. Raises ServerError
+    for one that all would fail with: the server cannot be reached, or refuses the key or the name of the model.
+    """
+    asked = [_sample(one, number) for one in requests for number in range(samples)]
+    groups: defaultdict[int, list[Generation | StructuredError]] = defaultdict(list)
+    for place, found in _as_completed(model, asked, batch_size):
+        group = groups[place // samples]
+        group.append(found)
+        if len(group) == samples:
+            del groups[place // samples]
+            yield place // samples, by_likelihood(group)
+
+
+def served_stream(model: RemoteModel, request: ServerRequest) -> Generator[str, None, Generation]:
+    """Yield the pieces of one text as the server writes it; the generation is what it returns. Raises ServerError."""
+    start = perf_counter()
+    answer = yield from model.stream(request)
+    return _generation(answer, perf_counter() - start)
+
+
+def _sample(request: ServerRequest, number: int) -> ServerRequest:
+    """Return a request for one of several samples, each with a seed of its own; the first has that of the request."""
+    if not number or "seed" not in request.sampling:
+        return request
+    seed = (int(request.sampling["seed"]) + number) % 2**31
+    return dataclasses.replace(request, sampling={**request.sampling, "seed": seed})
+
+
+def _as_completed(
+    model: RemoteModel, requests: Sequence[ServerRequest], batch_size: int
+) -> Iterator[tuple[int, Generation | StructuredError]]:
+    """Yield what becomes of each request, with its place.
+
+    The threads are daemons: whoever interrupts the program does not wait for a server.
+    """
+    waiting: SimpleQueue[tuple[int, ServerRequest]] = SimpleQueue()
+    done: SimpleQueue[_Done] = SimpleQueue()
+    stop = Event()
+    for one in enumerate(requests):
+        waiting.put(one)
+
+    def work() -> None:
+        with suppress(Empty):
+            while not stop.is_set():
+                place, request = waiting.get_nowait()
+                done.put((place, _written(model, request, stop)))
+
+    for _ in range(min(batch_size, len(requests))):
+        Thread(target=copy_context().run, args=(work,), name=f"asks {model.name}", daemon=True).start()
+    try:
+        for _ in requests:
+            place, found = done.get()
+            is_of_one = isinstance(found, StructuredError) and not (isinstance(found, ServerError) and found.is_for_all)
+            if isinstance(found, Exception) and not is_of_one:
+                raise found
+            yield place, found  # type: ignore[misc]
+    finally:
+        stop.set()
+
+
+def _written(model: RemoteModel, request: ServerRequest, stop: Event) -> Generation | Exception:
+    start = perf_counter()
+    try:
+        return _generation(model.answer(request, stop), perf_counter() - start)
+    except Exception as error:  # noqa: BLE001  it is raised in the thread that waits
+        return error
+
+
+def _generation(answer: ServerAnswer, seconds: float) -> Generation:
+    """Return the answer of a server as a generation.
+
+    The probability of a token is that which the server tells; whether among all tokens or the allowed ones, it does
+    not say.
+    """
+    tokens = tuple(SampledToken(one.start, one.end, one.log_probability, 1.0) for one in answer.tokens)
+    return Generation(
+        answer.text,
+        (),
+        sum(one.log_probability for one in tokens),
+        shortened=answer.shortened,
+        diagnostics=Diagnostics(
+            repetitions=int(answer.repetitive), tokens=tokens, seconds=seconds, seconds_in_model=seconds
+        ),
+        served=Served(answer.prompt_tokens, answer.written_tokens, answer.fault),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +226,8 @@ class RemoteTask(Task):
         sampling["temperature"] = sampler.temperature
         if sampler.seed is not None and sampler.temperature > 0:
             sampling["seed"] = int(sampler.generator(item.position, attempt).integers(2**31))
-        if "stop_repetition" in self.options:
-            sampling["stop_repetition"] = self.options["stop_repetition"]
+        if "repetition" in self.options:
+            sampling["stop_repetition"] = self.repetition.stop
         messages = self.with_instructions(item.told or None).prompt(item.conversation)
         assert not isinstance(messages, str), "servers take chats"
         return self._request(messages, sampling, search)
@@ -82,7 +235,7 @@ class RemoteTask(Task):
     def _request(
         self, messages: Sequence[Mapping[str, str]], sampling: Mapping[str, float], search: Search
     ) -> ServerRequest:
-        is_weighed = self.is_weighed or isinstance(self.output_type, PartlyStated) or search.samples > 1
+        is_weighed = self.is_weighed or isinstance(self.output_type, MissingFieldsType) or search.samples > 1
         logprobs = is_weighed and self.model.form.tells_probabilities
         return ServerRequest(messages, self.constraint, self.max_tokens, sampling, logprobs)
 

@@ -6,27 +6,27 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeGuard
 
 from structured.automata import AUTOMATON_ERRORS
-from structured.decoding.beginnings import common_beginning
 from structured.decoding.generate import DEFAULT_BATCH_SIZE
 from structured.decoding.requests import Generation
+from structured.decoding.shared_prefix import common_beginning
 from structured.decoding.strategy import Search
 from structured.errors import Attempt, BatchError, GenerationError, StructuredError
-from structured.extraction import windows
+from structured.extraction import prefetch as windows
 from structured.extraction.acceptance import Acceptance
 from structured.extraction.batch_state import BatchState
+from structured.extraction.documents.chunks import Chunking
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.events import Listener
 from structured.extraction.guided_task import GuidedItem
-from structured.extraction.idle_options import warn_of_search
-from structured.extraction.long_documents import LongDocument, Splitting
+from structured.extraction.long_documents import LongDocument
 from structured.extraction.options import Errors, Options, search_of
 from structured.extraction.progress import showing
 from structured.extraction.task import Answer, Item, Task
+from structured.extraction.unused_options import warn_of_search
 from structured.index.compilation import save_learned
 from structured.models import LanguageModel
-from structured.results.answers import read_answer
 from structured.results.merging import Merged
-from structured.results.result import Result
+from structured.results.result import Result, read_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Run:
     observe: Listener | None
     cache: bool
     acceptance: Acceptance
-    splitting: Splitting = field(default_factory=Splitting)
+    chunking: Chunking = field(default_factory=Chunking)
 
     @classmethod
     def of(cls, options: Options) -> Self:
@@ -55,7 +55,7 @@ class Run:
             options.get("observe"),
             options.get("cache", True),
             Acceptance.of(search, options),
-            Splitting.of(options),
+            options.get("chunking") or Chunking(),
         )
 
     @property
@@ -78,11 +78,11 @@ class Run:
         Where the model fails, the results end, and the state has its error. A single document may have a name for
         errors.
         """
-        size, splitting = self.batch_size, self.splitting
+        size, chunking = self.batch_size, self.chunking
         with (
             state.observed(self.observe),
             showing(state, progress),
-            closing(windows.ahead(work, state, size, splitting, named=named)) as ahead,
+            closing(windows.ahead(work, state, size, chunking, named=named)) as ahead,
         ):
             for works, failures, items, long in ahead:
                 for failure in failures:
@@ -289,7 +289,7 @@ class Run:
             error = GenerationError([*long.attempts, value], document=None if long.given.is_single else long.position)
             error.add_note(
                 "The last attempt is what the chunks of the document say together; each was accepted by itself. "
-                "Loosen the rule, or raise chunk_tokens."
+                "Loosen the rule, or raise tokens of Chunking."
             )
             error.__cause__ = value.error
             state.fail(long.position, long.given.source, error)

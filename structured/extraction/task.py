@@ -18,11 +18,10 @@ from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
 from structured.errors import Attempt, GenerationError, PromptError
-from structured.extraction.conversation import Conversation
 from structured.extraction.documents.chunks import Chunk
 from structured.extraction.documents.document import DocumentLike, id_of, read_document
-from structured.extraction.options import MAX_TOKENS, Options, repetition_of
-from structured.extraction.prompts import chat_messages, check_characters, completion_prompt
+from structured.extraction.options import MAX_TOKENS, Options
+from structured.extraction.prompts import Conversation, chat_messages, check_characters, completion_prompt
 from structured.models import LanguageModel, Model
 from structured.output_types.output_type import Description, OutputType
 from structured.results.attribution import Kept
@@ -89,8 +88,8 @@ class Task(ABC):
 
     def with_options(self, options: Options) -> Self:
         """Return the task under other options, which say only how answers are sampled, and how long they may be."""
-        limits = options.get("max_tokens", MAX_TOKENS), repetition_of(options)
-        return replace(self, max_tokens=limits[0], repetition=limits[1], options=options)
+        repetition = options.get("repetition") or Repetition()
+        return replace(self, max_tokens=options.get("max_tokens", MAX_TOKENS), repetition=repetition, options=options)
 
     def prompt(self, conversation: Conversation) -> str | list[dict[str, str]]:
         """Return what the model is given: chat messages if it has a chat template, else plain text.

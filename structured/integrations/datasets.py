@@ -14,7 +14,7 @@ from structured.errors.arguments import count, one_of, text
 from structured.errors.values import shown
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.extractor import Extractor
-from structured.extraction.options import Options, checked_options, layout_of
+from structured.extraction.options import Options, checked_options
 from structured.extraction.output.arrow_types import column_of
 from structured.extraction.output.columns import (
     FLOAT,
@@ -28,7 +28,8 @@ from structured.extraction.output.columns import (
     UnfitError,
     pyarrow,
 )
-from structured.output_types.interface import check_interface
+from structured.output_types.json_output import DEFAULT_LAYOUT
+from structured.output_types.output_type import check_interface
 from structured.output_types.resolve import resolve_type
 from structured.results.result import Result, error_to_json
 
@@ -45,7 +46,7 @@ Columns = Literal["typed", "json"]
 """The cells of the new columns: values of Arrow types, or JSON as text."""
 
 _EVIDENCE = Struct({"span": List(INTEGER), "match": TEXT, "confidence": FLOAT, "agreement": FLOAT, "page": INTEGER})
-_ERROR = Struct({"kind": TEXT, "message": TEXT, "fields": JSON}, frozenset({"fields"}))
+_ERROR = Struct({"kind": TEXT, "message": TEXT, "fields": JSON})
 
 
 class TableExtractor:
@@ -213,9 +214,6 @@ class _Entries(Map):
             return [{"key": TEXT.to_cell(name), "value": self.values.to_cell(one)} for name, one in data.items()]
         raise UnfitError(f"{data!r} is no object")
 
-    def _to_data(self, cell: Any) -> Any:
-        return {entry["key"]: self.values.to_data(entry["value"]) for entry in cell}
-
 
 def _without_maps(column: Column) -> Column:
     """Return a column for the same data, with lists in place of maps."""
@@ -224,8 +222,8 @@ def _without_maps(column: Column) -> Column:
             return _Entries(_without_maps(values))
         case List(items):
             return List(_without_maps(items))
-        case Struct(members, omittable):
-            return Struct({name: _without_maps(member) for name, member in members.items()}, omittable)
+        case Struct(members):
+            return Struct({name: _without_maps(member) for name, member in members.items()})
     return column
 
 
@@ -242,7 +240,7 @@ def added_columns(output_type: object, options: Options, columns: Columns) -> di
     """Return the columns that are added for a type. Raises the errors of the type."""
     one_of(get_args(Columns))("columns", columns)
     missing, grounded = options.get("allow_missing"), options.get("grounded")
-    resolved = resolve_type(output_type, missing, layout_of(options), grounded=grounded)
+    resolved = resolve_type(output_type, missing, options.get("layout", DEFAULT_LAYOUT), grounded=grounded)
     check_interface(resolved)
     typed = {"value": column_of(resolved), "missing": List(TEXT), "evidence": Map(_EVIDENCE), "error": _ERROR}
     return typed if columns == "typed" else dict.fromkeys(typed, JSON)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import partial
 from hashlib import blake2b
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, Union, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, Union, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,18 +30,17 @@ from structured.errors import (
     SchemaError,
     StructuredError,
 )
-from structured.errors.arguments import check_picklable, count, flag, one_of
+from structured.errors.arguments import check_picklable, count, flag
 from structured.errors.calling_line import warn
 from structured.extraction.incomplete import ALLOWED
 from structured.index.compilation import save_learned
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask, allows, mask_of
-from structured.json_schema.document.location import Optionals
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.models import ModelSource, load_model
-from structured.output_types.json_output import JsonLayout
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout
+from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
-from structured.results.answers import read_answer
+from structured.results.result import read_answer
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -68,15 +67,14 @@ class GuidedLogitsProcessor(Generic[T]):
     serves one loop at a time: greedy, sampling, beams, several prompts padded on the left.
 
     Parameters:
-        output_type: The type, or a `JsonSchema`.
+        output_type: An output type or a class; any other type, such as a union or a `JsonSchema`, as `Json(…)`.
         source: The tokenizer, `(model, tokenizer)`, or what `load_model` takes or returns. A model also says which
             tokens it ends at; there are often more of them than the tokenizer knows.
         max_tokens: The most tokens of one answer, its end token not counted; each answer is completed within the
             budget. The loop must not stop before: set `max_new_tokens` to one more.
-        whitespace: As for `extract`.
-        optional: As for `extract`.
-        stop_repetition: As for `extract`. The likeliest token is judged: where that repeats the text, only the way out
-            of the string or the list is allowed. `read` warns of such answers.
+        layout: As for `extract`.
+        stop_repetition: As `stop` of `Repetition`. The likeliest token is judged: where that repeats the text, only
+            the way out of the string or the list is allowed. `read` warns of such answers.
         cache: As for `extract`.
 
     Raises:
@@ -86,44 +84,17 @@ class GuidedLogitsProcessor(Generic[T]):
         BudgetError: The shortest answer takes more tokens than `max_tokens`.
     """
 
-    @overload
-    def __init__(
-        self,
-        output_type: type[T],
-        source: TokenizerSource,
-        *,
-        max_tokens: int,
-        whitespace: WhitespaceName = ...,
-        optional: Optionals = ...,
-        stop_repetition: bool = ...,
-        cache: bool = ...,
-    ) -> None: ...
-    @overload
-    def __init__(
-        self: "GuidedLogitsProcessor[Any]",
-        output_type: object,
-        source: TokenizerSource,
-        *,
-        max_tokens: int,
-        whitespace: WhitespaceName = ...,
-        optional: Optionals = ...,
-        stop_repetition: bool = ...,
-        cache: bool = ...,
-    ) -> None: ...
     def __init__(  # noqa: PLR0913  the options of `extract`
         self,
-        output_type: object,
+        output_type: OutputType[T] | type[T],
         source: TokenizerSource,
         *,
         max_tokens: int,
-        whitespace: WhitespaceName = DEFAULT_WHITESPACE,
-        optional: Optionals = "written",
+        layout: JsonLayout = DEFAULT_LAYOUT,
         stop_repetition: bool = True,
         cache: bool = True,
     ) -> None:
-        check_whitespace("whitespace", whitespace)
-        one_of(get_args(Optionals))("optional", optional)
-        self.output_type = resolve_type(output_type, layout=JsonLayout(whitespace, optional))
+        self.output_type = resolve_type(output_type, layout=layout)
         if self.output_type.depends_on_document:
             raise SchemaError(
                 f"{self.output_type.name} depends on the document, and a logits processor knows only tokens",
@@ -136,8 +107,7 @@ class GuidedLogitsProcessor(Generic[T]):
             "output_type": output_type,
             "source": source,
             "max_tokens": self.max_tokens,
-            "whitespace": whitespace,
-            "optional": optional,
+            "layout": layout,
             "stop_repetition": self.stop_repetition,
             "cache": self.cache,
         }

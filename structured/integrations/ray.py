@@ -24,13 +24,14 @@ from structured.errors.values import message
 from structured.extraction.batch_state import BatchState
 from structured.extraction.documents.document import DocumentLike, count_of, read_document
 from structured.extraction.extractor import Extractor
-from structured.extraction.options import Options, checked_options, layout_of
+from structured.extraction.options import Options, checked_options
 from structured.extraction.output.journal import Journal, Lines, Resume
 from structured.extraction.output.records import Record, read_line
 from structured.extraction.output.writing import Identified, Output, Unwritten, Written, opened, write_results_of
 from structured.extraction.progress import showing
 from structured.extraction.run import Run
-from structured.output_types.interface import check_interface
+from structured.output_types.json_output import DEFAULT_LAYOUT
+from structured.output_types.output_type import check_interface
 from structured.output_types.resolve import resolve_type
 from structured.results.result import Provenance
 
@@ -60,7 +61,7 @@ class Request:
         """Check the type, read here, and the options, without a model. Raises the errors of both."""
         options = checked_options(self.options)
         missing, grounded = options.get("allow_missing"), options.get("grounded")
-        wanted = resolve_type(given, missing, layout_of(options), grounded=grounded)
+        wanted = resolve_type(given, missing, options.get("layout", DEFAULT_LAYOUT), grounded=grounded)
         Run.of(options)
         check_interface(wanted)
 

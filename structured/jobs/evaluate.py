@@ -7,8 +7,8 @@ from typing import Any
 
 from structured.errors import StructuredError
 from structured.errors.values import counted, message, shown
-from structured.extraction.conversation import Conversation, is_messages
 from structured.extraction.extractor import Extractor
+from structured.extraction.prompts import Conversation, is_messages
 from structured.jobs.evaluation import Evaluation
 from structured.jobs.gold import Gold, GoldLike, answer_data, read_gold
 from structured.jobs.place_types import annotation_of

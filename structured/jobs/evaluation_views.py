@@ -20,7 +20,7 @@ from structured.errors.values import counted
 from structured.jobs.figures import LEVEL, FieldScore, Figure, Scores
 from structured.jobs.scores import DocumentScore, ValueScore
 from structured.output_types.html import Html, card, html, joined, table
-from structured.results.folding import is_cut
+from structured.results.normalisation import is_cut
 
 NAMES: Mapping[str, str] = {
     "exact": "values right",

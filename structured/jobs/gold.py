@@ -20,7 +20,7 @@ from structured.extraction.documents.document import Document, DocumentLike, rea
 from structured.jobs.review_page import ends
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, path_to_steps, steps_to_field, steps_to_path
-from structured.output_types.places import parts_at
+from structured.output_types.schema_parts import parts_at
 from structured.results.evidence import Evidence
 from structured.results.result import Result, instance_of
 

@@ -18,8 +18,8 @@ from structured.errors import SchemaError
 from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.nullable import types_of
 from structured.output_types.paths import Steps, member
-from structured.output_types.places import below, flat, parts_at
 from structured.output_types.python_type import python_type
+from structured.output_types.schema_parts import below, flat, parts_at
 
 _LISTS = frozenset({list, tuple, set, frozenset, deque})
 _PLAIN = {bool: bool, int: float, float: float, str: str}

@@ -24,7 +24,7 @@ from structured.json_schema.document.location import (
     MAX_COMBINATIONS,
     Compilation,
     Location,
-    Optionals,
+    OptionalProperties,
     Reading,
     Schema,
     Subschema,
@@ -77,7 +77,7 @@ def schema_to_pattern(
 
     Raises `SchemaError` where a keyword cannot be enforced exactly, or where nothing is valid.
     """
-    optional: Optionals = "written" if reading is Reading.TYPE else "schema"
+    optional: OptionalProperties = "written" if reading is Reading.TYPE else "schema"
     return compiled(
         Compilation(schema, read_whitespace(whitespace), reading, optional, documents=documents or {}, draft=draft)
     )

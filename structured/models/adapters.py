@@ -1,9 +1,9 @@
 """Low-rank adapters: products of two thin matrices that are added to the matrices of a model.
 
 Hu et al., "LoRA" (2021). They are read from GGUF files, as llama.cpp has them, and from the folders that PEFT writes;
-each is turned into the other where the names of the matrices and the order of their rows are known. What would have to
-be left out is refused. torch is imported when a folder is read or a model of transformers is changed, never before.
-The package `peft` was not taken: it adds the folders to models of transformers, which is the least of this.
+each is converted into the other where the names of the matrices and the order of their rows are known. An adapter that
+could only be read in part is refused. torch is imported when a folder is read or a model of transformers is changed,
+never before. Rejected: the package `peft`, which adds folders to models of transformers, and nothing else of this.
 """
 
 import json
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from structured.errors import ModelError
-from structured.models.checkpoints import is_gguf, shown
+from structured.models.checkpoints import is_gguf, shown_name
 from structured.models.gguf_file import Floats, GgufFile, write_gguf
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 """The files of an adapter in the format of PEFT."""
 
-WANTED = f"Name a GGUF file with a LoRA adapter, or a folder with {CONFIG} and {WEIGHTS}, as PEFT writes it."
+EXPECTED = f"Name a GGUF file with a LoRA adapter, or a folder with {CONFIG} and {WEIGHTS}, as PEFT writes it."
 
 
 @dataclass(frozen=True, slots=True)
 class LowRank:
-    """What is added to a matrix: scale · B A."""
+    """The summand for a matrix: scale · B A."""
 
     a: Floats  # (rank, columns of the matrix)
     b: Floats  # (rows of the matrix, rank)
@@ -39,26 +39,19 @@ class LowRank:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """That of the matrix."""
+        """The shape of the matrix."""
         return len(self.b), self.a.shape[1]
 
 
-@dataclass(frozen=True, slots=True)
-class Architecture:
-    """How GGUF files of an architecture differ from what transformers has."""
-
-    model_types: frozenset[str]
-    """What transformers calls it."""
-    is_permuted: bool = False
-    """Whether the rows of queries and keys are sorted for pairs of neighbours to be rotated, not halves of a head."""
-
-
-ARCHITECTURES: Mapping[str, Architecture] = {
-    "llama": Architecture(frozenset({"llama", "mistral"}), is_permuted=True),
-    "qwen2": Architecture(frozenset({"qwen2"})),
-    "qwen3": Architecture(frozenset({"qwen3"})),
+ARCHITECTURES: Mapping[str, frozenset[str]] = {
+    "llama": frozenset({"llama", "mistral"}),
+    "qwen2": frozenset({"qwen2"}),
+    "qwen3": frozenset({"qwen3"}),
 }
-"""Those of which adapters are turned into the other format, as GGUF files call them."""
+"""The architectures whose adapters are converted: their names in transformers, by their names in GGUF files."""
+
+PERMUTED = frozenset({"llama"})
+"""Those whose GGUF files sort the rows of queries and keys to rotate pairs of neighbours, not halves of a head."""
 
 _PEFT_NAMES = {
     "attn_q": "self_attn.q_proj",
@@ -78,15 +71,15 @@ _HARMLESS = {
     *("layers_to_transform", "lora_alpha", "lora_dropout", "megatron_core", "peft_type", "peft_version"),
     *("qalora_group_size", "r", "revision", "target_modules", "task_type", "use_rslora"),
 }
-"""Options of PEFT that are read here, or that change nothing in what a trained adapter adds."""
+"""Options of PEFT that are read here, or that do not affect a trained adapter."""
 
 _NEUTRAL = {"bias": ("none",), "init_lora_weights": (True, "gaussian")}
-"""Other options, and values besides those that are empty under which they change nothing."""
+"""Other options, with values that do not affect it; nor do empty values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """Heads of attention: of queries, and of keys."""
+    """The numbers of attention heads."""
 
     queries: int
     keys: int
@@ -96,39 +89,43 @@ def find_adapter(name: str | Path) -> Path:
     """Return the GGUF file or the folder of an adapter. Raises ModelError if there is none."""
     path = Path(name).expanduser()
     if path.is_dir():
-        lacks = [one for one in (CONFIG, WEIGHTS) if not (path / one).is_file()]
+        lacks = [file for file in (CONFIG, WEIGHTS) if not (path / file).is_file()]
         if lacks:
-            raise ModelError(f"The folder {shown(name)} is no adapter: it lacks {' and '.join(lacks)}. {WANTED}")
+            raise ModelError(
+                f"The folder {shown_name(name)} is not an adapter: it lacks {' and '.join(lacks)}. {EXPECTED}"
+            )
         return path
     if is_gguf(path):
         return path
-    what = "is a file of another kind" if path.is_file() else "is not there"
-    raise ModelError(f"The adapter {shown(name)} {what}. {WANTED} One of the hub has to be downloaded first.")
+    what = "is a file of another kind" if path.is_file() else "does not exist"
+    raise ModelError(
+        f"The adapter {shown_name(name)} {what}. {EXPECTED} An adapter of the hub has to be downloaded first."
+    )
 
 
 def gguf_adapter(path: Path) -> GgufFile:
-    """Open the GGUF file of an adapter. Raises ModelError for another file, and for another kind of adapter."""
+    """Open the GGUF file of a LoRA adapter. Raises ModelError for any other file."""
     file = GgufFile(path)
-    said = {key: file.metadata.get(key) for key in ("general.type", "adapter.type", "general.architecture")}
-    if said["general.type"] != "adapter" or said["adapter.type"] != "lora":
+    facts = {key: file.metadata.get(key) for key in ("general.type", "adapter.type", "general.architecture")}
+    if facts["general.type"] != "adapter" or facts["adapter.type"] != "lora":
         raise ModelError(
-            f"{str(path)!r} is no LoRA adapter: its general.type is {said['general.type']!r} and its adapter.type "
-            f"{said['adapter.type']!r}. {WANTED}"
+            f"{str(path)!r} is not a LoRA adapter: its general.type is {facts['general.type']!r} and its adapter.type "
+            f"{facts['adapter.type']!r}. {EXPECTED}"
         )
-    if not isinstance(said["general.architecture"], str) or not isinstance(alpha_of(file), float):
-        raise ModelError(f"{str(path)!r} does not say for which architecture it is, or how it is scaled. {WANTED}")
+    if not isinstance(facts["general.architecture"], str) or not isinstance(alpha_of(file), float):
+        raise ModelError(f"{str(path)!r} lacks its architecture, or its scale. {EXPECTED}")
     if "adapter.alora.invocation_tokens" in file.metadata:
         raise ModelError(f"{str(path)!r} begins at tokens of its own (activated LoRA), which is not supported.")
     return file
 
 
 def alpha_of(file: GgufFile) -> Any:
-    """Return what the scales of an adapter are in ranks, 0 where there is no such number."""
+    """Return the scale of an adapter times its ranks, 0 where the file has none."""
     return file.metadata.get("adapter.lora.alpha", 0.0)
 
 
 def read_adapter(path: Path, *, model_type: str, heads: Heads) -> dict[str, LowRank]:
-    """Return an adapter by the names that matrices have in transformers, for a model of some architecture there.
+    """Read an adapter for a model of transformers, by the names that matrices have there.
 
     Raises ModelError if it is for another architecture, or cannot be read completely.
     """
@@ -136,55 +133,53 @@ def read_adapter(path: Path, *, model_type: str, heads: Heads) -> dict[str, LowR
         return _read_folder(path)
     file = gguf_adapter(path)
     name = file.metadata["general.architecture"]
-    known = ARCHITECTURES.get(name)
-    if known is None:
+    if name not in ARCHITECTURES:
         raise ModelError(
             f"{str(path)!r} is for the architecture {name!r}, and transformers is given GGUF adapters for "
             f"{_listed(ARCHITECTURES)} alone. Name the folder that PEFT wrote, or run a GGUF model with llama.cpp."
         )
-    if model_type not in known.model_types:
+    if model_type not in ARCHITECTURES[name]:
         raise ModelError(f"{str(path)!r} is for models of the architecture {name!r}, and this one is {model_type!r}.")
     alpha = alpha_of(file)
 
-    def product(a: Floats, b: Floats) -> LowRank:
+    def low_rank(a: Floats, b: Floats) -> LowRank:
         return LowRank(a, b, alpha / len(a) if alpha else 1.0)
 
-    tensors = {one: file.floats(one) for one in file.tensors}
-    found = _pairs(path, tensors, re.compile(r"(.+)\.weight\.lora_([ab])"), product)
+    tensors = {tensor: file.floats(tensor) for tensor in file.tensors}
+    products = _pairs(path, tensors, re.compile(r"(.+)\.weight\.lora_([ab])"), low_rank)
     return {
         _renamed(path, matrix, r"blk\.(\d+)\.(.+)", "model.layers.{}.{}", _PEFT_NAMES): (
-            _permuted(one, matrix, heads, back=True) if known.is_permuted else one
+            _permuted(product, matrix, heads, back=True) if name in PERMUTED else product
         )
-        for matrix, one in found.items()
+        for matrix, product in products.items()
     }
 
 
 def write_gguf_adapter(
     path: Path, adapter: Mapping[str, LowRank], *, architecture: str, heads: Heads, dtype: type[np.floating[Any]]
 ) -> None:
-    """Write an adapter as a GGUF file, in float32 or float16, for a model of some architecture of GGUF files.
+    """Write an adapter as a GGUF file, in float32 or float16.
 
-    Raises ModelError for an architecture or a matrix that has no known name there.
+    Raises ModelError for an architecture or a matrix that has no known name in GGUF files.
     """
-    known = ARCHITECTURES.get(architecture)
-    if known is None:
+    if architecture not in ARCHITECTURES:
         raise ModelError(_unwritten(architecture))
     tensors: dict[str, NDArray[Any]] = {}
-    alphas = {one.scale * len(one.a) for one in adapter.values()}
-    for name, one in adapter.items():
+    alphas = {product.scale * len(product.a) for product in adapter.values()}
+    for name, product in adapter.items():
         matrix = _renamed(path, name, r"model\.layers\.(\d+)\.(.+)", "blk.{}.{}", _GGUF_NAMES)
-        product = _permuted(one, matrix, heads) if known.is_permuted else one
-        tensors[f"{matrix}.weight.lora_a"] = product.a.astype(dtype)
-        tensors[f"{matrix}.weight.lora_b"] = product.b.astype(dtype)
+        written = _permuted(product, matrix, heads) if architecture in PERMUTED else product
+        tensors[f"{matrix}.weight.lora_a"] = written.a.astype(dtype)
+        tensors[f"{matrix}.weight.lora_b"] = written.b.astype(dtype)
     [alpha] = alphas
     metadata = {"general.type": "adapter", "general.architecture": architecture, "adapter.type": "lora"}
     write_gguf(path, {**metadata, "adapter.lora.alpha": alpha}, tensors)
 
 
 def gguf_architecture(model_type: str) -> str:
-    """Return what GGUF files call an architecture of transformers. Raises ModelError if adapters are not written."""
-    for name, known in ARCHITECTURES.items():
-        if model_type in known.model_types:
+    """Return the name in GGUF files of an architecture of transformers. Raises ModelError for unsupported ones."""
+    for name, model_types in ARCHITECTURES.items():
+        if model_type in model_types:
             return name
     raise ModelError(_unwritten(model_type))
 
@@ -197,9 +192,9 @@ def _unwritten(architecture: str) -> str:
 
 
 def add_adapter(model: "PreTrainedModel", path: Path) -> None:
-    """Add an adapter to the matrices of a loaded model, as precise as they are.
+    """Add an adapter to the matrices of a loaded model, in their precision.
 
-    Raises ModelError for an adapter that does not fit, and for matrices that nothing can be added to.
+    Raises ModelError for an adapter that does not fit, and for quantised or shared matrices.
     """
     import torch
     from torch import nn
@@ -210,7 +205,7 @@ def add_adapter(model: "PreTrainedModel", path: Path) -> None:
     adapter = read_adapter(path, model_type=config.model_type, heads=heads)
     modules = dict(model.named_modules())
     tied = getattr(model.get_input_embeddings(), "weight", None)
-    for name, one in adapter.items():
+    for name, product in adapter.items():
         layer = modules.get(name)
         if not isinstance(layer, nn.Linear):
             raise ModelError(_misfit(path, model, f"{name} is {'another layer' if layer else 'missing'}"))
@@ -219,11 +214,13 @@ def add_adapter(model: "PreTrainedModel", path: Path) -> None:
             raise ModelError(_misfit(path, model, f"{name} is its table of embeddings too"))
         if not weight.is_floating_point() or weight.device.type == "meta":
             raise ModelError(_misfit(path, model, f"{name} is quantised, or not in memory"))
-        if tuple(weight.shape) != one.shape:
-            raise ModelError(_misfit(path, model, f"{name} has the shape {tuple(weight.shape)} and not {one.shape}"))
-        a, b = (torch.from_numpy(part).to(weight.device) for part in (one.a, one.b))
+        if tuple(weight.shape) != product.shape:
+            raise ModelError(
+                _misfit(path, model, f"{name} has the shape {tuple(weight.shape)} and not {product.shape}")
+            )
+        a, b = (torch.from_numpy(part).to(weight.device) for part in (product.a, product.b))
         with torch.no_grad():
-            weight += (one.scale * b @ a).to(weight.dtype)
+            weight += (product.scale * b @ a).to(weight.dtype)
 
 
 def _misfit(path: Path, model: object, why: str) -> str:
@@ -234,7 +231,7 @@ def _misfit(path: Path, model: object, why: str) -> str:
 
 
 def _read_folder(folder: Path) -> dict[str, LowRank]:
-    """Return an adapter in the format of PEFT, by the names of its matrices."""
+    """Read an adapter in the format of PEFT, by the names of its matrices."""
     from safetensors.torch import load_file
 
     try:
@@ -242,7 +239,7 @@ def _read_folder(folder: Path) -> dict[str, LowRank]:
         kind = config["peft_type"]
         scale = config["lora_alpha"] / config["r"] ** (0.5 if config.get("use_rslora") else 1) if kind == "LORA" else 0
         tensors = {name: tensor.float().numpy() for name, tensor in load_file(folder / WEIGHTS).items()}
-    except Exception as error:  # what damaged files raise is of any kind
+    except Exception as error:  # damaged files may raise anything
         raise ModelError(f"The adapter {str(folder)!r} cannot be read: {type(error).__name__}: {error}") from error
     if kind != "LORA":
         raise ModelError(f"{str(folder)!r} is an adapter of the kind {kind!r}, and only LORA is supported.")
@@ -253,23 +250,23 @@ def _read_folder(folder: Path) -> dict[str, LowRank]:
                 "with peft, and pass (PeftModel, tokenizer)."
             )
 
-    def product(a: Floats, b: Floats) -> LowRank:
+    def low_rank(a: Floats, b: Floats) -> LowRank:
         if len(a) != config["r"]:
             raise ModelError(f"{str(folder)!r} has the rank {config['r']} in {CONFIG}, and {len(a)} in {WEIGHTS}.")
         return LowRank(a, b, scale)
 
-    return _pairs(folder, tensors, re.compile(r"base_model\.model\.(.+)\.lora_([AB])\.weight"), product)
+    return _pairs(folder, tensors, re.compile(r"base_model\.model\.(.+)\.lora_([AB])\.weight"), low_rank)
 
 
 def _pairs(
     path: Path, tensors: Mapping[str, Floats], form: re.Pattern[str], make: Callable[[Floats, Floats], LowRank]
 ) -> dict[str, LowRank]:
-    """Return the products of tensors whose names tell the matrix, and which of the two they are."""
+    """Return the products of the tensors, whose names contain the matrix and the side, a or b."""
     parts: dict[str, dict[str, Floats]] = {}
     for name, tensor in tensors.items():
         match = form.fullmatch(name)
         if match is None or tensor.ndim != 2:
-            raise ModelError(f"{str(path)!r} has {name}, which is no part of a low-rank product beside a matrix.")
+            raise ModelError(f"{str(path)!r} has {name}, which is not part of a low-rank product beside a matrix.")
         parts.setdefault(match[1], {})[match[2].lower()] = tensor
     if not parts:
         raise ModelError(f"{str(path)!r} has no tensors.")
@@ -281,26 +278,27 @@ def _pairs(
 
 
 def _renamed(path: Path, name: str, form: str, other: str, names: Mapping[str, str]) -> str:
-    """Return what a matrix is called in the other format. Raises ModelError for one that is not of a known name."""
+    """Return the name of a matrix in the other format. Raises ModelError for an unknown name."""
     match = re.fullmatch(form, name)
     if match is None or match[2] not in names:
         raise ModelError(f"{str(path)!r} is for {name}, and only {_listed(names)} of the layers are supported.")
     return other.format(match[1], names[match[2]])
 
 
-def _permuted(one: LowRank, matrix: str, heads: Heads, *, back: bool = False) -> LowRank:
+def _permuted(product: LowRank, matrix: str, heads: Heads, *, back: bool = False) -> LowRank:
     """Return a product for queries or keys with its rows in the order of GGUF, or back in that of transformers.
 
-    Of a head, one has all first numbers of the pairs that are rotated before all second ones, the other pair by pair.
+    The numbers of a head are rotated in pairs: transformers has all first numbers before all second ones, GGUF pair by
+    pair.
     """
     count = {"attn_q": heads.queries, "attn_k": heads.keys}.get(matrix.rpartition(".")[2])
     if count is None:
-        return one
-    pairs, rest = divmod(len(one.b), 2 * count)
+        return product
+    pairs, rest = divmod(len(product.b), 2 * count)
     if rest:
-        raise ModelError(f"The adapter has {len(one.b)} rows for {matrix}, which are not those of {count} heads.")
+        raise ModelError(f"The adapter has {len(product.b)} rows for {matrix}, which are not those of {count} heads.")
     sizes = (count, pairs, 2) if back else (count, 2, pairs)
-    return replace(one, b=one.b.reshape(*sizes, one.b.shape[1]).swapaxes(1, 2).reshape(one.b.shape))
+    return replace(product, b=product.b.reshape(*sizes, product.b.shape[1]).swapaxes(1, 2).reshape(product.b.shape))
 
 
 def _listed(names: Iterable[str]) -> str:

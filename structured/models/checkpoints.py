@@ -1,7 +1,7 @@
-"""What a model is named by: a folder or a GGUF file of this machine, or the id of a model on the hub.
+"""Names of models: a folder or a GGUF file of this machine, or the id of a model on the hub.
 
-Which of them it is, is decided before anything is loaded or asked for, so that a name with a mistake in it costs no
-time. What begins like a path is never looked for on the hub.
+The kind of a name is decided before anything is loaded or requested, so that a mistake in it costs no time. A name that
+begins like a path is never looked up on the hub.
 """
 
 import os
@@ -11,10 +11,13 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from structured.errors import ModelError
-from structured.models.fetched import FETCHABLE, fetched_path
+from structured.models.downloads import FETCHABLE, fetched_path
 from structured.models.remote.address import PORTS
 
-WANTED = (
+_exists, _is_folder = os.path.lexists, os.path.isdir
+"""False as well, unlike the methods of `Path`, for long names, lone surrogates and missing permissions."""
+
+EXPECTED = (
     "Name a folder with config.json, weights and tokenizer.json, a GGUF file, 'packaged', "
     f"{', '.join(f'{name!r} (after `structured fetch {name}`)' for name in FETCHABLE)}, or a hub id that this machine "
     "can reach."
@@ -27,47 +30,47 @@ LONGEST_SHOWN = 100
 """Characters of a name that a message shows."""
 
 LONGEST_NAME = 255
-"""Characters of the last part of a path, for which others like it are looked for."""
+"""Characters of the last part of a path, up to which similar names are looked for."""
 
 MAX_LISTED, MAX_MEANT = 2000, 3
-"""Entries of a folder that are looked through for names like another, and of these, how many are shown."""
+"""Entries of a folder that are compared with a name, and similar ones that a message shows."""
 
 _TOKENIZERS = {"tokenizer.json", "tokenizer.model", "tekken.json", "vocab.json", "vocab.txt", "spiece.model"}
-"""Files that hold a tokenizer, each enough by itself or with others."""
+"""Files of tokenizers, each enough by itself or with others."""
 
 _GGUF = b"GGUF"
-"""How a GGUF file begins."""
+"""The first bytes of a GGUF file."""
 
 _LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
-"""How the files are called that llama.cpp loads with the first one."""
+"""The names of the later parts of a GGUF file, which llama.cpp loads with the first."""
 
 _HUB_ID = re.compile(r"(?:{0}/)?{0}".format(r"\w(?:[\w.-]{0,94}\w)?"), re.ASCII)
 
 _SERVER = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.-]+:\d{1,5}(?:/|$)", re.ASCII | re.IGNORECASE)
-"""How an address begins that says not, or wrongly, which kind of server it is: `http://…`, `localhost:8000`."""
+"""The beginning of an address without a kind of server, or with an unknown one: `http://…`, `localhost:8000`."""
 
 _ADDRESS = re.compile(r"https?://huggingface\.co/([\w.-]+/[\w.-]+)", re.ASCII)
 
 
-def shown(name: str | os.PathLike[str]) -> str:
-    """Return a name as messages quote it, cut where it is long."""
+def shown_name(name: str | os.PathLike[str]) -> str:
+    """Return a name as messages quote it, cut if it is long."""
     text = os.fspath(name)
     return repr(text) if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]!r}… ({len(text):,} characters)"
 
 
 def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
-    """Return the folder or the GGUF file that a name stands for, or None if it can only be a hub id.
+    """Return the folder or the GGUF file that a name refers to, or None if it can only be a hub id.
 
-    A `Path` is of this machine, and so is a text that is there or that reads like a path: `./x`, `/x`, `~/x`, `a/b/c`.
-    A folder without config.json stands for the GGUF file in it, and the name of a fetched model for its file.
+    A `Path` is local, and so is a text that exists as a path or reads like one: `./x`, `/x`, `~/x`, `a/b/c`. A folder
+    without config.json refers to the GGUF file in it, and the name of a fetched model to its file.
 
     Raises ModelError if it does not exist or cannot hold a model, or if the name is not a hub id either.
     """
     text = os.fspath(name)
     if not text.strip():
-        raise ModelError(f"The name of the model is {shown(text)}, which names nothing. {WANTED}")
+        raise ModelError(f"The name of the model is {shown_name(text)}, which names nothing. {EXPECTED}")
     if "\0" in text:
-        raise ModelError(f"The name of the model, {shown(text)}, holds a NUL character. {WANTED}")
+        raise ModelError(f"The name of the model, {shown_name(text)}, holds a NUL character. {EXPECTED}")
     folder = _expanded(text)
     if _exists(folder):
         try:
@@ -87,24 +90,25 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
     refuse_address(name)
     if isinstance(name, os.PathLike) or _reads_as_path(text):
         kind = "file" if text.endswith(".gguf") else "folder"
-        raise ModelError(f"There is no {kind} {shown(text)}.{_did_you_mean(_like(folder))} {WANTED}")
+        raise ModelError(f"There is no {kind} {shown_name(text)}.{_did_you_mean(_like(folder))} {EXPECTED}")
     if not _is_hub_id(text):
         address = _ADDRESS.match(text)
         near = [address[1]] if address else _like(folder)
         raise ModelError(
-            f"{shown(text)} is neither a folder nor a hub id: that is 'owner/name', of ASCII letters, digits, '-', "
-            f"'_' and '.', 96 characters at most in each part.{_did_you_mean(near)} {WANTED}"
+            f"{shown_name(text)} is neither a folder nor a hub id: that is 'owner/name', of ASCII letters, digits, "
+            f"'-', '_' and '.', 96 characters at most in each part.{_did_you_mean(near)} {EXPECTED}"
         )
     return None
 
 
 def refuse_address(name: str | os.PathLike[str]) -> None:
-    """Raise ModelError for what is nearly the address of a model behind a server; it repeats no password."""
+    """Raise ModelError for a name that resembles the address of a server, without repeating a password."""
     if isinstance(name, str) and _SERVER.match(name) and not _ADDRESS.match(name):
+        schemes = ", ".join(f"{scheme}://" for scheme in PORTS)
         raise ModelError(
-            f"{'This' if '@' in name else shown(name)} names no model that runs here. If it is a server, say which "
-            f"kind: {', '.join(f'{one}://' for one in PORTS)} (with +https for HTTPS), the host with its port, and the "
-            "model's name, as in vllm://localhost:8000/name."
+            f"{'This' if '@' in name else shown_name(name)} names no model that runs here. If it is a server, say "
+            f"which kind: {schemes} (with +https for HTTPS), the host with its port, and the model's name, as in "
+            "vllm://localhost:8000/name."
         )
 
 
@@ -112,7 +116,7 @@ _CONVERT = "; other files can hold code, and are not read: convert them with sav
 
 
 def lacking(folder: str | Path) -> str:
-    """Return what a folder lacks that a model has, as the end of a sentence; or nothing."""
+    """Return the parts of a model that a folder lacks, as the end of a sentence; "" if it lacks none."""
     names = _listed(Path(folder))
     lacks = [] if "config.json" in names else ["config.json"]
     if not any(name.endswith(".safetensors") for name in names):
@@ -124,9 +128,9 @@ def lacking(folder: str | Path) -> str:
 
 
 def why_not_hub(name: str) -> str | None:
-    """Return why a model cannot be had from the hub, or None if it can: one request tells, and none that is repeated.
+    """Return why the hub cannot give a model, or None if it can, after a single request.
 
-    Raises ModelError if it is not in the cache of this machine either.
+    Raises ModelError if the model is not in the cache of this machine either.
     """
     from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
     from huggingface_hub.errors import (
@@ -140,7 +144,7 @@ def why_not_hub(name: str) -> str | None:
     try:
         get_hf_file_metadata(hf_hub_url(name, "config.json"), timeout=HUB_SECONDS)
     except EntryNotFoundError:
-        return None  # an adapter has none
+        return None  # adapters have no such file
     except OfflineModeIsEnabled:
         reason = "HF_HUB_OFFLINE forbids to ask the hub"
     except GatedRepoError:
@@ -149,7 +153,7 @@ def why_not_hub(name: str) -> str | None:
         reason = "the hub has none, or shows it only to those who log in (hf auth login)"
     except HfHubHTTPError as error:
         reason = f"{constants.ENDPOINT} answers {error.response.status_code}"
-    except Exception as error:  # noqa: BLE001  of whatever library sends the request
+    except Exception as error:  # noqa: BLE001  from whatever library sends the request
         reason = f"{constants.ENDPOINT} cannot be reached ({error or type(error).__name__})"
     else:
         return None
@@ -158,8 +162,8 @@ def why_not_hub(name: str) -> str | None:
     short = _close(name.casefold(), FETCHABLE)
     near = [*short, *_like(Path(name)), *_close(name, _cached_ids(constants.HF_HUB_CACHE))]
     raise ModelError(
-        f"No model could be loaded from {shown(name)}. It is no local folder, it is not in the cache "
-        f"{constants.HF_HUB_CACHE}, and {reason}.{_did_you_mean(near)} {WANTED}"
+        f"No model could be loaded from {shown_name(name)}. It is not a local folder, it is not in the cache "
+        f"{constants.HF_HUB_CACHE}, and {reason}.{_did_you_mean(near)} {EXPECTED}"
     )
 
 
@@ -170,12 +174,12 @@ def is_gguf(path: Path) -> bool:
             return False
         with path.open("rb") as file:
             return file.read(len(_GGUF)) == _GGUF
-    except (OSError, ValueError):  # too long, lone surrogates, or what may not be read
+    except (OSError, ValueError):  # too long, lone surrogates, or no permission
         return False
 
 
 def _on_disk(text: str, path: Path) -> Path:
-    """Return the folder or the GGUF file that a path has; for whatever else is there, say what it is."""
+    """Return the folder or the GGUF file at a path. Raises ModelError for anything else that exists there."""
     if _is_folder(path):
         return _in_folder(text, path)
     if is_gguf(path):
@@ -184,46 +188,46 @@ def _on_disk(text: str, path: Path) -> Path:
 
 
 def _in_folder(text: str, folder: Path) -> Path:
-    """Return a folder that has a model or an adapter, or the GGUF file that it has; for others, say what they have."""
+    """Return a folder with a model or an adapter, or the GGUF file in it. Raises ModelError for other folders."""
     names = _listed(folder)
     if not names.isdisjoint({"config.json", "adapter_config.json"}):
         return folder
     if not names:
-        raise ModelError(f"The folder {shown(text)} is empty, or may not be read. {WANTED}")
+        raise ModelError(f"The folder {shown_name(text)} is empty, or may not be read. {EXPECTED}")
     files = sorted(name for name in names if name.lower().endswith(".gguf") and not _LATER_PART.search(name))
     if len(files) > 1:
         listed = ", ".join(map(repr, files[:MAX_MEANT])) + ", …" * (len(files) > MAX_MEANT)
-        raise ModelError(f"The folder {shown(text)} holds {len(files)} GGUF files: {listed}. Name one of them.")
+        raise ModelError(f"The folder {shown_name(text)} holds {len(files)} GGUF files: {listed}. Name one of them.")
     if files and not is_gguf(folder / files[0]):
         raise ModelError(_no_gguf(str(folder / files[0])))
     if files:
         return folder / files[0]
     inside = [*folder.glob("*/config.json"), *folder.glob("snapshots/*/config.json")]
     near = [str(path.parent) for path in inside[:MAX_MEANT]]
-    raise ModelError(f"{shown(text)} is not a model folder: it {lacking(folder)}{_did_you_mean(near)} {WANTED}")
+    raise ModelError(f"{shown_name(text)} is not a model folder: it {lacking(folder)}{_did_you_mean(near)} {EXPECTED}")
 
 
 def _no_folder(text: str, path: Path) -> str:
-    """Return what to say of a path that exists and is neither a folder nor a GGUF file."""
+    """Return the message for an existing path that is neither a folder nor a GGUF file."""
     if not path.is_file():
-        return f"{shown(text)} is neither a folder nor a file. {WANTED}"
+        return f"{shown_name(text)} is neither a folder nor a file. {EXPECTED}"
     if path.suffix.lower() == ".gguf":
         return _no_gguf(text)
     near = [str(path.parent)] if "config.json" in _listed(path.parent) else []
-    return f"{shown(text)} is a file, and a model is a folder or a GGUF file.{_did_you_mean(near)} {WANTED}"
+    return f"{shown_name(text)} is a file, and a model is a folder or a GGUF file.{_did_you_mean(near)} {EXPECTED}"
 
 
 def _no_gguf(text: str) -> str:
-    return f"{shown(text)} does not begin as a GGUF file does. Download it again; it may be a pointer of Git LFS."
+    return f"{shown_name(text)} does not begin as a GGUF file does. Download it again; it may be a pointer of Git LFS."
 
 
 def _is_hub_id(text: str) -> bool:
-    """Tell whether the hub may have a model of that id; its rules are those of huggingface_hub."""
+    """Tell whether a text is a valid hub id, by the rules of huggingface_hub."""
     return bool(_HUB_ID.fullmatch(text)) and "--" not in text and ".." not in text and not text.endswith(".git")
 
 
 def _reads_as_path(text: str) -> bool:
-    """Tell whether a text can be nothing but a path, whether or not that is there."""
+    """Tell whether a text can only be a path, existing or not."""
     if "://" in text:
         return False
     first, *others = re.split(r"[/\\]", text)
@@ -234,23 +238,8 @@ def _reads_as_path(text: str) -> bool:
 def _expanded(text: str) -> Path:
     try:
         return Path(text).expanduser()
-    except (RuntimeError, ValueError):  # ~ and the name of nobody
+    except (RuntimeError, ValueError):  # ~ with an unknown user
         return Path(text)
-
-
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except (OSError, ValueError):  # too long, lone surrogates, or behind what may not be entered
-        return False
-
-
-def _exists(path: Path) -> bool:
-    try:
-        path.lstat()
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _listed(folder: Path) -> set[str]:
@@ -261,7 +250,7 @@ def _listed(folder: Path) -> set[str]:
 
 
 def _like(path: Path) -> list[str]:
-    """Return folders with names like that of a path, beside it or beside the first of its parents that lacks."""
+    """Return folders with names similar to a path, beside it or beside its first missing parent."""
     while path != path.parent and not _is_folder(path.parent):
         path = path.parent
     beside = sorted(_listed(path.parent))[:MAX_LISTED]

@@ -1,8 +1,8 @@
-"""Forward passes that are recorded once on a GPU and replayed: CUDA graphs over texts in slots.
+"""CUDA graphs: forward passes over texts in slots, recorded once on a GPU and replayed.
 
 To launch the kernels of a small step from Python takes longer than to run them. A recording launches them all at once,
 but always reads and writes the same memory: so shapes are rounded up to powers of two, texts stay in their slots, and
-what is read goes to the same places of memory each time. A shape is recorded when it comes a second time.
+inputs are copied to the same memory each time. A shape is recorded at its second occurrence.
 
 Importing this imports torch.
 """
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 MIN_PLACES = 256
-"""Of the slots of recorded passes, which look at all of their places."""
+"""Places of the slots of recorded passes, which attend to all of them."""
 
 MAX_COLUMNS = 64
-"""Of a pass that is recorded; longer ones are worth their launches."""
+"""Columns of a recorded pass; longer passes are worth their launches."""
 
 Pass = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-"""From token ids and places, both of shape (rows, columns), to logits of shape (rows, kept, width)."""
+"""Takes token ids and places, both of shape (rows, columns); returns logits of shape (rows, places, width)."""
 
 
 class Recording(Protocol):
-    """A pass that can be run again, with what these tensors hold then."""
+    """A pass that can be run again, with the content of these tensors."""
 
     ids: torch.Tensor
     places: torch.Tensor
@@ -43,7 +43,7 @@ class Recording(Protocol):
 
 
 class CudaGraph:
-    """A `Recording` of what a pass does on a GPU. It shares memory with the one that was made before."""
+    """A `Recording` of a pass on a GPU. It shares memory with the recording before it."""
 
     def __init__(self, run: Pass, ids: torch.Tensor, places: torch.Tensor, before: "CudaGraph | None") -> None:
         self.ids, self.places = ids.clone(), places.clone()
@@ -53,7 +53,7 @@ class CudaGraph:
         with _RECORDING, torch.cuda.device(self.device):
             stream = torch.cuda.Stream()
             stream.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(stream):  # libraries set themselves up in the first run, which cannot be recorded
+            with torch.cuda.stream(stream):  # libraries are set up in the first run, which cannot be recorded
                 run(self.ids, self.places)
             torch.cuda.current_stream().wait_stream(stream)
             with torch.cuda.graph(self.graph, pool=pool, capture_error_mode="thread_local"):
@@ -66,16 +66,16 @@ class CudaGraph:
 
 
 _RECORDING = Lock()
-"""One pass is recorded at a time in a process, as CUDA demands."""
+"""Held while a pass is recorded: CUDA allows one at a time in a process."""
 
 MakeRecording = Callable[[Pass, torch.Tensor, torch.Tensor, Any], Recording]
-"""From a pass, token ids, places and the recording that was made before, or None, to a recording."""
+"""Takes a pass, token ids, places and the recording before it, or None; returns a recording."""
 
 
 class Recordings:
-    """The recorded passes over the slots of one cache, all layers of which attend.
+    """The recorded passes over the slots of one cache, all of whose layers attend.
 
-    A replay overwrites the logits of the one before it.
+    A replay overwrites the logits of the replay before it.
     """
 
     def __init__(self, cache: SlotCache, *, make: MakeRecording) -> None:
@@ -90,16 +90,16 @@ class Recordings:
         return len(self._made)
 
     def suits(self, places: int) -> bool:
-        """Tell whether texts of so many tokens would not waste most of the memory: each pass looks at all places."""
+        """Tell whether texts of so many tokens use much of the memory: each pass attends to all places."""
         return self._memory is None or self._memory.shape[2] <= 4 * max(MIN_PLACES, _power(places))
 
     @torch.inference_mode()
-    def read(self, token_ids: Sequence[Sequence[int]], kept: int) -> torch.Tensor | None:
-        """Read new tokens of each text, and return the logits of the last `kept` places, shape (texts, kept, width).
+    def read(self, token_ids: Sequence[Sequence[int]], count: int) -> torch.Tensor | None:
+        """Read new tokens of each text, and return the logits of the last places, shape (texts, count, width).
 
-        None if that is no pass to be recorded, and has not been run. The logits are overwritten by the next pass.
+        Return None, without a pass, where it cannot be recorded. The next pass overwrites the logits.
         """
-        shape = _power(len(token_ids)), _power(max(*map(len, token_ids), kept)), _power(kept)
+        shape = _power(len(token_ids)), _power(max(*map(len, token_ids), count)), _power(count)
         if shape[1] > MAX_COLUMNS or not self._can_be_made:
             return None
         ids, places = self.cache.placed(token_ids, *shape[:2])
@@ -108,10 +108,10 @@ class Recordings:
         if memory is not self._memory:  # it has grown
             self._memory, self._last = memory, None
             self._made.clear()
-        return self._logits(shape, ids, places)[: len(token_ids), -kept:]
+        return self._logits(shape, ids, places)[: len(token_ids), -count:]
 
     def _logits(self, shape: tuple[int, int, int], ids: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
-        """Run a pass: as it is for the first time, recorded for the second, and replayed from then on."""
+        """Run a pass: directly for the first time, recorded for the second, and replayed from then on."""
 
         def run(ids: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
             return self.cache.run(ids, places, shape[2])
@@ -141,18 +141,18 @@ class Recordings:
 
 
 class RecordingPool:
-    """Slots of which passes are recorded, each lent to one batch at a time."""
+    """Slots whose passes are recorded, each lent to one batch at a time."""
 
     def __init__(self, model: "PreTrainedModel", make: MakeRecording) -> None:
         self.model = model
         self.make = make
         self._spare: Recordings | None = None
-        self._lock = RLock()  # batches may be collected, and give back what they borrowed, while it is held
+        self._lock = RLock()  # a batch may be collected, and give back its slots, while it is held
 
     def borrow(self, rows: int, places: int) -> Recordings:
-        """Return slots for so many texts of that length at first.
+        """Return slots for texts of that length at first.
 
-        They are those that were used before, if they are free and not much too large.
+        They are those of an earlier batch, if they are free and not much too large.
         """
         with self._lock:
             spare, self._spare = self._spare, None
@@ -162,12 +162,12 @@ class RecordingPool:
         return spare
 
     def give_back(self, recordings: Recordings) -> None:
-        """Keep slots for the next texts; of several, those with the most recordings."""
+        """Keep slots for the next texts, those with the most recordings."""
         with self._lock:
             if self._spare is None or len(recordings) > len(self._spare):
                 self._spare = recordings
 
 
 def _power(count: int) -> int:
-    """Return the least power of two that is not less."""
+    """Return the next power of two."""
     return 1 << (count - 1).bit_length()

@@ -1,11 +1,11 @@
-"""Dequantised GGUF files, kept in the cache as the safetensors and the tokenizer that transformers loads quickly.
+"""The cache of dequantised GGUF files, as the safetensors and the tokenizer that transformers loads quickly.
 
-The name of an entry has the SHA-256 of the GGUF file, which is computed at each load, a second for 1.5 GB. Rejected: a
-note of path, size and time of change, which would miss some replaced files. An entry lists the checksums of its own
-files. They are compared while the model is loaded; a damaged entry is made anew.
+The name of an entry has the SHA-256 of the GGUF file, which is computed at each load, a second for 1.5 GB. Rejected:
+path, size and time of change, which would miss some replaced files. An entry lists the checksums of its own files. They
+are compared while the model is loaded; a damaged entry is replaced.
 
-What is kept is loaded once before it is kept: where weights, configuration or tokens differ in anything from what
-transformers made of the GGUF file, nothing is kept, and the file is dequantised each time.
+A model is loaded again before it is saved for good: where weights, configuration or tokens differ in anything from the
+dequantised model, nothing is saved, and the file is dequantised each time.
 """
 
 import hashlib
@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from structured.index.cache_folder import WRITING, CacheFolder, kept_folder
 
 if TYPE_CHECKING:
-    import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
     Loaded: TypeAlias = tuple[PreTrainedModel, PreTrainedTokenizerBase]
@@ -33,13 +32,13 @@ if TYPE_CHECKING:
 _LOGGER = logging.getLogger(__name__)
 
 MAX_BYTES = 16 << 30
-"""Of all models together; a larger one is not kept."""
+"""Size of all models together; a larger model is not cached."""
 
 MAX_SHARE = 0.5
-"""Of the free space of the disk, which a model may take at most."""
+"""Share of the free disk space that a model may take."""
 
 FORMAT = "1"
-"""Of entries; another one gives them other names."""
+"""Version of the entries, part of their names."""
 
 TOKENIZER, SETTINGS, CHECKSUMS = "tokenizer.json", "tokenizer_settings.json", "checksums.json"
 
@@ -51,10 +50,10 @@ _BESIDE = (
 """Files that transformers may read in the folder of a GGUF file; the tokenizer may be theirs."""
 
 _TOKENIZER_SETTINGS = ("chat_template", "model_max_length", "padding_side", "truncation_side")
-"""What a tokenizer has beside its tokens."""
+"""Settings of a tokenizer beside its tokens."""
 
 _UNCOMPARED = {"_name_or_path", "architectures", "dtype", "torch_dtype", "transformers_version", "quantization_config"}
-"""Entries of a configuration that say where it comes from, or that the state of the model says as well."""
+"""Entries of a configuration about its origin, or that repeat the state of the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ class ModelCache(CacheFolder):
     max_bytes: int = MAX_BYTES
 
     def load(self, key: str, device_map: str | dict[str, Any] | None) -> "Loaded | None":
-        """Return the model and the tokenizer of a key; None if there are none, or if they are damaged."""
+        """Return the model and the tokenizer of a key; None if they are missing or damaged."""
         path = self.path(key)
         try:
             path.lstat()
@@ -78,8 +77,8 @@ class ModelCache(CacheFolder):
                 checked = pool.submit(_check, path)
                 loaded = _load(path, device_map)
                 checked.result()
-        except Exception as error:  # noqa: BLE001  what a damaged checkpoint raises is of any kind
-            _LOGGER.info("%s is damaged, and made anew: %s", path, error)
+        except Exception as error:  # noqa: BLE001  a damaged checkpoint may raise anything
+            _LOGGER.info("%s is damaged, and replaced: %s", path, error)
             with suppress(OSError):
                 self.remove(path)
             return None
@@ -87,7 +86,7 @@ class ModelCache(CacheFolder):
         return loaded
 
     def save(self, key: str, model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase") -> None:
-        """Keep a model and its tokenizer, unless they are too large, or would not be the same when loaded again."""
+        """Cache a model and its tokenizer, unless they are too large, or would not be the same when loaded again."""
         try:
             for folder in (self.folder.parent, self.folder):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -97,12 +96,12 @@ class ModelCache(CacheFolder):
                 _write(made, model, tokenizer)
                 with suppress(OSError):  # another process was quicker
                     made.rename(self.path(key))
-        except Exception as error:  # noqa: BLE001  a model that was loaded is not lost because it cannot be kept
-            _LOGGER.info("the dequantised model is not kept: %s", error)
+        except Exception as error:  # noqa: BLE001  the loaded model can be used all the same
+            _LOGGER.info("the dequantised model is not cached: %s", error)
         self.make_room()
 
     def remove(self, path: Path) -> None:
-        """Remove an entry, which is a folder; from its name first, so that none is ever half there. Raises OSError."""
+        """Remove the folder of an entry, renamed first, so that no entry is ever incomplete. Raises OSError."""
         with self._writing() as removed:
             path.rename(removed)
 
@@ -114,7 +113,7 @@ class ModelCache(CacheFolder):
 
     @contextmanager
     def _writing(self) -> Iterator[Path]:
-        """Give a path beside the entries; what is still there in the end is removed."""
+        """Yield a path beside the entries; whatever is still there at the end is removed."""
         with tempfile.TemporaryDirectory(dir=self.folder, prefix=WRITING, suffix=".tmp") as temporary:
             yield Path(temporary) / "entry"
 
@@ -126,20 +125,22 @@ def model_cache() -> ModelCache | None:
 
 
 def key_of(path: Path, dtype: str) -> str:
-    """Return the name that a dequantised GGUF file is kept by: its SHA-256, and a digest of all else that matters."""
+    """Return the key of a dequantised GGUF file: its SHA-256, and a digest of everything else that matters."""
     import torch
 
-    told = [FORMAT, dtype, str(torch.get_default_dtype()), *map(_version, ("transformers", "gguf"))]
+    facts = [FORMAT, dtype, str(torch.get_default_dtype()), *map(_version, ("transformers", "gguf"))]
     for pattern in _BESIDE:
-        told += [f"{beside.name} {_digest(beside)}" for beside in sorted(path.parent.glob(pattern)) if beside.is_file()]
-    how = hashlib.sha256(json.dumps(told).encode()).hexdigest()
-    return f"{_digest(path)}-{how[:16]}"
+        facts += [
+            f"{beside.name} {_digest(beside)}" for beside in sorted(path.parent.glob(pattern)) if beside.is_file()
+        ]
+    digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+    return f"{_digest(path)}-{digest[:16]}"
 
 
 def _version(distribution: str) -> str:
     try:
         return version(distribution)
-    except PackageNotFoundError:  # it can be imported all the same
+    except PackageNotFoundError:  # importable all the same
         return ""
 
 
@@ -157,7 +158,7 @@ def _digest(path: Path) -> str:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Return the files of an entry but the list of their checksums. Raises OSError for one that is no regular file."""
+    """Yield the files of an entry, except their checksums. Raises OSError for anything but regular files."""
     for path in sorted(folder.iterdir()):
         if not stat.S_ISREG(path.lstat().st_mode):
             raise OSError(f"{path} is not a regular file.")
@@ -166,9 +167,9 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _check(folder: Path) -> None:
-    """Raise ValueError if a file of an entry is missing, too many, or another than the one that was written."""
-    known = json.loads((folder / CHECKSUMS).read_text(encoding="utf-8"))
-    if {path.name: _digest(path) for path in _files(folder)} != known:
+    """Raise ValueError if a file of an entry is missing, superfluous or changed."""
+    checksums = json.loads((folder / CHECKSUMS).read_text(encoding="utf-8"))
+    if {path.name: _digest(path) for path in _files(folder)} != checksums:
         raise ValueError("a checksum is wrong.")
 
 
@@ -176,7 +177,7 @@ def _load(folder: Path, device_map: str | dict[str, Any] | None) -> "Loaded":
     """Return the model and the tokenizer of an entry."""
     from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
-    list(_files(folder))  # nothing that keeps its reader waiting
+    list(_files(folder))  # a FIFO would keep its reader waiting
     settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / TOKENIZER), **settings)
     model = AutoModelForCausalLM.from_pretrained(
@@ -189,12 +190,16 @@ def _write(folder: Path, model: "PreTrainedModel", tokenizer: "PreTrainedTokeniz
     """Write an entry. Raises ValueError if it would not be the same when loaded."""
     dtype = model.config.dtype
     model.save_pretrained(folder)
-    model.config.dtype = dtype  # which was replaced by its name
+    model.config.dtype = dtype  # which save_pretrained replaced by its name
     backend: Any = tokenizer.backend_tokenizer
     (folder / TOKENIZER).write_text(backend.to_str(), encoding="utf-8")
     (folder / SETTINGS).write_text(json.dumps(_settings(tokenizer)), encoding="utf-8")
     again, tokens = _load(folder, None)
-    if not (_same_weights(model, again) and _facts(model) == _facts(again) and _tells(tokenizer) == _tells(tokens)):
+    if not (
+        _same_weights(model, again)
+        and _facts(model) == _facts(again)
+        and _tokenization(tokenizer) == _tokenization(tokens)
+    ):
         raise ValueError("it would not be the same when loaded again.")
     (folder / CHECKSUMS).write_text(json.dumps({path.name: _digest(path) for path in _files(folder)}), encoding="utf-8")
 
@@ -203,25 +208,24 @@ def _settings(tokenizer: "PreTrainedTokenizerBase") -> dict[str, Any]:
     return {**tokenizer.special_tokens_map, **{name: getattr(tokenizer, name) for name in _TOKENIZER_SETTINGS}}
 
 
-def _tells(tokenizer: Any) -> tuple[Any, ...]:
-    """Return what decides the tokens of a text."""
+def _tokenization(tokenizer: Any) -> tuple[Any, ...]:
+    """Return everything that determines the tokens of a text."""
     return tokenizer.backend_tokenizer.to_str(), _settings(tokenizer), tokenizer.all_special_ids
 
 
 def _facts(model: "PreTrainedModel") -> tuple[Any, ...]:
-    """Return what decides how weights are used."""
+    """Return everything that determines how weights are used."""
     generation = model.generation_config
     configurations = [model.config.to_dict(), {} if generation is None else generation.to_dict()]
-    return type(model), *({name: one[name] for name in one.keys() - _UNCOMPARED} for one in configurations)
+    return type(model), *({name: entries[name] for name in entries.keys() - _UNCOMPARED} for entries in configurations)
 
 
 def _same_weights(first: "PreTrainedModel", second: "PreTrainedModel") -> bool:
     """Tell whether two models have the same tensors, bit by bit; the second is on the host."""
-    firsts, seconds = first.state_dict(), second.state_dict()
-    return firsts.keys() == seconds.keys() and all(_same(firsts[name], seconds[name]) for name in firsts)
-
-
-def _same(first: "torch.Tensor", second: "torch.Tensor") -> bool:
     import torch
 
-    return first.dtype == second.dtype and torch.equal(first.to("cpu"), second)
+    tensors, others = first.state_dict(), second.state_dict()
+    return tensors.keys() == others.keys() and all(
+        tensor.dtype == others[name].dtype and torch.equal(tensor.to("cpu"), others[name])
+        for name, tensor in tensors.items()
+    )

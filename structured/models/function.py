@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from structured.errors import ModelError
 from structured.errors.values import described
-from structured.models.calls import called, numbers
+from structured.models.checked_calls import called, numbers
 from structured.models.protocol import DecodingBatch, LanguageModel
 from structured.vocabulary import Tokenizer, Vocabulary
 
@@ -21,9 +21,9 @@ They may be a list, an array or a tensor of torch, of floats or integers; those 
 
 
 class FunctionModel(LanguageModel):
-    """A model made of a function and a tokenizer; it caches nothing and reads each text from its start every time.
+    """A model made of a function and a tokenizer. It caches nothing, and reads each text from its start every time.
 
-    Nothing is proposed ahead: the function would be called for each token, proposed or not.
+    Speculation would save nothing: the function is called for each token, proposed or not.
     """
 
     def __init__(self, function: LogitsFunction, tokenizer: Tokenizer, *, context_length: int | None = None) -> None:
@@ -42,19 +42,19 @@ class FunctionModel(LanguageModel):
         return f"FunctionModel({self.name}, {self.vocabulary!r})"
 
     def scores(self, token_ids: list[int]) -> NDArray[np.float32]:
-        """Return what the function says of the next token, shape (size of the vocabulary,).
+        """Return the scores of the next token, shape (size of the vocabulary,).
 
-        Raises ModelError if the function raises something, or returns anything but a number for each token.
+        Raises ModelError if the function raises, or does not return a number for each token.
         """
         size = self.vocabulary.size
-        given = called(self.name, lambda: self.function(token_ids), f" after {len(token_ids)} tokens")
-        wanted = (
+        returned = called(self.name, lambda: self.function(token_ids), f" after {len(token_ids)} tokens")
+        requirement = (
             f"One number for each of the {size} tokens is needed: a list, a NumPy array or a torch tensor of floats or "
             "integers, shape (width,) with width at least that."
         )
-        scores = numbers(given, self.name, wanted)
+        scores = numbers(returned, self.name, requirement)
         if scores.ndim != 1 or len(scores) < size:
-            raise ModelError(f"{self.name} returned logits of shape {scores.shape}. {wanted}")
+            raise ModelError(f"{self.name} returned logits of shape {scores.shape}. {requirement}")
         return scores[:size]
 
     def prefill(
@@ -80,7 +80,7 @@ class FunctionBatch(DecodingBatch):
         self.texts = texts
 
     def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> NDArray[np.float32]:
-        """Append tokens to each text, and return what the function says of each."""
+        """Append tokens to each text, and return the scores that the function gives each."""
         self.texts = [[*text, *new] for text, new in zip(self.texts, token_ids, strict=True)]
         if window == 0:
             return np.stack([self.model.scores(text) for text in self.texts])

@@ -1,7 +1,7 @@
 """GGUF files, as far as adapters need them: metadata, and tensors that are not quantised to fewer than eight bits.
 
 The format is specified in the documentation of ggml (`docs/gguf.md`). The package gguf reads more of it; this needs no
-package, so that an adapter can be checked before llama.cpp is asked, which ends without a reason.
+package, and an adapter can be checked before llama.cpp loads it, which fails without a reason.
 """
 
 import mmap
@@ -20,13 +20,13 @@ from structured.errors import ModelError
 Floats: TypeAlias = NDArray[np.float32]
 
 MAGIC, VERSIONS, VERSION = b"GGUF", {2, 3}, 3
-"""How a file begins, the versions that are read, and the one that is written."""
+"""The first bytes of a file, the versions that are read, and the version that is written."""
 
 DEFAULT_ALIGNMENT = 32
-"""Bytes that the place of each tensor is a multiple of."""
+"""Bytes: the place of each tensor is a multiple of it."""
 
 _SCALARS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-"""Kinds of metadata, as `struct` calls them; the two others are texts and arrays."""
+"""Kinds of metadata, as formats of `struct`; the other two are texts and arrays."""
 
 _TEXT, _ARRAY, _UINT32, _FLOAT32 = 8, 9, 4, 6
 
@@ -35,7 +35,7 @@ _Q8_BLOCK = np.dtype([("scale", "<f2"), ("values", "i1", 32)])
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """A way to store numbers: in blocks, each of so many."""
+    """A way to store numbers: in blocks of `numbers` each."""
 
     name: str
     block: np.dtype[Any]
@@ -49,23 +49,23 @@ _KINDS = {
     8: _Kind("Q8_0", _Q8_BLOCK, 32, lambda blocks: blocks["scale"][:, None].astype(np.float32) * blocks["values"]),
     30: _Kind("BF16", np.dtype("<u2"), 1, lambda blocks: (blocks.astype(np.uint32) << 16).view(np.float32)),
 }
-"""By the numbers that ggml gives them; bfloat16 is the upper half of a float32."""
+"""By their numbers in ggml; bfloat16 is the upper half of a float32."""
 
 _WRITTEN = {np.dtype(np.float32): 0, np.dtype(np.float16): 1}
 
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """Where a tensor lies in its file."""
+    """The place of a tensor in its file."""
 
     kind: int
     shape: tuple[int, ...]
-    """As NumPy has it: the last is the one that runs fastest, and stands first in the file."""
+    """In the order of NumPy, which is reversed in the file."""
     offset: int
 
 
 class GgufFile:
-    """What a GGUF file says of itself, and its tensors. Raises ModelError for one that cannot be read."""
+    """The metadata and the tensors of a GGUF file. Raises ModelError if it cannot be read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -89,13 +89,13 @@ class GgufFile:
             raise ModelError(f"{str(path)!r} cannot be read as a GGUF file: {error}. Download it again.") from error
 
     def floats(self, name: str) -> Floats:
-        """Return a tensor in float32. Raises ModelError if it is quantised otherwise than to Q8_0, or cut off."""
+        """Return a tensor in float32. Raises ModelError if it is cut off, or quantised to another kind than Q8_0."""
         tensor = self.tensors[name]
         kind = _KINDS.get(tensor.kind)
         if kind is None:
-            known = ", ".join(one.name for one in _KINDS.values())
+            names = ", ".join(kind.name for kind in _KINDS.values())
             raise ModelError(
-                f"{name} in {str(self.path)!r} is stored as number {tensor.kind} of ggml's types, and only {known} are "
+                f"{name} in {str(self.path)!r} is stored as number {tensor.kind} of ggml's types, and only {names} are "
                 "read. Convert it again with one of these."
             )
         try:
@@ -133,7 +133,7 @@ class GgufFile:
 
 
 _DAMAGED = (struct.error, ValueError, KeyError, OverflowError, MemoryError, RecursionError)
-"""What is raised where the bytes are not what the format says."""
+"""The errors of reading bytes that do not follow the format."""
 
 
 def write_gguf(path: Path, metadata: Mapping[str, str | int | float], tensors: Mapping[str, NDArray[Any]]) -> None:

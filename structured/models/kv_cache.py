@@ -1,7 +1,8 @@
-"""What a model has cached of some texts, as a table with a row for each: copied, selected, joined.
+"""Caches of texts in a model, as tables with a row for each text: copied, selected, joined.
 
-What may be done depends on the layers. One that keeps the keys and values of every token can be padded, as padding is
-masked; a convolution or a recurrence cannot, and a sliding window counts its places and not the tokens in them.
+The layers decide which operations are possible. A layer that keeps the keys and values of every token can be padded, as
+padding is masked; a convolution or a recurrence cannot, and a sliding window counts its places and not the tokens in
+them.
 """
 
 import copy
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def on_device(numbers: ArrayLike, device: "torch.device") -> "torch.Tensor":
-    """Return numbers of the host on a device, without waiting for the passes that run there.
+    """Copy numbers from the host to a device, without waiting for the passes that run there.
 
-    CUDA takes a copy of the host's memory before it returns, so that memory may be used again at once.
+    CUDA copies the host's memory before it returns, so that memory may be reused at once.
     """
     import torch
 
@@ -26,16 +27,16 @@ def on_device(numbers: ArrayLike, device: "torch.device") -> "torch.Tensor":
 
 
 class TextCache(Protocol):
-    """The cache of some texts, and the inputs of the forward pass."""
+    """The cache of some texts, which also makes the inputs of the forward pass."""
 
     @property
     def is_ragged(self) -> bool:
-        """Whether each text may be given another number of tokens."""
+        """Whether the texts may get different numbers of tokens."""
         ...
 
     @property
     def can_join(self) -> bool:
-        """Whether rows of another cache of the same model can be put behind those of this one."""
+        """Whether rows of another cache of the same model can be appended."""
         ...
 
     @property
@@ -45,7 +46,7 @@ class TextCache(Protocol):
 
     @property
     def nbytes(self) -> int:
-        """The memory that it takes."""
+        """Its memory in bytes."""
         ...
 
     def before(self, token_ids: Sequence[Sequence[int]], window: int = 0) -> dict[str, Any]:
@@ -57,28 +58,28 @@ class TextCache(Protocol):
         ...
 
     def become(self, other: Self, rows: int) -> None:
-        """Take that many copies of the one row of another cache, which stays as it is, in place of what is here."""
+        """Replace the content by copies of the only row of another cache, which stays unchanged."""
         ...
 
     def select(self, rows: Sequence[int]) -> None:
-        """Keep some rows, in that order; one that is named twice is copied."""
+        """Keep some rows, in that order; a row listed twice is copied."""
         ...
 
     def join(self, other: Self) -> None:
-        """Take over the rows of another cache of the same model, behind these."""
+        """Append the rows of another cache of the same model, which is used up."""
         ...
 
 
 class PaddedCache:
-    """A cache of transformers, whatever its layers. A text with fewer new tokens than others is padded in front.
+    """A cache of transformers, with any layers. A text with fewer new tokens than others is padded in front.
 
-    Where layers do not stand that, only the first tokens are padded, and all texts are given as many.
+    Where layers do not allow that, only the first tokens are padded, and all texts get as many.
     """
 
     pads_behind = False
 
     def __init__(self, model: "PreTrainedModel", rows: int, accepts: frozenset[str]) -> None:
-        """Make room for texts of a model, the forward pass of which accepts arguments of these names."""
+        """Begin texts of a model, whose forward pass accepts arguments of these names."""
         import torch
         from transformers.cache_utils import DynamicCache
 
@@ -89,14 +90,14 @@ class PaddedCache:
 
     @property
     def is_ragged(self) -> bool:
-        """Whether every layer keeps all keys and values, so that padding may stand anywhere."""
+        """Whether every layer keeps all keys and values, so that padding may be anywhere."""
         from transformers.cache_utils import DynamicLayer
 
         return all(type(layer) is DynamicLayer for layer in self.cache.layers)
 
     @property
     def can_join(self) -> bool:
-        """Whether all layers are of kinds that can be padded in front afterwards."""
+        """Whether all layers can be padded in front afterwards."""
         from transformers.cache_utils import DynamicLayer, LinearAttentionLayer
 
         return all(type(layer) in {DynamicLayer, LinearAttentionLayer} for layer in self.cache.layers)
@@ -124,7 +125,7 @@ class PaddedCache:
         arguments: dict[str, Any] = {"input_ids": on_device(rows, device)}  # (texts, width)
         if "past_key_values" in self.accepts:
             arguments |= {"attention_mask": self.seen, "past_key_values": self.cache}
-        else:  # without attention, nothing looks at earlier places
+        else:  # without attention, earlier places do not count
             arguments |= {"attention_mask": self.seen[:, -width:], "cache_params": self.cache}
         if "position_ids" in self.accepts:
             positions = self.seen.cumsum(dim=1) - 1
@@ -137,7 +138,7 @@ class PaddedCache:
             raise ValueError("A padded cache forgets no token.")
 
     def become(self, other: Self, rows: int) -> None:
-        """Take that many copies of the one row of another cache, in place of what is here."""
+        """Replace the content by copies of the only row of another cache."""
         import torch
 
         self.cache, self.seen = copy.deepcopy(other.cache), other.seen.repeat(rows, 1)
@@ -145,7 +146,7 @@ class PaddedCache:
             self.cache.reorder_cache(torch.zeros(rows, dtype=torch.long))
 
     def select(self, rows: Sequence[int]) -> None:
-        """Keep some rows, and drop the places in front that are padding in all of them, if that is worth it."""
+        """Keep some rows, and drop the places in front that are padding in all of them, if there are many."""
         import torch
 
         self.cache.reorder_cache(torch.tensor(rows, dtype=torch.long))  # hybrid caches have no other way to select
@@ -157,7 +158,7 @@ class PaddedCache:
                 layer.keys, layer.values = layer.keys[..., places:, :], layer.values[..., places:, :]
 
     def join(self, other: Self) -> None:
-        """Put the rows of another cache behind those of this one; the shorter is padded in front."""
+        """Append the rows of another cache; the shorter rows are padded in front."""
         import torch
 
         for mine, theirs in zip(self.cache.layers, other.cache.layers, strict=True):
@@ -178,7 +179,7 @@ class PaddedCache:
 
 
 def _padded(states: "torch.Tensor", length: int) -> "torch.Tensor":
-    """Return keys or values, shape (texts, heads, places, width), with as many places more in front as are missing."""
+    """Pad keys or values, shape (texts, heads, places, width), in front to a number of places."""
     import torch
 
     return torch.nn.functional.pad(states, (0, 0, length - states.shape[-2], 0))

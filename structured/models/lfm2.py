@@ -1,79 +1,60 @@
-"""LFM2 in NumPy: short convolutions and attention, over texts of any lengths side by side.
+"""LFM2 in NumPy: short convolutions and attention, over texts of any lengths side by side, and the packaged model.
 
-The packaged model is of this kind (Liquid AI, "LFM2 Technical Report", 2025). It is so small that importing torch takes
-longer than a hundred of its answers, so that it runs here without. What is computed is what `Lfm2ForCausalLM` of
-transformers computes in single precision.
+The packaged model has this architecture (Liquid AI, "LFM2 Technical Report", 2025). It is so small that importing torch
+takes longer than a hundred of its answers, so neither torch nor transformers is imported for it. The results are those
+of `Lfm2ForCausalLM` of transformers in single precision.
 
-Tokens of all texts stand in one column, without padding; each knows its text and its place there. Every layer keeps
-what it derives from each token, convolutions too: the last tokens of a text are forgotten by lowering its length.
+The tokens of all texts form one column, without padding, each with its text and its place there. Every layer keeps the
+values of each token, convolutions too: lowering the length of a text forgets its last tokens.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from copy import copy
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from threading import RLock
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from structured.models.prompt_encoding import PromptEncoder
+from structured.models.protocol import MIN_SHARED, DecodingBatch, LanguageModel, Messages
+from structured.vocabulary import Vocabulary
 
 Floats = NDArray[np.float32]
 
 WEIGHTS = "model.safetensors"
 """The file of the weights, beside `config.json`."""
 
+MAX_PREFIXES = 8
+"""Prefixes whose caches are kept."""
+
 MAX_TOGETHER = 16
 """New tokens of each text up to which those of several attend at once; with more, padding takes more than it saves."""
 
 
-@dataclass(frozen=True, slots=True)
-class Convolution:
-    """The weights of a layer's short convolution, for columns of width `hidden`."""
+Layer: TypeAlias = Mapping[str, Floats]
+"""The weights of a layer by their names in the checkpoint; matrices transposed, kernels of shape (size, hidden)."""
 
-    projected: Floats
-    """Shape (hidden, 3 * hidden): what gates the input, what gates the output, and the input."""
-    kernel: Floats
-    """Shape (kernel size, hidden), that of the token itself last."""
-    out: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Attention:
-    """The weights of a layer's attention: queries, keys and values, all of as many heads."""
-
-    queries: Floats
-    keys: Floats
-    values: Floats
-    query_norm: Floats
-    key_norm: Floats
-    out: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """A layer: one of the two that mix tokens, and a gated feed-forward network."""
-
-    mixer: Convolution | Attention
-    mixer_norm: Floats
-    feed_norm: Floats
-    gate: Floats
-    up: Floats
-    down: Floats
+KERNEL = "conv.conv"
+"""The kernel of a layer's convolution, with the row of the token itself last; layers without one attend."""
 
 
 class Column(NamedTuple):
-    """Where the new tokens of some texts stand."""
+    """The texts and places of new tokens."""
 
     rows: NDArray[np.intp]
     """The text of each token."""
     places: NDArray[np.intp]
-    """Its place there."""
+    """The place of each token in its text."""
     starts: NDArray[np.intp]
-    """Where the tokens of each text begin, and where those of the last end."""
+    """The first token of each text, and the end of the last text."""
 
     @classmethod
     def of(cls, counts: Sequence[int], lengths: NDArray[np.intp]) -> Self:
-        """Return the column of so many new tokens of texts that have some already."""
+        """Return the column of new tokens, `counts` of each text, behind the `lengths` before."""
         rows = np.repeat(np.arange(len(counts)), counts)
         starts = np.cumsum([0, *counts])
         return cls(rows, np.arange(len(rows)) - np.repeat(starts[:-1] - lengths, counts), starts)
@@ -83,7 +64,7 @@ class Lfm2:
     """The network of a checkpoint."""
 
     def __init__(self, folder: Path) -> None:
-        """Read `config.json` and the weights. Raises KeyError, OSError, ValueError where they are not those of LFM2."""
+        """Read `config.json` and the weights. Raises KeyError, OSError, ValueError for another model than LFM2."""
         config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         weights = dict(_tensors(folder / WEIGHTS))
         self.context_length = int(config["max_position_embeddings"])
@@ -92,14 +73,11 @@ class Lfm2:
         self.embedding = weights["model.embed_tokens.weight"]
         """Shape (tokens, hidden)."""
         self.last_norm = weights["model.embedding_norm.weight"]
-        self.layers = [
-            _layer({name.removeprefix(f"model.layers.{number}."): weights[name] for name in weights}, kind)
-            for number, kind in enumerate(config["layer_types"])
-        ]
-        self.margin = max(len(one.mixer.kernel) for one in self.layers if isinstance(one.mixer, Convolution)) - 1
-        """Zeros that stand before the tokens of a text, for convolutions."""
+        self.layers = [_layer(weights, number) for number in range(len(config["layer_types"]))]
+        self.margin = max(len(layer[KERNEL]) for layer in self.layers if KERNEL in layer) - 1
+        """Zeros before the tokens of a text, for convolutions."""
         self.logits_weights = np.ascontiguousarray(weights.get("lm_head.weight", self.embedding).T)
-        """Shape (hidden, tokens); those of the embedding where the two are tied."""
+        """Shape (hidden, tokens); the embedding where the two are tied."""
         width = self.embedding.shape[1] // self.heads
         frequencies = float(config["rope_parameters"]["rope_theta"]) ** (-np.arange(0, width, 2) / width)
         angles = np.outer(np.arange(self.context_length), frequencies)
@@ -108,30 +86,30 @@ class Lfm2:
 
     @property
     def logits_cost(self) -> float:
-        """What the logits of one more place cost, counted in tokens."""
-        return self.embedding.size / sum(size for layer in self.layers for size in _sizes(layer))
+        """The cost of the logits of one more place, in tokens."""
+        return self.embedding.size / sum(weights.size for layer in self.layers for weights in layer.values())
 
-    def read(self, cache: "Cache", token_ids: Sequence[Sequence[int]], window: int = 0) -> Floats:
-        """Append tokens to each text, and return the logits after all of them, and before those of the window.
+    def read(self, batch: "Lfm2Batch", token_ids: Sequence[Sequence[int]], window: int = 0) -> Floats:
+        """Append tokens to each text, and return the logits after them, and before each token of the window.
 
-        The shape is (texts, window + 1, tokens), the last place being that after all tokens.
+        The shape is (texts, window + 1, tokens); the last place is after all tokens.
         """
         counts = [len(new) for new in token_ids]
-        column = Column.of(counts, cache.lengths)
+        column = Column.of(counts, batch.lengths)
         if column.places.max() >= self.context_length:
             raise ValueError(f"A text is longer than the {self.context_length:,} tokens of the context.")
-        cache.grow(counts)
+        batch.grow(counts)
         states = self.embedding[np.concatenate([np.asarray(new, dtype=np.intp) for new in token_ids])]
-        for layer, kept in zip(self.layers, cache.layers, strict=True):
-            mixed = self._normed(states, layer.mixer_norm)
-            if isinstance(layer.mixer, Convolution):
-                states = states + _convolved(layer.mixer, mixed, kept, column)
+        for layer, kept in zip(self.layers, batch.layers, strict=True):
+            normed = self._normed(states, layer["operator_norm"])
+            if KERNEL in layer:
+                states = states + _convolved(layer, normed, kept, column)
             else:
-                states = states + self._attended(layer.mixer, mixed, kept, column)
-            states = states + _fed(layer, self._normed(states, layer.feed_norm))
-        cache.lengths = cache.lengths + np.asarray(counts)
-        wanted = np.maximum(column.starts[1:, None] - 1 - np.arange(window, -1, -1), column.starts[:-1, None])
-        logits: Floats = self._normed(states[wanted], self.last_norm) @ self.logits_weights
+                states = states + self._attended(layer, normed, kept, column)
+            states = states + _fed(layer, self._normed(states, layer["ffn_norm"]))
+        batch.lengths = batch.lengths + np.asarray(counts)
+        places = np.maximum(column.starts[1:, None] - 1 - np.arange(window, -1, -1), column.starts[:-1, None])
+        logits: Floats = self._normed(states[places], self.last_norm) @ self.logits_weights
         return logits
 
     def _normed(self, states: Floats, weight: Floats) -> Floats:
@@ -140,16 +118,18 @@ class Lfm2:
         normed: Floats = states * (weight / np.sqrt(squares / np.float32(states.shape[-1]) + self.epsilon))
         return normed
 
-    def _attended(self, mixer: Attention, states: Floats, kept: list[Floats], column: Column) -> Floats:
-        """Attend from each token to those before it in its text; the keys and values of all are kept."""
+    def _attended(self, layer: Layer, states: Floats, kept: list[Floats], column: Column) -> Floats:
+        """Attend from each token to those before it in its text, and keep its keys and values."""
         rows, places, starts = column
         shape = (len(states), self.heads, -1)
         cosines, sines = self.cosines[places, None], self.sines[places, None]
-        queries = _rotated(self._normed((states @ mixer.queries).reshape(shape), mixer.query_norm), cosines, sines)
+        new_queries, new_keys, new_values = (
+            (states @ layer[f"self_attn.{part}_proj"]).reshape(shape) for part in "qkv"
+        )
+        queries = _rotated(self._normed(new_queries, layer["self_attn.q_layernorm"]), cosines, sines)
         keys, values = kept
-        new_keys = self._normed((states @ mixer.keys).reshape(shape), mixer.key_norm)
-        keys[rows, :, places] = _rotated(new_keys, cosines, sines)
-        values[rows, :, places] = (states @ mixer.values).reshape(shape)
+        keys[rows, :, places] = _rotated(self._normed(new_keys, layer["self_attn.k_layernorm"]), cosines, sines)
+        values[rows, :, places] = new_values
         queries *= np.float32(queries.shape[-1] ** -0.5)
         attended = np.empty_like(queries)
         counts = np.diff(starts)
@@ -160,11 +140,11 @@ class Lfm2:
                 length = int(places[end - 1]) + 1
                 alone = queries[start:end].swapaxes(0, 1), keys[row, :, :length], values[row, :, :length]
                 attended[start:end] = _mixed(*alone, _later(places[start:end], length)).swapaxes(0, 1)
-        return attended.reshape(len(states), -1) @ mixer.out
+        return attended.reshape(len(states), -1) @ layer["self_attn.out_proj"]
 
 
 def _attend_together(out: Floats, queries: Floats, keys: Floats, values: Floats, column: Column) -> None:
-    """Attend from the few new tokens of each text at once, as if all texts had as many and were as long."""
+    """Attend from the few new tokens of all texts at once, padded to one number and one length."""
     rows, places, starts = column
     count, length = int(np.diff(starts).max()), int(places.max()) + 1
     nth = np.arange(len(rows)) - starts[rows]
@@ -177,9 +157,9 @@ def _attend_together(out: Floats, queries: Floats, keys: Floats, values: Floats,
 
 
 def _mixed(queries: Floats, keys: Floats, values: Floats, later: NDArray[np.bool_]) -> Floats:
-    """Mix the values of the tokens of a text by how well their keys fit each query, but for those that come later.
+    """Mix the values of the tokens of a text by the softmax of keys and queries, except later tokens.
 
-    Shapes, each behind those of texts and heads: (new, width), (length, width), (length, width), (new, length).
+    Shapes, after those of texts and heads: (new, width), (length, width), (length, width), (new, length).
     """
     scores = queries @ keys.swapaxes(-1, -2)
     np.copyto(scores, -np.inf, where=later)
@@ -190,30 +170,31 @@ def _mixed(queries: Floats, keys: Floats, values: Floats, later: NDArray[np.bool
 
 
 def _later(places: NDArray[np.intp], length: int) -> NDArray[np.bool_]:
-    """Return which of so many places come after each of some; shape (…, length)."""
+    """Return which of the first places, `length` of them, come after each of `places`; shape (…, length)."""
     return np.arange(length) > places[..., None]
 
 
 def _fed(layer: Layer, states: Floats) -> Floats:
     """Pass each token through the gated feed-forward network (Shazeer, "GLU Variants Improve Transformer", 2020)."""
-    gate: Floats = states @ layer.gate
-    with np.errstate(over="ignore"):  # where a gate is so far below zero that it is closed
+    gate: Floats = states @ layer["feed_forward.w1"]
+    with np.errstate(over="ignore"):  # where a gate is closed, far below zero
         denominator: Floats = np.exp(-gate)
     denominator += np.float32(1)
-    gate *= states @ layer.up
+    gate *= states @ layer["feed_forward.w3"]
     gate /= denominator
-    out: Floats = gate @ layer.down
+    out: Floats = gate @ layer["feed_forward.w2"]
     return out
 
 
-def _convolved(mixer: Convolution, states: Floats, kept: list[Floats], column: Column) -> Floats:
-    """Mix each token with the few before it in its text; the gated inputs of all are kept, behind as many zeros."""
-    gate_in, gate_out, inputs = np.split(states @ mixer.projected, 3, axis=1)
+def _convolved(layer: Layer, states: Floats, kept: list[Floats], column: Column) -> Floats:
+    """Mix each token with the few before it in its text, and keep its gated input."""
+    gate_in, gate_out, inputs = np.split(states @ layer["conv.in_proj"], 3, axis=1)
     (gated,) = kept
     rows, places, _ = column
-    gated[rows, places + len(mixer.kernel) - 1] = gate_in * inputs
-    mixed = sum(weight * gated[rows, places + offset] for offset, weight in enumerate(mixer.kernel))
-    out: Floats = (gate_out * mixed) @ mixer.out
+    kernel = layer[KERNEL]
+    gated[rows, places + len(kernel) - 1] = gate_in * inputs
+    mixed = sum(weight * gated[rows, places + offset] for offset, weight in enumerate(kernel))
+    out: Floats = (gate_out * mixed) @ layer["conv.out_proj"]
     return out
 
 
@@ -223,36 +204,10 @@ def _rotated(states: Floats, cosines: Floats, sines: Floats) -> Floats:
     return np.concatenate([left * cosines - right * sines, right * cosines + left * sines], axis=-1)
 
 
-def _layer(weights: Mapping[str, Floats], kind: str) -> Layer:
-    """Return a layer, given its weights by name."""
-
-    def matrix(name: str) -> Floats:
-        return np.ascontiguousarray(weights[f"{name}.weight"].T)
-
-    def vector(name: str) -> Floats:
-        return weights[f"{name}.weight"]
-
-    mixer: Convolution | Attention
-    if kind == "conv":
-        kernel = np.ascontiguousarray(vector("conv.conv")[:, 0].T)
-        mixer = Convolution(matrix("conv.in_proj"), kernel, matrix("conv.out_proj"))
-    else:
-        mixer = Attention(
-            queries=matrix("self_attn.q_proj"),
-            keys=matrix("self_attn.k_proj"),
-            values=matrix("self_attn.v_proj"),
-            query_norm=vector("self_attn.q_layernorm"),
-            key_norm=vector("self_attn.k_layernorm"),
-            out=matrix("self_attn.out_proj"),
-        )
-    return Layer(
-        mixer,
-        mixer_norm=vector("operator_norm"),
-        feed_norm=vector("ffn_norm"),
-        gate=matrix("feed_forward.w1"),
-        up=matrix("feed_forward.w3"),
-        down=matrix("feed_forward.w2"),
-    )
+def _layer(weights: Mapping[str, Floats], number: int) -> Layer:
+    prefix = f"model.layers.{number}."
+    layer = {name.removeprefix(prefix).removesuffix(".weight"): weights[name] for name in weights if prefix in name}
+    return {name: np.ascontiguousarray((part[:, 0] if part.ndim > 2 else part).T) for name, part in layer.items()}
 
 
 def _tensors(path: Path) -> Iterator[tuple[str, Floats]]:
@@ -271,66 +226,134 @@ def _tensors(path: Path) -> Iterator[tuple[str, Floats]]:
         yield name, array.reshape(tensor["shape"])
 
 
-def _sizes(part: Any) -> Iterator[int]:
-    """Yield the sizes of the arrays of a layer, and of what is in it."""
-    for one in fields(part):
-        value = getattr(part, one.name)
-        if isinstance(value, np.ndarray):
-            yield value.size
-        else:
-            yield from _sizes(value)
+class Lfm2Batch(DecodingBatch):
+    """Texts, with the values that the layers keep of them, in arrays whose first axis is that of the texts."""
 
-
-class Cache:
-    """What the layers keep of some texts: an array for each thing, in which the first axis is that of the texts."""
+    is_ragged = True
+    can_join = True
 
     def __init__(self, network: Lfm2, rows: int) -> None:
+        self.network = network
         self.lengths = np.zeros(rows, dtype=np.intp)
         self.layers: list[list[Floats]] = []
-        self._margin = network.margin
         hidden = network.embedding.shape[1]
         for layer in network.layers:
-            if isinstance(layer.mixer, Convolution):
-                self.layers.append([np.zeros((rows, len(layer.mixer.kernel) - 1, hidden), dtype=np.float32)])
+            if KERNEL in layer:
+                self.layers.append([np.zeros((rows, len(layer[KERNEL]) - 1, hidden), dtype=np.float32)])
             else:
                 empty = np.zeros((rows, network.heads, 0, hidden // network.heads), dtype=np.float32)
                 self.layers.append([empty, empty])
 
+    def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> Floats:
+        """Append tokens to each text, and return the logits after them."""
+        logits = self.network.read(self, token_ids, window)
+        return logits if window else logits[:, 0]
+
     def grow(self, counts: Sequence[int]) -> None:
-        """Make room for so many more tokens of each text, and for half as many again."""
-        places = self._margin + int((self.lengths + np.asarray(counts)).max())
+        """Make room for more tokens of each text, and half as much again."""
+        places = self.network.margin + int((self.lengths + np.asarray(counts)).max())
         if any(array.shape[-2] < places for arrays in self.layers for array in arrays):
-            self._map(lambda array: _extended(array, places + places // 2))
+            room = places + places // 2
+            self.layers = [[_extended(array, room) for array in arrays] for arrays in self.layers]
 
     def select(self, rows: Sequence[int]) -> None:
-        """Keep some texts, in that order; one that is named twice is copied."""
+        """Keep some of the texts, in this order; a text listed twice is duplicated."""
         chosen = list(rows)
         self.lengths = self.lengths[chosen]
-        self._map(lambda array: array[chosen])
+        self.layers = [[array[chosen] for array in arrays] for arrays in self.layers]
 
     def join(self, other: Self) -> None:
-        """Put the texts of another cache behind these."""
+        """Append the texts of another batch."""
         self.lengths = np.concatenate([self.lengths, other.lengths])
         for mine, theirs in zip(self.layers, other.layers, strict=True):
             for number, (left, right) in enumerate(zip(mine, theirs, strict=True)):
                 places = max(left.shape[-2], right.shape[-2])
                 mine[number] = np.concatenate([_extended(left, places), _extended(right, places)])
 
-    def copies(self, rows: int) -> "Cache":
-        """Return that many copies of the one text that is here."""
-        copied: Cache = object.__new__(Cache)
-        copied.lengths, copied._margin = np.repeat(self.lengths, rows), self._margin
-        copied.layers = [[np.repeat(array, rows, axis=0) for array in arrays] for arrays in self.layers]
-        return copied
-
-    def _map(self, function: Any) -> None:
-        self.layers = [[function(array) for array in arrays] for arrays in self.layers]
+    def rollback(self, counts: Sequence[int]) -> None:
+        """Forget the last tokens of each text, this many."""
+        self.lengths = self.lengths - counts
 
 
 def _extended(array: Floats, places: int) -> Floats:
-    """Return an array with that many places, which are its last axis but one."""
+    """Return an array with at least that many places, its last axis but one."""
     if places <= array.shape[-2]:
         return array
     longer = np.zeros((*array.shape[:-2], places, array.shape[-1]), dtype=np.float32)
     longer[..., : array.shape[-2], :] = array
     return longer
+
+
+class PackagedModel(LanguageModel):
+    """A checkpoint of LFM2 in a folder, small enough for NumPy."""
+
+    has_chat_template = False
+    can_roll_back = True
+    can_read_on = True
+    pass_cost = 16.0
+
+    def __init__(self, folder: Path, *, name: str) -> None:
+        self.name = name
+        self._folder = folder
+        self.network = Lfm2(folder)
+        self.context_length = self.network.context_length
+        self.logits_cost = self.network.logits_cost
+        tokenizer = _Tokenizer(folder)
+        self.vocabulary = Vocabulary.from_transformers(tokenizer)
+        self._prompts = PromptEncoder(tokenizer)
+        self._prefixes: dict[tuple[int, ...], Lfm2Batch] = {}
+        """The caches of prefixes, the last used at the end."""
+        self._lock = RLock()
+
+    def __repr__(self) -> str:
+        return f"PackagedModel({self.name!r}, {self.vocabulary!r})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle and copy the folder that it is loaded from."""
+        return partial(PackagedModel, name=self.name), (self._folder,)
+
+    def encode(self, prompt: str | Messages) -> list[int]:
+        """Return the token ids of a plain text, in which nothing is a control token."""
+        return self._prompts.encode(prompt) if isinstance(prompt, str) else super().encode(prompt)
+
+    def prefill(
+        self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0
+    ) -> tuple[Lfm2Batch, Floats]:
+        """Read the prompts, their shared beginning once."""
+        shared = min(shared, min(map(len, prompts)) - 1 - window)
+        if shared >= MIN_SHARED:
+            batch = copy(self._prefix(tuple(prompts[0][:shared])))
+            batch.select([0] * len(prompts))
+            prompts = [prompt[shared:] for prompt in prompts]
+        else:
+            batch = Lfm2Batch(self.network, len(prompts))
+        return batch, batch.forward(prompts, window=window)
+
+    def _prefix(self, token_ids: tuple[int, ...]) -> Lfm2Batch:
+        """Return the cache of a prefix: a single text, which must not be changed."""
+        with self._lock:
+            prefix = self._prefixes.pop(token_ids, None)
+            if prefix is None:
+                prefix = Lfm2Batch(self.network, 1)
+                prefix.forward([token_ids])
+            self._prefixes[token_ids] = prefix
+            while len(self._prefixes) > MAX_PREFIXES:
+                del self._prefixes[next(iter(self._prefixes))]
+            return prefix
+
+
+class _Tokenizer:
+    """The tokenizer of a folder, with the members of a tokenizer of transformers that are read."""
+
+    chat_template = None
+
+    def __init__(self, folder: Path) -> None:
+        from tokenizers import Tokenizer
+
+        config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+        self.backend_tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.eos_token_id: int | None = self.backend_tokenizer.token_to_id(config["eos_token"])
+        self.all_special_ids = [] if self.eos_token_id is None else [self.eos_token_id]
+
+    def __call__(self, text: str, *, add_special_tokens: bool, verbose: bool) -> dict[str, list[int]]:  # noqa: ARG002
+        return {"input_ids": self.backend_tokenizer.encode(text, add_special_tokens=add_special_tokens).ids}

@@ -1,8 +1,8 @@
-"""A context of llama.cpp: the forward pass over texts, and what it keeps of them in one key-value cache.
+"""A context of llama.cpp: the forward pass over texts, and their key-value cache.
 
-A text is a sequence of the cache, known by its number. Sequences share the memory of tokens that they have in common,
-so that a copy costs nothing, and the last tokens of one can be forgotten. All sequences together have room for a fixed
-number of tokens: llama.cpp takes that memory when the context is made.
+A text is a numbered sequence of the cache. Sequences share the memory of common tokens, so that a copy costs nothing,
+and the last tokens of a sequence can be forgotten. All sequences together have a fixed number of tokens: llama.cpp
+reserves their memory when the context is made.
 """
 
 import ctypes
@@ -20,23 +20,23 @@ from structured.errors import ModelError, OutOfMemoryError
 from structured.models.llama_tokenizer import Llama
 
 MAX_SEQUENCES = 72
-"""Texts that can be in the cache at once, prefixes included."""
+"""Sequences in the cache at once, prefixes included."""
 
 MAX_PREFIXES = 8
-"""Beginnings of prompts that are kept for later ones."""
+"""Prefixes that are kept for later prompts."""
 
 TOKENS_AT_ONCE = 512
-"""Of a call to llama.cpp, unless the context has fewer."""
+"""Tokens of a call to llama.cpp, unless the context has fewer."""
 
 NO_ROOM, NO_MEMORY = 1, -2
-"""What `llama_decode` returns where the cache is full, and where it cannot allocate what it computes with."""
+"""The codes of `llama_decode` for a full cache, and for a failed allocation."""
 
 
 class LlamaContext:
     """A context over the weights of a loaded `llama_cpp.Llama`, beside its own. Several threads may use it."""
 
     def __init__(self, llama: Llama, *, name: str, tokens: int, adapters: Sequence[tuple[Any, float]] = ()) -> None:
-        """Take memory for that many tokens; adapters of these weights are added by their factors. Raises ModelError."""
+        """Reserve memory for that many tokens, and add adapters by their factors. Raises ModelError."""
         self._library: Any = import_module("llama_cpp")
         self._llama = llama
         self.name = name
@@ -50,33 +50,33 @@ class LlamaContext:
                 f"llama.cpp cannot make room for {tokens:,} tokens of {name}. Lower context_length, or gpu_layers."
             )
         weakref.finalize(self, _free_context, llama, self._context)
-        pointers = (self._library.llama_adapter_lora_p_ctypes * len(adapters))(*(one for one, _ in adapters))
+        pointers = (self._library.llama_adapter_lora_p_ctypes * len(adapters))(*(pointer for pointer, _ in adapters))
         factors = (ctypes.c_float * len(adapters))(*(factor for _, factor in adapters))
         if self._library.llama_set_adapters_lora(self._context, pointers, len(adapters), factors):
             raise ModelError(f"llama.cpp cannot set the adapters of {name}.")
         self._memory = self._library.llama_get_memory(self._context)
         self.tokens_at_once: int = self._library.llama_n_batch(self._context)
-        """Of a call to llama.cpp, at most, which ends the process where there are more; fewer for small contexts."""
+        """The maximum of tokens in a call to llama.cpp, which more would end the process."""
         self.width: int = self._library.llama_vocab_n_tokens(self._library.llama_model_get_vocab(llama.model))
         """The number of logits."""
         self._free = list(range(MAX_SEQUENCES))
         self._abandoned: deque[list[int]] = deque()
         self._prefixes: dict[tuple[int, ...], int] = {}
-        """What is kept of tokens that prompts began with, those used last behind the others."""
+        """The sequences of prefixes, the last used at the end."""
         self._lock = RLock()
 
     def begin(self, count: int, prefix: Sequence[int] = ()) -> list[int]:
-        """Return new sequences, which begin with some tokens; these are kept for others. Raises OutOfMemoryError."""
+        """Return new sequences, which begin with a prefix that is kept for others. Raises OutOfMemoryError."""
         with self._lock:
             sequences = self._take(count)
             if prefix:
                 try:
-                    kept = self._prefix(tuple(prefix))
+                    source = self._prefix(tuple(prefix))
                 except OutOfMemoryError:
                     self.release(sequences)
                     raise
                 for sequence in sequences:
-                    self._library.llama_memory_seq_cp(self._memory, kept, sequence, -1, -1)
+                    self._library.llama_memory_seq_cp(self._memory, source, sequence, -1, -1)
             return sequences
 
     def copies(self, sequences: Sequence[int]) -> list[int]:
@@ -88,20 +88,20 @@ class LlamaContext:
             return copies
 
     def shorten(self, sequence: int, length: int) -> None:
-        """Forget what is behind the first tokens of a sequence."""
+        """Forget all but the first tokens of a sequence."""
         with self._lock:
             if not self._library.llama_memory_seq_rm(self._memory, sequence, length, -1):
                 raise ModelError(f"llama.cpp cannot forget the last tokens of a text with {self.name}.")
 
     def release(self, sequences: Iterable[int]) -> None:
-        """Forget sequences; their numbers are given to others."""
+        """Forget sequences; others get their numbers."""
         with self._lock:
             for sequence in sequences:
                 self._library.llama_memory_seq_rm(self._memory, sequence, -1, -1)
                 self._free.append(sequence)
 
     def abandon(self, sequences: list[int]) -> None:
-        """Forget sequences later: this may be called at any time, by whatever collects garbage."""
+        """Forget sequences later: the garbage collector may call this at any time."""
         self._abandoned.append(sequences)
 
     def read(
@@ -109,8 +109,8 @@ class LlamaContext:
     ) -> NDArray[np.float32]:
         """Append new tokens to sequences of some lengths.
 
-        Return the logits after all of them, and before those of the window, shape (sequences, window + 1, width); what
-        comes before the new tokens is 0. Raises OutOfMemoryError, and then it is unknown what was appended.
+        Return the logits after them, and before each token of the window, shape (sequences, window + 1, width); those
+        before the new tokens are 0. After an OutOfMemoryError, some of the tokens may have been appended.
         """
         counts = np.array([len(new) for new in token_ids])
         rows = np.repeat(np.arange(len(counts)), counts)
@@ -118,14 +118,14 @@ class LlamaContext:
         tokens = np.concatenate([np.asarray(new, dtype=np.int32) for new in token_ids])
         positions = (np.asarray(lengths)[rows] + within).astype(np.int32)
         numbers = np.asarray(sequences, dtype=np.int32)[rows]
-        places = window - (counts[rows] - 1 - within)  # of the window, or before it
+        places = window - (counts[rows] - 1 - within)  # in the window, or negative
         logits = np.zeros((len(counts), window + 1, self.width), dtype=np.float32)
         with self._lock:
             for first in range(0, len(rows), self.tokens_at_once):
                 part = slice(first, first + self.tokens_at_once)
-                wanted = places[part] >= 0
-                scores = self._decode(tokens[part], positions[part], numbers[part], wanted)
-                logits[rows[part][wanted], places[part][wanted]] = scores
+                scored = places[part] >= 0
+                scores = self._decode(tokens[part], positions[part], numbers[part], scored)
+                logits[rows[part][scored], places[part][scored]] = scores
         return logits
 
     def _decode(
@@ -133,13 +133,13 @@ class LlamaContext:
         tokens: NDArray[np.int32],
         positions: NDArray[np.int32],
         sequences: NDArray[np.int32],
-        wanted: NDArray[np.bool_],
+        scored: NDArray[np.bool_],
     ) -> NDArray[np.float32]:
-        """Run some tokens, and return the logits after the wanted ones, which the next call overwrites."""
+        """Run some tokens, and return the logits after those to score, which the next call overwrites."""
         if not self._llama.model:
             raise ModelError(f"{self.name} was closed. Load it again.")
         self._release_abandoned()
-        ones, flags = np.ones(len(tokens), dtype=np.int32), wanted.astype(np.int8)
+        ones, flags = np.ones(len(tokens), dtype=np.int32), scored.astype(np.int8)
         lists = sequences.ctypes.data + sequences.itemsize * np.arange(len(tokens), dtype=np.uintp)
         integers = ctypes.POINTER(ctypes.c_int32)
         batch = self._library.llama_batch(
@@ -162,13 +162,13 @@ class LlamaContext:
             )
         if code:
             raise ModelError(f"llama.cpp could not run {self.name}: llama_decode returned {code}.")
-        if not wanted.any():
+        if not scored.any():
             return np.zeros((0, self.width), dtype=np.float32)
         scores = self._library.llama_get_logits(self._context)
-        return np.ctypeslib.as_array(scores, (int(wanted.sum()), self.width))
+        return np.ctypeslib.as_array(scores, (int(scored.sum()), self.width))
 
     def _take(self, count: int) -> list[int]:
-        """Return numbers of sequences without tokens, those of prefixes if there are too few others."""
+        """Return the numbers of empty sequences; prefixes are dropped if there are too few."""
         self._release_abandoned()
         while len(self._free) < count and self._prefixes:
             self._drop_prefix()
@@ -178,19 +178,19 @@ class LlamaContext:
         return taken
 
     def _prefix(self, token_ids: tuple[int, ...]) -> int:
-        """Return the sequence of some tokens that many prompts begin with."""
-        kept = self._prefixes.pop(token_ids, None)
-        if kept is None:
+        """Return the sequence of a prefix."""
+        prefix = self._prefixes.pop(token_ids, None)
+        if prefix is None:
             while len(self._prefixes) >= MAX_PREFIXES:
                 self._drop_prefix()
-            [kept] = self._take(1)
+            [prefix] = self._take(1)
             try:
-                self.read([kept], [0], [token_ids])
+                self.read([prefix], [0], [token_ids])
             except OutOfMemoryError:
-                self.release([kept])
+                self.release([prefix])
                 raise
-        self._prefixes[token_ids] = kept
-        return kept
+        self._prefixes[token_ids] = prefix
+        return prefix
 
     def _release_abandoned(self) -> None:
         while self._abandoned:
@@ -201,6 +201,6 @@ class LlamaContext:
 
 
 def _free_context(llama: Llama, context: Any) -> None:
-    """Free a context, if its weights are still there."""
+    """Free a context, if its weights still exist."""
     if llama.model:
         import_module("llama_cpp").llama_free(context)

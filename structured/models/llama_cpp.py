@@ -20,23 +20,20 @@ from structured.errors import ModelError, OutOfMemoryError
 from structured.models.adapters import Heads, gguf_adapter, read_adapter, write_gguf_adapter
 from structured.models.llama_context import LlamaContext
 from structured.models.llama_tokenizer import Llama, LlamaTokenizer, metadata
-from structured.models.protocol import DecodingBatch, LanguageModel, Messages
-
-MIN_SHARED = 16
-"""Tokens at the beginning of prompts that are worth computing on their own."""
+from structured.models.protocol import MIN_SHARED, DecodingBatch, LanguageModel, Messages
 
 DEFAULT_CONTEXT = 8192
-"""Tokens that there is room for unless told otherwise: of a model with 8 billion parameters, a gigabyte."""
+"""Tokens of a context by default: a gigabyte for a model with 8 billion parameters."""
 
 ALL_LAYERS = 0x7FFFFFFF
-"""More than any model has."""
+"""More layers than any model has."""
 
 CPU_PASS_COST, GPU_PASS_COST = 1.0, 64.0
-"""Tokens that take as long as a pass does beside its tokens, roughly: on a CPU 0.6, measured; on a GPU a guess."""
+"""Tokens that take as long as the fixed part of a pass, roughly: on a CPU 0.6, measured; on a GPU a guess."""
 
 
 def is_installed() -> bool:
-    """Tell whether the package llama-cpp-python is there."""
+    """Tell whether the package llama-cpp-python is installed."""
     return find_spec("llama_cpp") is not None
 
 
@@ -46,7 +43,7 @@ def load_gguf(
     """Load a GGUF file, and an adapter for it.
 
     `gpu_layers` go to the GPU, -1 for all; default: all, if llama.cpp was built for one. `context_length` is the number
-    of tokens that there is room for; default: what the model was trained for, at most 8,192.
+    of tokens of the context; default: the length that the model was trained for, at most 8,192.
 
     Raises ModelError if llama.cpp cannot be imported, or cannot load it; VocabularyError if its tokenizer cannot be
     used.
@@ -56,8 +53,8 @@ def load_gguf(
     trained = library.llama_model_n_ctx_train(weights.model)
     if context_length is not None and not 1 <= context_length <= trained:
         raise ModelError(f"context_length is {context_length:,}, and {name} was trained for 1 to {trained:,} tokens.")
-    room = context_length or min(trained, DEFAULT_CONTEXT)
-    return LlamaCppModel(weights, name=name, context_length=room, adapter=adapter)
+    tokens = context_length or min(trained, DEFAULT_CONTEXT)
+    return LlamaCppModel(weights, name=name, context_length=tokens, adapter=adapter)
 
 
 def _library(path: str) -> Any:
@@ -76,15 +73,15 @@ class Weights:
     """The weights of a GGUF file, as `Llama` has them; `llama_cpp.Llama` itself would make a context and a chat format.
 
     With AMX, llama.cpp crashes on some processors at the first pass (its issue 20824), and a crash cannot be caught:
-    where it was built with that, it keeps the weights as they are in the file. OMP_NUM_THREADS is obeyed, as by torch:
-    threads that have no core of their own wait for each other.
+    where it was built with AMX, it keeps the weights as they are in the file. OMP_NUM_THREADS sets the threads, as in
+    torch: threads without a core of their own wait for each other.
     """
 
     def __init__(self, path: str, gpu_layers: int | None) -> None:
         """Load a file. Raises ModelError."""
         library: Any = import_module("llama_cpp")
         logger = logging.getLogger("llama-cpp-python")
-        if logger.level == logging.NOTSET:  # it prints all that llama.cpp says
+        if logger.level == logging.NOTSET:  # it prints everything that llama.cpp logs
             logger.setLevel(logging.ERROR)
         library.llama_backend_init()
         self.model_path = path
@@ -93,14 +90,14 @@ class Weights:
         self.model_params.n_gpu_layers = (ALL_LAYERS if on_gpu else 0) if gpu_layers in {None, -1} else gpu_layers
         self.model_params.use_extra_bufts = b"AMX_INT8 = 1" not in library.llama_print_system_info()
         self.context_params = library.llama_context_default_params()
-        wanted = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-        threads = int(wanted) if wanted.isdecimal() else 0
+        number = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+        threads = int(number) if number.isdecimal() else 0
         self.context_params.n_threads_batch = threads or os.cpu_count() or 1
         self.context_params.n_threads = threads or max(self.context_params.n_threads_batch // 2, 1)
         self.model = library.llama_model_load_from_file(os.fsencode(path), self.model_params)
         if not self.model:
             raise ModelError(
-                f"llama.cpp cannot load {path!r}: the file is damaged, or of a kind that this version does not know. "
+                f"llama.cpp cannot load {path!r}: the file is damaged, or unsupported by this version. "
                 "Download it again, or upgrade llama-cpp-python."
             )
         weakref.finalize(self, library.llama_model_free, self.model)
@@ -109,7 +106,7 @@ class Weights:
 def load_adapter(llama: Llama, path: Path, name: str) -> Any:
     """Load an adapter for the weights of a model, and return the pointer to it, which is freed with the weights.
 
-    A folder in the format of PEFT is turned into a GGUF file first. Raises ModelError for one that does not fit.
+    A folder in the format of PEFT is converted to a GGUF file first. Raises ModelError if the adapter does not fit.
     """
     library: Any = import_module("llama_cpp")
     architecture = metadata(llama, "general.architecture")
@@ -121,10 +118,10 @@ def load_adapter(llama: Llama, path: Path, name: str) -> Any:
             write_gguf_adapter(file, products, architecture=architecture or "", heads=heads, dtype=np.float32)
             pointer = library.llama_adapter_lora_init(llama.model, os.fsencode(file))
     else:
-        wanted = gguf_adapter(path).metadata["general.architecture"]
-        if wanted != architecture:
+        other = gguf_adapter(path).metadata["general.architecture"]
+        if other != architecture:
             raise ModelError(
-                f"{str(path)!r} is for models of the architecture {wanted!r}, and {name} is {architecture!r}."
+                f"{str(path)!r} is for models of the architecture {other!r}, and {name} is {architecture!r}."
             )
         pointer = library.llama_adapter_lora_init(llama.model, os.fsencode(path))
     if not pointer:
@@ -136,7 +133,7 @@ def load_adapter(llama: Llama, path: Path, name: str) -> Any:
 
 
 class LlamaCppModel(LanguageModel):
-    """A loaded `llama_cpp.Llama`. Its weights and its adapter are used, and a context of its own beside."""
+    """A loaded `llama_cpp.Llama`: its weights and its adapter, with a second context beside its own."""
 
     can_read_on = True
 
@@ -148,16 +145,16 @@ class LlamaCppModel(LanguageModel):
         context_length: int | None = None,
         adapter: Path | None = None,
     ) -> None:
-        """Take a model with the options of its context; `context_length` is the tokens of this one, by default as many.
+        """Wrap a model, with the options of its context; `context_length` is that of the second, by default the same.
 
-        An adapter is added beside the one that the model has. Raises ModelError if it generates no text, its context
-        cannot be made, or an adapter does not fit; VocabularyError.
+        An adapter is added to the adapter of the model. Raises ModelError if it generates no text, the context cannot
+        be made, or an adapter does not fit; VocabularyError.
         """
         library: Any = import_module("llama_cpp")
         self.llama = llama
         self.name = name or llama.model_path
         if not library.llama_model_has_decoder(llama.model) or library.llama_model_has_encoder(llama.model):
-            raise ModelError(f"{self.name} is no causal language model. Use one that generates text.")
+            raise ModelError(f"{self.name} is not a causal language model. Use one that generates text.")
         self._tokenizer = LlamaTokenizer(llama, self.name)
         self.vocabulary = self._tokenizer.vocabulary
         self.has_chat_template = self._tokenizer.has_chat_template
@@ -188,7 +185,7 @@ class LlamaCppModel(LanguageModel):
     def prefill(
         self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0
     ) -> "tuple[LlamaCppBatch, NDArray[np.float32]]":
-        """Run the prompts through the model; what they share, once."""
+        """Run the prompts through the model, their shared beginning once."""
         shared = min(shared, min(map(len, prompts)) - 1 - window)
         prefix = prompts[0][:shared] if shared >= MIN_SHARED else []
         batch = LlamaCppBatch(self.context, len(prompts), prefix)
@@ -205,13 +202,13 @@ class LlamaCppBatch(DecodingBatch):
         """Begin texts with some tokens. Raises OutOfMemoryError."""
         self._context = context
         self.sequences = context.begin(rows, prefix)
-        """The number of each text in the context; the list is only ever changed in place."""
+        """The number of each text in the context; the list is only changed in place."""
         self.lengths = [len(prefix)] * rows
-        """How many tokens of each text have been read."""
+        """The tokens of each text that have been read."""
         weakref.finalize(self, context.abandon, self.sequences).atexit = False
 
     def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> NDArray[np.float32]:
-        """Append tokens to each text, and return the logits behind. Raises OutOfMemoryError, and then it is empty."""
+        """Append tokens to each text, and return the logits after them. Empty after an OutOfMemoryError."""
         try:
             logits = self._context.read(self.sequences, self.lengths, token_ids, window)
         except OutOfMemoryError:
@@ -221,7 +218,7 @@ class LlamaCppBatch(DecodingBatch):
         return logits if window else logits[:, 0]
 
     def select(self, rows: Sequence[int]) -> None:
-        """Keep some of the texts, in this order; one that is named twice goes on as two. Raises OutOfMemoryError."""
+        """Keep some of the texts, in this order; a text listed twice is duplicated. Raises OutOfMemoryError."""
         self._context.release(self.sequences[row] for row in set(range(len(self.sequences))) - set(rows))
         kept = {row: self.sequences[row] for row in rows}
         self.sequences[:] = kept.values()
@@ -231,13 +228,13 @@ class LlamaCppBatch(DecodingBatch):
         self.lengths = [self.lengths[row] for row in rows]
 
     def join(self, other: Self) -> None:
-        """Take over the texts of another batch."""
+        """Append the texts of another batch."""
         self.sequences += other.sequences
         self.lengths += other.lengths
         other.sequences.clear()
 
     def rollback(self, counts: Sequence[int]) -> None:
-        """Forget so many of the last tokens of each text."""
+        """Forget the last tokens of each text, this many."""
         self.lengths = [length - count for length, count in zip(self.lengths, counts, strict=True)]
         for sequence, length, count in zip(self.sequences, self.lengths, counts, strict=True):
             if count:

@@ -1,28 +1,29 @@
 """The tokenizer of a GGUF file, as llama.cpp reads it: the bytes of its tokens, and prompts as token ids.
 
-Control tokens come from the chat template alone, as in `prompt_encoding`. It is simpler here: llama.cpp can be told to
-take text for text, so that only the control tokens of the template are looked for, and what stands between two of them
-is encoded in one piece, wherever it comes from. A tokenizer of transformers splits a text at the same places.
+Control tokens come from the chat template alone, as in `prompt_encoding`. It is simpler here: llama.cpp can encode text
+as text, so that only the control tokens of the template are looked for, and everything between two of them is encoded
+in one piece. A tokenizer of transformers splits a text at the same places.
 """
 
 import ctypes
+import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from importlib import import_module
 from typing import Any, Protocol
 
 from structured.errors import ModelError, PromptError, VocabularyError
-from structured.models.chat_template import chat_template
 from structured.models.prompt_encoding import is_markup, rendered, with_replacements
 from structured.models.protocol import Messages
 from structured.vocabulary import Vocabulary
 
 _UNREAD = b"[UNK_BYTE_0x"
-"""What llama.cpp has for bytes of a token that is not spelled in the alphabet of byte-level BPE."""
+"""The piece in llama.cpp of a token that is not spelled in the alphabet of byte-level BPE."""
 
 
 class Llama(Protocol):
-    """The part of `llama_cpp.Llama` that is read here."""
+    """The members of `llama_cpp.Llama` that are read here."""
 
     model_path: str
     context_params: Any
@@ -39,7 +40,7 @@ class LlamaTokenizer:
 
     def __init__(self, llama: Llama, name: str) -> None:
         self._library: Any = import_module("llama_cpp")
-        self._llama = llama  # as long as it lives, its weights do
+        self._llama = llama  # keeps its weights alive
         self._vocab = self._library.llama_model_get_vocab(llama.model)
         self.name = name
         if self._library.llama_vocab_type(self._vocab) not in {1, 2}:  # SentencePiece, byte-level BPE
@@ -54,11 +55,11 @@ class LlamaTokenizer:
         hidden = self._library.LLAMA_TOKEN_ATTR_CONTROL | self._library.LLAMA_TOKEN_ATTR_UNKNOWN
         tokens = [None if a & hidden or i in ends else self._bytes(i) for i, a in enumerate(attributes)]
         self.vocabulary = Vocabulary(tuple(tokens), ends, self.encode_text)
-        """The bytes of its tokens; it ends at all that llama.cpp calls an end of generation."""
+        """The bytes of its tokens, and all tokens that end a generation in llama.cpp."""
         added = hidden | self._library.LLAMA_TOKEN_ATTR_USER_DEFINED
         spelled = {i: self._text(i) for i, a in enumerate(attributes) if a & added}
         self.control_tokens = {i: text for i, text in spelled.items() if attributes[i] & hidden or is_markup(text)}
-        """The spelling of each token that must not come from text."""
+        """The spellings of tokens that must not come from text."""
         self._ids = {text: token_id for token_id, text in self.control_tokens.items()}
         longest_first = sorted(filter(None, self._ids), key=len, reverse=True)  # as llama.cpp looks for them
         self._any_control = re.compile(f"({'|'.join(map(re.escape, longest_first))})") if longest_first else None
@@ -68,8 +69,8 @@ class LlamaTokenizer:
     def encode(self, prompt: str | Messages) -> list[int]:
         """Return the token ids of a text, or of messages through the chat template.
 
-        Raises PromptError if some of the text cannot be kept from becoming a control token, or the chat template does
-        not take these messages; ModelError if it fails or leaves out a message.
+        Raises PromptError if some of the text would become a control token, or the chat template does not take these
+        messages; ModelError if it fails or leaves out a message.
         """
         if isinstance(prompt, str):
             return [*self._own("bos"), *self.encode_text(prompt), *self._own("eos")]
@@ -89,10 +90,10 @@ class LlamaTokenizer:
         return token_ids + self.encode_text(run)
 
     def encode_text(self, text: str) -> list[int]:
-        """Return the token ids of a text, in which nothing is a control token.
+        """Return the token ids of a text, without control tokens.
 
-        Words like `<think>`, which llama.cpp finds in any text, are cut behind their first character: they are spelled
-        by other tokens then. Raises PromptError where that does not help.
+        Words like `<think>`, which llama.cpp finds in any text, are split after their first character: then other
+        tokens spell them. Raises PromptError where that does not help.
         """
         if self.vocabulary.absent_bytes:
             text = with_replacements(text, self.vocabulary, self._tokenize)
@@ -100,9 +101,9 @@ class LlamaTokenizer:
         if self.control_tokens.keys().isdisjoint(token_ids):
             return token_ids
         token_ids = [token_id for part in self._cut(text) for token_id in self._tokenize(part)]
-        found = b"".join(self.vocabulary.tokens[token_id] or b"" for token_id in token_ids)
-        if found.removeprefix(b" ") != text.encode().removeprefix(b" "):
-            shown = [repr(one) for one in self._ids if one and one in text]
+        spelled = b"".join(self.vocabulary.tokens[token_id] or b"" for token_id in token_ids)
+        if spelled.removeprefix(b" ") != text.encode().removeprefix(b" "):
+            shown = [repr(token) for token in self._ids if token and token in text]
             raise PromptError(
                 f"The text spells control tokens of the model{': ' * bool(shown)}{', '.join(shown[:5])}. "
                 f"The tokenizer of {self.name} cannot encode them as text. Take them out of the text."
@@ -110,7 +111,7 @@ class LlamaTokenizer:
         return token_ids
 
     def _cut(self, text: str) -> Iterator[str]:
-        """Yield the parts of a text, which begin behind the first character of all control tokens that it spells."""
+        """Split a text after the first character of each control token in it."""
         spelled = "|".join(map(re.escape, filter(None, self._ids)))
         cuts = [match.start() + 1 for match in re.finditer(f"(?={spelled})", text)]  # they may overlap
         yield from (text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True))
@@ -128,7 +129,7 @@ class LlamaTokenizer:
             room = -count
 
     def _own(self, which: str) -> list[int]:
-        """Return the token that the tokenizer puts before ("bos") or behind ("eos") each text, if it does."""
+        """Return the token that the tokenizer adds before ("bos") or after ("eos") each text, if any."""
         if not getattr(self._library, f"llama_vocab_get_add_{which}")(self._vocab):
             return []
         return [getattr(self._library, f"llama_vocab_{which}")(self._vocab)]
@@ -163,7 +164,7 @@ class LlamaTokenizer:
 
 
 def metadata(llama: Llama, key: str) -> str | None:
-    """Return what the file of a model says of itself under a key."""
+    """Return a value of the metadata of a model's file."""
     library: Any = import_module("llama_cpp")
     size = 1024
     while True:
@@ -175,4 +176,44 @@ def metadata(llama: Llama, key: str) -> str | None:
 
 
 _NAMED = ("bos", "eos", "pad")
-"""Control tokens that chat templates call by name."""
+"""Control tokens that chat templates use by name."""
+
+
+def chat_template(source: str, control_tokens: Mapping[str, str]) -> Callable[[Sequence[Mapping[str, str]]], str]:
+    """Return the function from messages to their text, up to where the answer begins.
+
+    The template, written for the environment of transformers, gets what it may use there, in a sandbox, since the file
+    may come from anybody. `control_tokens` are spellings by names such as `bos_token`. Imports jinja2, which comes with
+    llama-cpp-python, and raises its errors for an invalid template.
+    """
+    from jinja2 import nodes
+    from jinja2.exceptions import TemplateError
+    from jinja2.ext import Extension
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    class Generation(Extension):
+        """`{% generation %}`: marks the assistant's text for training; here it is ordinary text."""
+
+        tags = {"generation"}  # noqa: RUF012  as jinja2 declares it
+
+        def parse(self, parser: Any) -> nodes.Node:
+            line = next(parser.stream).lineno
+            body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+            return nodes.Scope(body, lineno=line)
+
+    def refuse(message: str) -> None:
+        raise TemplateError(message)
+
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[Generation, "jinja2.ext.loopcontrols"]
+    )
+    environment.filters["tojson"] = _to_json
+    environment.globals["raise_exception"] = refuse
+    environment.globals["strftime_now"] = lambda form: datetime.now().strftime(form)  # noqa: DTZ005  the user's day
+    template = environment.from_string(source)
+    return lambda messages: template.render(messages=messages, add_generation_prompt=True, tools=None, **control_tokens)
+
+
+def _to_json(value: object, **options: Any) -> str:
+    """Return JSON, which the filter of jinja2 would escape for HTML."""
+    return json.dumps(value, **{"ensure_ascii": False, **options})

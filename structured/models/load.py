@@ -1,9 +1,9 @@
 """Loading: anything that may be passed as a model becomes a `LanguageModel`.
 
-A hub id, a folder, a GGUF file or the name of a fetched model; a loaded `(model, tokenizer)` of transformers, or a
-loaded `llama_cpp.Llama`; a `(function, tokenizer)`; or a model of the user's own, which is derived from
-`LanguageModel`. An adapter may be added to what is named. With none named, the environment variable STRUCTURED_MODEL
-decides; without that the packaged model answers, and says so once.
+A model is named by a hub id, a folder, a GGUF file or the name of a fetched model; or it is a loaded `(model,
+tokenizer)` of transformers, a loaded `llama_cpp.Llama`, a `(function, tokenizer)`, or an instance of the user's own
+subclass of `LanguageModel`. Without any, the environment variable STRUCTURED_MODEL names the model; without that, the
+packaged model answers, with a warning.
 """
 
 import logging
@@ -14,18 +14,19 @@ from functools import cache
 from pathlib import Path
 from threading import RLock
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, Union, cast
 
 from structured.errors import ModelError, PackagedModelWarning
-from structured.errors.arguments import Check, count, flag, number, or_none, text
+from structured.errors.arguments import count, flag, or_none
 from structured.errors.calling_line import warn
 from structured.errors.values import described, shown
 from structured.models.adapters import add_adapter, find_adapter
+from structured.models.checked_calls import checked_model, has
 from structured.models.checkpoints import find_checkpoint
-from structured.models.fetched import FETCHABLE, fetched_path
+from structured.models.downloads import FETCHABLE, fetched_path
 from structured.models.function import FunctionModel, LogitsFunction
+from structured.models.lfm2 import PackagedModel
 from structured.models.llama_cpp import LlamaCppModel, is_installed, load_gguf
-from structured.models.packaged import PackagedModel
 from structured.models.protocol import LanguageModel, Model
 from structured.models.remote.address import is_address
 from structured.vocabulary import Vocabulary
@@ -42,10 +43,10 @@ PACKAGED_MODEL = Path(__file__).parent / "demonstration"
 """The folder of the small model that ships with the package."""
 
 PACKAGED_NAME = "the packaged model"
-"""What messages and results call it in place of its folder."""
+"""Its name in messages and results."""
 
 PACKAGED_ID = "packaged"
-"""What it is called where a model is named."""
+"""Its name where users name a model."""
 
 ModelSource: TypeAlias = (
     "str | Path | Model | Llama | tuple[PreTrainedModel, PreTrainedTokenizerBase] | tuple[LogitsFunction, Tokenizer]"
@@ -56,7 +57,7 @@ _CONTEXT_LENGTH = or_none(count(1, "1 or greater, or None where there is no limi
 _GPU_LAYERS = or_none(count(-1, "-1 for all, 0 or greater, or None for what is usual"))
 
 
-def load_model(  # noqa: PLR0913  what can be said of loading
+def load_model(  # noqa: PLR0913  the options of loading
     source: "ModelSource | None" = None,
     *,
     device_map: str | dict[str, Any] | None = None,
@@ -84,10 +85,10 @@ def load_model(  # noqa: PLR0913  what can be said of loading
         dtype: The name of a torch type; default: that of the checkpoint.
         cuda_graphs: Records forward passes on one GPU and replays them. Only for models in which every layer attends.
         gpu_layers: For llama.cpp: the layers that go to the GPU, -1 for all; default: all, if it was built for one.
-        context_length: For llama.cpp: the tokens that it takes memory for, of all texts of a batch together; default:
-            what the model was trained for, at most 8,192.
+        context_length: For llama.cpp: the tokens that it reserves memory for, in all texts of a batch together;
+            default: the length that the model was trained for, at most 8,192.
         adapter: A LoRA adapter for the model: a GGUF file, or a folder that PEFT wrote. llama.cpp keeps it beside the
-            weights; transformers gets it added to them, without the package peft. Also for a `llama_cpp.Llama`.
+            weights; for transformers, it is added to them, without the package peft. Also for a `llama_cpp.Llama`.
 
     Raises:
         ModelError: There is no such model or adapter, it cannot be loaded, it does not fit, or passes cannot be
@@ -97,30 +98,30 @@ def load_model(  # noqa: PLR0913  what can be said of loading
     if not isinstance(adapter, str | Path | None):
         raise TypeError(f"adapter is {shown(adapter)}; it must be the path of a GGUF file or of a folder.")
     options = _Options(device_map, dtype, cuda_graphs, gpu_layers, context_length)
-    source, is_of_environment = _meant(source)
+    source, is_from_environment = _named(source)
     _refuse_server(source)
     if isinstance(source, str | os.PathLike) and isinstance(os.fspath(source), str):
         load = _load_by_name if isinstance(device_map, dict) else _load_once
         try:
             path = find_checkpoint(source)
-            options = replace(options, adapter=_adapter(os.fspath(source), path, adapter))
-            with _loading:  # of several threads, one loads a name
+            options = replace(options, adapter=_adapter_of(os.fspath(source), path, adapter))
+            with _loading:  # several threads load a name once
                 return load(os.fspath(source), path, options)
         except ModelError as error:
-            if not is_of_environment:
+            if not is_from_environment:
                 raise
             raise ModelError(f"STRUCTURED_MODEL names the model. {error}") from error.__cause__
     if _is_llama(source):
         return LlamaCppModel(cast("Llama", source), adapter=None if adapter is None else find_adapter(adapter))
     if adapter is not None:
         raise ModelError(
-            f"An adapter is added to a model that is loaded by its name, or to a llama_cpp.Llama, and not to "
+            f"An adapter can be added to a model that is loaded by its name, or to a llama_cpp.Llama, and not to "
             f"{described(source)}. Add it yourself, as with peft."
         )
     if isinstance(source, tuple) and len(source) == 2:
         return _from_pair(*source)
     if isinstance(source, LanguageModel):
-        return _checked(source)
+        return checked_model(source)
     raise ModelError(
         f"{described(source)} is not a model. Pass a hub id, a folder, a GGUF file, (model, tokenizer), (function, "
         "tokenizer), a llama_cpp.Llama or an instance of a class derived from structured.models.LanguageModel."
@@ -129,27 +130,27 @@ def load_model(  # noqa: PLR0913  what can be said of loading
 
 
 def find_model(source: "ModelSource | None" = None) -> Model:
-    """Return what writes answers: a model behind a server for an address or what `connect` returned, else a loaded one.
+    """Return the model that writes answers: one behind a server, for an address, or else a loaded one.
 
-    Raises as `load_model` and `connect`.
+    A model that `connect` returned is returned as it is. Raises as `load_model` and `connect`.
     """
     address = os.environ.get("STRUCTURED_MODEL") if source is None else source
     if isinstance(address, str) and is_address(address):
-        from structured.models.remote.model import connected  # with what only servers need
+        from structured.models.remote.model import connected  # with modules that only servers need
 
         return connected(address)
     return source if isinstance(source, Model) and not isinstance(source, LanguageModel) else load_model(source)
 
 
-def _meant(source: "ModelSource | None") -> "tuple[ModelSource, bool]":
-    """Return the model that is meant, and whether the environment names it."""
-    named = os.environ.get("STRUCTURED_MODEL") if source is None else None
-    found = named or (_packaged_model() if source is None else source)
-    return PACKAGED_MODEL if found == PACKAGED_ID else found, bool(named)
+def _named(source: "ModelSource | None") -> "tuple[ModelSource, bool]":
+    """Return the model to load, and whether the environment names it."""
+    name = os.environ.get("STRUCTURED_MODEL") if source is None else None
+    model = name or (_packaged_model() if source is None else source)
+    return PACKAGED_MODEL if model == PACKAGED_ID else model, bool(name)
 
 
 def _refuse_server(source: object) -> None:
-    """Raise ModelError for a model behind a server, where the scores of tokens are needed."""
+    """Raise ModelError for a model behind a server, which gives no scores of tokens."""
     is_remote = isinstance(source, Model) and not isinstance(source, LanguageModel)
     if is_remote or is_address(source):
         raise ModelError(
@@ -159,66 +160,26 @@ def _refuse_server(source: object) -> None:
 
 
 def _hint(source: object) -> str:
-    """Return what may have been meant by something that is not a model."""
+    """Return a hint, after a blank, for an object that is not a model."""
     if isinstance(source, type):
         return f" {source.__name__} is a class: pass an instance."
     if isinstance(source, list) and len(source) == 2:
         return " A pair is a tuple: write (…), not […]."
-    if callable(source) or _has(source, "generation_config"):
+    if callable(source) or has(source, "generation_config"):
         return " This one lacks its tokenizer."
-    return " Derive its class from LanguageModel." if _has(source, "prefill") else ""
-
-
-def _checked(model: LanguageModel) -> LanguageModel:
-    """Return a model of the user's own if the facts that it states are of the right kind."""
-    lacks = [f"`{name}`" for name in ("name", "vocabulary") if not _has(model, name)]
-    if lacks:
-        raise ModelError(f"{described(model)} lacks {' and '.join(lacks)}. Set them when it is made.")
-    try:
-        vocabulary = model.vocabulary
-    except Exception as error:
-        raise ModelError(f"The `vocabulary` of {described(model)} raises {type(error).__name__}: {error}") from error
-    if not isinstance(vocabulary, Vocabulary):
-        raise ModelError(
-            f"The `vocabulary` of {described(model)} is {described(vocabulary)}. It must be a "
-            "structured.vocabulary.Vocabulary."
-        )
-    for name, check in _FACTS.items():
-        try:
-            check(f"The `{name}` of {described(model)}", getattr(model, name))
-        except (TypeError, ValueError) as error:
-            raise ModelError(str(error)) from error
-    return model
-
-
-_COST = number(lambda value: 0 <= value < float("inf"), "0 or greater, and finite")
-_FACTS: dict[str, Check[Any]] = {
-    "name": text,
-    "context_length": _CONTEXT_LENGTH,
-    "pass_cost": _COST,
-    "logits_cost": _COST,
-}
-"""What a model of the user's own states, beside its vocabulary."""
-
-
-def _has(source: object, name: str) -> bool:
-    """Tell whether there is an attribute, even if it raises an error of its own."""
-    try:
-        return hasattr(source, name)
-    except Exception:  # noqa: BLE001  it is raised again when the attribute is read
-        return True
+    return " Derive its class from LanguageModel." if has(source, "prefill") else ""
 
 
 def _from_pair(model: Any, tokenizer: Any) -> LanguageModel:
-    is_of_transformers = _has(tokenizer, "backend_tokenizer")
-    tells = [name for name in _TOLD if _has(tokenizer, name)]
-    if callable(model) and ("tokens" in tells or (tells and not is_of_transformers)):
+    is_of_transformers = has(tokenizer, "backend_tokenizer")
+    own = [name for name in _TOKENIZER_MEMBERS if has(tokenizer, name)]
+    if callable(model) and ("tokens" in own or (own and not is_of_transformers)):
         return FunctionModel(model, tokenizer)
-    if is_of_transformers and _has(model, "generation_config"):
-        from structured.models.transformers import HuggingFaceModel
+    if is_of_transformers and has(model, "generation_config"):
+        from structured.models.transformers_model import HuggingFaceModel
 
         return HuggingFaceModel(model, tokenizer)
-    is_swapped = callable(tokenizer) and any(_has(model, name) for name in _TOLD)
+    is_swapped = callable(tokenizer) and any(has(model, name) for name in _TOKENIZER_MEMBERS)
     raise ModelError(
         f"({type(model).__name__}, {type(tokenizer).__name__}) is not a (model, tokenizer) pair. The tokenizer must be "
         "a fast one of transformers, with its model, or have `tokens`, `end_token_ids` and `encode`, with a function."
@@ -226,8 +187,8 @@ def _from_pair(model: Any, tokenizer: Any) -> LanguageModel:
     )
 
 
-_TOLD = ("tokens", "end_token_ids", "encode")
-"""What a tokenizer of one's own tells."""
+_TOKENIZER_MEMBERS = ("tokens", "end_token_ids", "encode")
+"""The members of a `Tokenizer`, for a function."""
 
 
 @cache
@@ -250,7 +211,7 @@ def _is_llama(source: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """How a model is loaded that is named."""
+    """The options of loading a model by its name."""
 
     device_map: str | dict[str, Any] | None = None
     dtype: str = "auto"
@@ -282,8 +243,8 @@ class _Options:
         return self.gpu_layers is not None or self.context_length is not None
 
 
-def _adapter(name: str, path: Path | None, adapter: str | Path | None) -> Path | None:
-    """Return the adapter to load with a model: the given one, or the one that its name stands for."""
+def _adapter_of(name: str, path: Path | None, adapter: str | Path | None) -> Path | None:
+    """Return the adapter to load with a model: the one passed, or the one that its name includes."""
     own = FETCHABLE[name].adapter if name in FETCHABLE and path == fetched_path(name) else None
     if adapter is None:
         return own
@@ -298,7 +259,7 @@ def _load_by_name(name: str, path: Path | None, options: _Options) -> LanguageMo
     if path is not None and is_file and is_installed() and not options.are_of_transformers:
         model: LanguageModel = load_gguf(
             str(path),
-            name=_called(name, options.adapter),
+            name=_display_name(name, options.adapter),
             gpu_layers=options.gpu_layers,
             context_length=options.context_length,
             adapter=options.adapter,
@@ -316,8 +277,8 @@ def _load_by_name(name: str, path: Path | None, options: _Options) -> LanguageMo
     return model
 
 
-def _called(name: str, adapter: Path | None) -> str:
-    """Return what messages and results call a model that was loaded by a name."""
+def _display_name(name: str, adapter: Path | None) -> str:
+    """Return the name in messages and results of a model that was loaded by a name."""
     model = PACKAGED_NAME if name == str(PACKAGED_MODEL) else name
     own = FETCHABLE[name].adapter if name in FETCHABLE else None
     return model if adapter in {None, own} else f"{model} with {adapter}"
@@ -333,15 +294,46 @@ def _why_not_llama_cpp(is_file: bool) -> str:
 
 def _from_transformers(name: str, path: Path | None, options: _Options) -> LanguageModel:
     from structured.models.pretrained import load_pretrained
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
     # Sums of bfloat16 differ from processor to processor, and with them close answers.
     dtype = "float32" if name == str(PACKAGED_MODEL) and options.dtype == "auto" else options.dtype
     model, tokenizer = load_pretrained(name, path, device_map=options.device_map, dtype=dtype)
     if options.adapter is not None:
         add_adapter(model, options.adapter)
-    return HuggingFaceModel(model, tokenizer, name=_called(name, options.adapter), cuda_graphs=options.cuda_graphs)
+    return HuggingFaceModel(
+        model, tokenizer, name=_display_name(name, options.adapter), cuda_graphs=options.cuda_graphs
+    )
 
 
 _load_once = cache(_load_by_name)
 _loading = RLock()
+
+
+VocabularySource: TypeAlias = Union[ModelSource, Vocabulary]  # noqa: UP007  ModelSource is a text
+
+
+def load_vocabulary(source: "VocabularySource | None" = None) -> Vocabulary:
+    """Return the vocabulary of a model, the one that its answers are decoded with.
+
+    Of a folder, only the tokenizer is read, with config.json and generation_config.json where they exist; other models
+    are loaded.
+
+    Parameters:
+        source: As for `load_model`; or a folder with tokenizer.json and no weights; or a vocabulary, which is returned.
+
+    Raises:
+        ModelError: There is no such model, or its tokenizer cannot be loaded.
+        VocabularyError: The tokenizer cannot be used.
+    """
+    if isinstance(source, Vocabulary):
+        return source
+    name = os.environ.get("STRUCTURED_MODEL") if source is None else source
+    if isinstance(name, str | os.PathLike):
+        folder = Path(name).expanduser()
+        names = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+        if "tokenizer.json" in names and "adapter_config.json" not in names and folder.resolve() != PACKAGED_MODEL:
+            from structured.models.pretrained import folder_vocabulary
+
+            return folder_vocabulary(folder, names)
+    return load_model(source).vocabulary

@@ -4,22 +4,26 @@ torch and transformers are imported when one is loaded, never before.
 """
 
 import logging
+import os
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from threading import RLock
+from threading import RLock, Timer
 from typing import TYPE_CHECKING, Any
 
 from structured.errors import ModelError
 from structured.errors.values import nearest
-from structured.models.checkpoints import WANTED, lacking, shown, why_not_hub
+from structured.models.checkpoints import EXPECTED, lacking, shown_name, why_not_hub
 from structured.models.dequantised import key_of, model_cache
-from structured.models.loading_bar import dequantising_bar
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+    from structured.vocabulary import Vocabulary
 
 _PLACEMENTS = ("auto", "balanced", "balanced_low_0", "sequential", "cpu", "cuda", "mps")
 """Names that accelerate takes for a `device_map`, and the most common devices."""
@@ -31,8 +35,8 @@ def load_pretrained(
     """Load a model and its tokenizer from a local folder or GGUF file or, without one, by its hub id.
 
     `device_map` is handed to accelerate; None means "auto" where there is a GPU, and the CPU otherwise. `dtype` is a
-    name such as "bfloat16", or "auto" for that of the checkpoint. What the hub has is downloaded, with bars; where it
-    cannot be reached, what is in the cache is taken.
+    name such as "bfloat16", or "auto" for that of the checkpoint. A model of the hub is downloaded, with bars; without
+    a connection, the copy in the cache is loaded.
 
     Raises ModelError if there is no such model.
     """
@@ -40,7 +44,7 @@ def load_pretrained(
     is_file = path is not None and path.is_file()
     if is_file and find_spec("gguf") is None:
         raise ModelError(
-            f"{shown(name)} is a GGUF file. To run it as it is, quantised, install llama-cpp-python "
+            f"{shown_name(name)} is a GGUF file. To run it as it is, quantised, install llama-cpp-python "
             "(pip install llama-cpp-python jinja2); to have transformers load it, dequantised, install gguf "
             "(pip install gguf)."
         )
@@ -75,24 +79,49 @@ def load_pretrained(
                 model = AutoModelForCausalLM.from_pretrained(
                     path or name, device_map=device_map, dtype=dtype, use_safetensors=True, **options
                 )
-    except Exception as error:  # what a damaged checkpoint raises is of any kind
+    except Exception as error:  # a damaged checkpoint may raise anything
         raise ModelError(_why_not_loaded(name, path, reason, error)) from error
     model.train(mode=False)
     return model, tokenizer
 
 
+def folder_vocabulary(folder: Path, names: set[str]) -> "Vocabulary":
+    """Read the vocabulary of a checkpoint, or of a tokenizer alone, which ends at its own end token.
+
+    `names` are the files of the folder. Raises ModelError, VocabularyError.
+    """
+    from transformers import AutoConfig, AutoTokenizer, GenerationConfig
+
+    from structured.models.transformers_model import vocabulary_of
+
+    ends: list[int | list[int] | None] = []
+    width = None
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        if "config.json" in names:
+            config = AutoConfig.from_pretrained(folder, trust_remote_code=False).get_text_config()
+            ends, width = [config.eos_token_id], config.vocab_size
+        if "generation_config.json" in names:
+            ends.append(GenerationConfig.from_pretrained(folder).eos_token_id)
+    except Exception as error:  # a damaged checkpoint may raise anything
+        raise ModelError(
+            f"The tokenizer in {shown_name(folder)} cannot be loaded. transformers says: {' '.join(str(error).split())}"
+        ) from error
+    return vocabulary_of(tokenizer, ends, width=width)
+
+
 def _load_gguf(
     path: Path, device_map: str | dict[str, Any] | None, dtype: str
 ) -> "tuple[PreTrainedModel, PreTrainedTokenizerBase]":
-    """Return the model and the tokenizer of a GGUF file: those in the cache, or else those that go there."""
+    """Return the model and the tokenizer of a GGUF file, from the cache, or dequantised and saved there."""
     disk = model_cache()
     key = "" if disk is None else key_of(path, dtype)
-    kept = None if disk is None else disk.load(key, device_map)
-    if kept is not None:
-        model, tokenizer = kept
+    cached = None if disk is None else disk.load(key, device_map)
+    if cached is not None:
+        model, tokenizer = cached
         model.config.name_or_path = tokenizer.name_or_path = str(path.parent)  # as transformers calls a GGUF file
         return model, tokenizer
-    with dequantising_bar(f"Dequantising {path.name}"):
+    with _dequantising_bar(f"Dequantising {path.name}"):
         model, tokenizer = _dequantise(path, device_map, dtype)
         if disk is not None:
             disk.save(key, model, tokenizer)
@@ -102,23 +131,23 @@ def _load_gguf(
 def _dequantise(
     path: Path, device_map: str | dict[str, Any] | None, dtype: str
 ) -> "tuple[PreTrainedModel, PreTrainedTokenizerBase]":
-    """Return what transformers makes of a GGUF file."""
+    """Return the model and the tokenizer that transformers makes of a GGUF file."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     options: dict[str, Any] = {"gguf_file": path.name, "local_files_only": True, "trust_remote_code": False}
     tokenizer = AutoTokenizer.from_pretrained(path.parent, **options)
     model = AutoModelForCausalLM.from_pretrained(path.parent, device_map=device_map, dtype=dtype, **options)
     quantizer = getattr(model, "hf_quantizer", None)
-    if quantizer is not None and not getattr(quantizer, "packed_modules", None):  # nothing is left in blocks
+    if quantizer is not None and not getattr(quantizer, "packed_modules", None):  # no weights are left quantised
         del model.hf_quantizer
         vars(model.config).pop("quantization_config", None)
     return model, tokenizer
 
 
 def _why_not_loaded(name: str, path: Path | None, reason: str | None, error: Exception) -> str:
-    """Return what to say of a model that is there, or half there, and cannot be loaded."""
-    said = re.split(r"\.\s+(?=[A-Z])", " ".join(str(error).split()), maxsplit=1)[0]  # the first sentence
-    said = said.rstrip(".") or type(error).__name__
+    """Return the message for a model that exists, at least in part, and cannot be loaded."""
+    sentence = re.split(r"\.\s+(?=[A-Z])", " ".join(str(error).split()), maxsplit=1)[0]
+    sentence = sentence.rstrip(".") or type(error).__name__
     if path is not None and path.is_file():
         where = "It is a GGUF file."
     elif path is not None:
@@ -127,14 +156,14 @@ def _why_not_loaded(name: str, path: Path | None, reason: str | None, error: Exc
         where = f"What is in the cache cannot be loaded, and {reason}."
     else:
         where = "The hub has it."
-    return f"No model could be loaded from {shown(name)}. {where} transformers says: {said}. {WANTED}"
+    return f"No model could be loaded from {shown_name(name)}. {where} transformers says: {sentence}. {EXPECTED}"
 
 
 @contextmanager
 def _without_loading_bars() -> Iterator[None]:
-    """Hide the progress bars of transformers; those of downloads come from another library.
+    """Hide the progress bars of transformers, but not those of downloads, which come from another library.
 
-    The hook is one for the process, so models are loaded one after the other.
+    The process has one hook, so models are loaded one after the other.
     """
     from transformers.utils import logging as transformers_logging
 
@@ -153,7 +182,55 @@ _loading = RLock()
 
 
 def _is_no_advice(record: logging.LogRecord) -> bool:
-    """Tell a log record from the advice to install a CUDA kernel, which transformers gives even without a GPU."""
+    """Filter out the advice to install a CUDA kernel, which transformers gives even without a GPU."""
     import torch
 
     return torch.cuda.is_available() or "falling back to its reference" not in record.getMessage()
+
+
+PATIENCE = 2.0
+"""Seconds before a bar appears: a small file shows none."""
+
+
+def is_terminal() -> bool:
+    """Tell whether stderr is a terminal that can draw over what it has shown."""
+    try:
+        return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
+    except (AttributeError, ValueError):  # none at all, or it is closed
+        return False
+
+
+@contextmanager
+def _dequantising_bar(title: str) -> Iterator[None]:
+    """Show on a terminal how many tensors of a GGUF file transformers has dequantised, after some seconds.
+
+    The bar of transformers itself is a name in its module, which is replaced for the duration. Without that name, as in
+    another version, ours only moves.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    progress = Progress(
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=sys.stdout.isatty(),
+        disable=not is_terminal(),
+    )
+    task = progress.add_task(title, total=None)
+    timer = Timer(PATIENCE, progress.start)
+    timer.daemon = True
+    timer.start()
+    module = vars(import_module("transformers.modeling_gguf_pytorch_utils"))
+    before = module.get("tqdm")
+    if before is not None:
+        module["tqdm"] = lambda items, **_: progress.track(list(items), task_id=task)
+    try:
+        yield
+    finally:
+        if before is not None:
+            module["tqdm"] = before
+        timer.cancel()
+        timer.join()
+        progress.stop()

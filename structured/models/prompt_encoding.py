@@ -1,10 +1,10 @@
 """Prompts as token ids: control tokens come from the chat template alone, and all other text stays text.
 
-A tokenizer takes the spelling of a control token for the token wherever it stands, so that a document with `<|im_end|>`
-in it would end its own turn. Here a prompt is encoded as usual first. Where that gives other control tokens than the
-template has, it is encoded by a copy of the tokenizer that knows them by secret spellings, and only the template's are
-respelled. Rejected: encoding template and contents apart, which changes tokens at every seam; escaping the spellings,
-which changes the text.
+A tokenizer takes the spelling of a control token for the token anywhere in a text, so that a document with `<|im_end|>`
+in it would end its own turn. Here a prompt is encoded as usual first. Where that gives other control tokens than those
+of the template, it is encoded by a copy of the tokenizer with secret spellings of control tokens, which only the
+template gets. Rejected: encoding template and contents apart, which changes tokens at every seam; escaping the
+spellings, which changes the text.
 """
 
 import json
@@ -20,10 +20,10 @@ from structured.models.protocol import Messages
 from structured.vocabulary import TransformersTokenizer, Vocabulary
 
 REPLACEMENT = "\ufffd"
-"""What a text has for a character that cannot be represented (Unicode §23.8)."""
+"""The character in place of one that cannot be represented (Unicode §23.8)."""
 
 _NEUTRAL = "a"
-"""A content that spells nothing, whatever stands around it."""
+"""A content without control tokens in any context."""
 
 
 class PromptEncoder:
@@ -35,13 +35,13 @@ class PromptEncoder:
         self._backend: Any = self._tokenizer.backend_tokenizer
         added = self._backend.get_added_tokens_decoder()
         self.control_tokens: dict[int, str] = {i: token.content for i, token in added.items() if _is_control(token)}
-        """The spelling of each token that must not come from text."""
+        """The spellings of tokens that must not come from text."""
 
     def encode(self, prompt: str | Messages) -> list[int]:
         """Return the token ids of a text, or of messages through the chat template.
 
-        Raises PromptError if some of the text cannot be kept from becoming a control token, or the chat template does
-        not take these messages; ModelError if it fails or leaves out a message.
+        Raises PromptError if some of the text would become a control token, or the chat template does not take these
+        messages; ModelError if it fails or leaves out a message.
         """
         if isinstance(prompt, str):
             return self._encode(["", ""], [prompt], add_special_tokens=True)
@@ -52,10 +52,10 @@ class PromptEncoder:
         return text
 
     def _encode(self, template: Sequence[str], contents: Sequence[str], *, add_special_tokens: bool) -> list[int]:
-        """Return the token ids of contents between pieces of a template, of which there is one more."""
+        """Return the token ids of contents between the pieces of a template."""
         if self._vocabulary is not None and self._vocabulary.absent_bytes:
             encode = cast("Callable[[str], list[int]]", self._vocabulary.encode)
-            contents = [with_replacements(one, self._vocabulary, encode) for one in contents]
+            contents = [with_replacements(content, self._vocabulary, encode) for content in contents]
 
         def plainly(contents: Sequence[str]) -> list[int]:
             text = _interleaved(template, contents)
@@ -69,9 +69,9 @@ class PromptEncoder:
         if add_special_tokens:
             token_ids = self._surrounded(token_ids)
         if self._control_ids(token_ids) != own:
-            shown = [repr(one) for one in self.control_tokens.values() if any(one in content for content in contents)]
+            spelled = [repr(token) for token in self.control_tokens.values() if any(token in text for text in contents)]
             raise PromptError(
-                f"The text spells control tokens of the model{': ' * bool(shown)}{', '.join(shown[:5])}. "
+                f"The text spells control tokens of the model{': ' * bool(spelled)}{', '.join(spelled[:5])}. "
                 f"{type(self._tokenizer).__name__} cannot encode them as text. Take them out of the text."
             )
         return token_ids
@@ -80,7 +80,7 @@ class PromptEncoder:
         return [token_id for token_id in token_ids if token_id in self.control_tokens]
 
     def _surrounded(self, token_ids: list[int]) -> list[int]:
-        """Return token ids with those that the tokenizer itself puts before and after a text."""
+        """Return token ids with those that the tokenizer itself adds before and after a text."""
         encoding = self._backend.encode(_NEUTRAL, add_special_tokens=True)
         texts = [at for at, is_special in enumerate(encoding.special_tokens_mask) if not is_special]
         return [*encoding.ids[: texts[0]], *token_ids, *encoding.ids[texts[-1] + 1 :]]
@@ -91,7 +91,7 @@ class PromptEncoder:
 
 
 class _RespelledTokenizer:
-    """A copy of a tokenizer that knows its control tokens by spellings that no text has."""
+    """A copy of a tokenizer whose control tokens have spellings that no text contains."""
 
     def __init__(self, definition: dict[str, Any], control_tokens: Mapping[int, str]) -> None:
         from tokenizers import Tokenizer
@@ -108,10 +108,10 @@ class _RespelledTokenizer:
         self._tokenizer = Tokenizer.from_str(json.dumps(definition))
         own_ids = {self._tokenizer.token_to_id(self._spellings[text]): i for i, text in control_tokens.items()}
         self._moved = {here: there for here, there in own_ids.items() if here != there}
-        """Tokens that are not in the vocabulary of the model inside are numbered anew by the copy."""
+        """The ids of tokens outside the vocabulary of the inner model, which the copy numbers anew."""
 
     def respell(self, template: str) -> str:
-        """Return a piece of a template with the secret spellings of its control tokens."""
+        """Return a piece of a template with secret spellings of its control tokens."""
         return self._any_control.sub(lambda match: self._spellings[match[0]], template)
 
     def encode(self, text: str) -> list[int]:
@@ -120,7 +120,7 @@ class _RespelledTokenizer:
         return [self._moved.get(token_id, token_id) for token_id in ids]
 
     def _respell_model(self, model: dict[str, Any]) -> None:
-        """Respell control tokens in the vocabulary of the model inside, so that no text is merged to one."""
+        """Respell control tokens in the vocabulary of the inner model, so that no text is merged into one."""
 
         def respelled(piece: str) -> str:
             return self._spellings.get(piece, piece)
@@ -140,18 +140,17 @@ class _RespelledTokenizer:
 
 
 def rendered(messages: Messages, render: Callable[[Messages], str], name: str) -> tuple[list[str], list[str]]:
-    """Return the pieces of a chat template and the contents between them, given what renders messages.
+    """Return the pieces of a chat template and the contents between them; `render` renders messages.
 
-    The template sees marks in place of the contents: it cannot trim, cut or interpret what it does not see. A system
-    message may stand where the template puts it. Where the template has no place for one, as Gemma's had none, it
-    begins the first turn of the user.
+    The template sees marks in place of the contents, so it cannot trim, cut or interpret them. It may put a system
+    message anywhere. Where it takes none, like Gemma's, the system message begins the first turn of the user.
 
-    Raises PromptError if the template, that of the tokenizer `name`, takes other messages and not these, such as two
-    turns of the user in a row. Raises ModelError if it fails or leaves out a message.
+    Raises PromptError if the template of the tokenizer `name` takes other messages but not these, such as two turns of
+    the user in a row. Raises ModelError if it fails or leaves out a message.
     """
     another = "Set another as tokenizer.chat_template, or None for plain prompts."
     problem: StructuredError = ModelError(f"There is no message for the chat template of {name}.")
-    for turns in _ways_to_tell(messages):
+    for turns in _versions_of(messages):
         try:
             return _marked(turns, render)
         except _LeftOutError:
@@ -159,7 +158,7 @@ def rendered(messages: Messages, render: Callable[[Messages], str], name: str) -
                 f"The chat template of {name} does not write each of {len(messages)} messages once and in order. "
                 f"{another}"
             )
-        except Exception as error:  # noqa: BLE001  a template is code, and may raise what it likes
+        except Exception as error:  # noqa: BLE001  a template is code, and may raise anything
             problem = ModelError(f"The chat template of {name} failed: {error}. {another}")
             if _renders([{"role": "user", "content": _NEUTRAL}], render):
                 problem = PromptError(f"The chat template of {name} does not take these messages: {error}.")
@@ -168,11 +167,11 @@ def rendered(messages: Messages, render: Callable[[Messages], str], name: str) -
 
 
 class _LeftOutError(Exception):
-    """A chat template writes some message not at all, twice, or out of order."""
+    """A chat template leaves out a message, repeats it, or writes it out of order."""
 
 
 def _marked(messages: Messages, render: Callable[[Messages], str]) -> tuple[list[str], list[str]]:
-    """Return what a template writes around the contents of messages, and these. Raises what the template raises."""
+    """Return the template around the contents of messages, and the contents. Raises what the template raises."""
     secret = secrets.token_hex(8)
     contents = {f"content{secret}n{number}n": turn["content"] for number, turn in enumerate(messages)}
     template, marks = _split(
@@ -185,8 +184,8 @@ def _marked(messages: Messages, render: Callable[[Messages], str]) -> tuple[list
     return template, [contents[mark] for mark in marks]
 
 
-def _ways_to_tell(messages: Messages) -> Iterator[Messages]:
-    """Yield messages as they are, and then without a system message: it begins the first turn of the user."""
+def _versions_of(messages: Messages) -> Iterator[Messages]:
+    """Yield messages unchanged, and then with the system message in the first turn of the user."""
     if messages:
         yield messages
     roles = [turn["role"] for turn in messages]
@@ -200,33 +199,33 @@ def _ways_to_tell(messages: Messages) -> Iterator[Messages]:
 def _renders(messages: Messages, render: Callable[[Messages], str]) -> bool:
     try:
         render(messages)
-    except Exception:  # noqa: BLE001  a template is code, and may raise what it likes
+    except Exception:  # noqa: BLE001  a template is code, and may raise anything
         return False
     return True
 
 
 def with_replacements(text: str, vocabulary: Vocabulary, encode: Callable[[str], Sequence[int]]) -> str:
-    """Return a text with U+FFFD in place of each character that a tokenizer would drop, or spell in part.
+    """Replace each character that a tokenizer would drop, or spell in part, by U+FFFD.
 
-    Only characters with bytes that are in no token can be such; where a text has none, it costs a look at its bytes.
+    Only a character with a byte that is in no token can be lost; a text without such bytes is returned at once.
     """
     data = text.encode()
     if len(data.translate(None, bytes(vocabulary.absent_bytes))) == len(data):
         return text
 
     def is_lost(character: str) -> bool:
-        found = b"".join(vocabulary.tokens[token_id] or b"" for token_id in encode(character))
-        return not found.decode(errors="ignore")
+        spelled = b"".join(vocabulary.tokens[token_id] or b"" for token_id in encode(character))
+        return not spelled.decode(errors="ignore")
 
-    suspects = {one for one in set(text) if not vocabulary.absent_bytes.isdisjoint(one.encode())}
-    return text.translate({ord(one): REPLACEMENT for one in suspects if is_lost(one)})
+    suspects = {char for char in set(text) if not vocabulary.absent_bytes.isdisjoint(char.encode())}
+    return text.translate({ord(char): REPLACEMENT for char in suspects if is_lost(char)})
 
 
 def is_markup(token: str) -> bool:
-    """Tell whether an added token is more than text, being neither a word nor white space.
+    """Tell whether an added token is markup, and not a word or white space.
 
-    Tokenizers add words and runs of spaces as well, which are what they say. `<think>`, which some do not call special,
-    is none of these.
+    Tokenizers add words and runs of spaces as well, which are plain text. `<think>`, which some do not mark as special,
+    is neither.
     """
     return not all(character.isalnum() or character in " ▁\t\n\r" for character in token)
 
@@ -240,6 +239,6 @@ def _interleaved(template: Iterable[str], contents: Iterable[str]) -> str:
 
 
 def _split(text: str, marks: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Split a text at marks: what stands between them, and the marks in the order of the text."""
+    """Split a text at marks, into the pieces between them and the marks in the order of the text."""
     pieces = re.split(f"({'|'.join(map(re.escape, marks))})", text)
     return pieces[::2], pieces[1::2]

@@ -1,7 +1,6 @@
-"""A model and a tokenizer to test with: the model writes the given script, and there is nothing to load.
+"""A scripted model and a byte tokenizer for tests, without anything to load.
 
-The model writes a script, token by token, through the same masks, batches and validators as any other. It is one of the
-shortest models there can be: a prefill, a forward step, and a choice of rows.
+The model writes a script, token by token, through the same masks, batches and validators as any other model.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +19,7 @@ from structured.models.protocol import DecodingBatch, LanguageModel, Messages
 from structured.vocabulary import Tokenizer, Vocabulary
 
 BYTE_TOKENS: tuple[bytes | None, ...] = (None, None, *(bytes([byte]) for byte in range(256)))
-"""A token that begins each prompt, one that ends each answer, and one for each byte."""
+"""A token that begins each prompt, a token that ends each answer, and a token for each byte."""
 
 SCORE = 100.0
 """The logit of the next byte of a script; all other tokens have 0."""
@@ -28,15 +27,15 @@ SCORE = 100.0
 WHITESPACE = b" \t\n\r"
 
 FREE = WHITESPACE + b'{}[],:"'
-"""Bytes beside which there may be whitespace, or none."""
+"""Bytes that may have whitespace beside them."""
 
 ANSWER = b"\n\nassistant:"
-"""What stands between a prompt and its answer; no JSON has it."""
+"""The text between a prompt and its answer, which no JSON contains."""
 
 
 @dataclass(frozen=True)
 class ByteTokenizer:
-    """A tokenizer with a token for each byte, and for whatever else it is given; its first token begins each prompt.
+    """A tokenizer with a token for each byte, and further tokens on request; its first token begins each prompt.
 
     Raises TypeError for tokens that are not bytes or None, and ValueError if the first of them has bytes.
 
@@ -59,9 +58,9 @@ class ByteTokenizer:
             )
 
     def encode(self, text: str) -> list[int]:
-        """Return the first token, then again and again the longest token that fits.
+        """Return the first token, and then repeatedly the longest token that fits.
 
-        Raises ValueError where none does.
+        Raises ValueError where no token fits.
         """
         data, token_ids, place = text.encode(), [0], 0
         while place < len(data):
@@ -82,14 +81,14 @@ class ByteTokenizer:
     @cached_property
     def _lengths(self) -> dict[int, list[int]]:
         """The lengths of the tokens that begin with a byte, the longest first."""
-        found: dict[int, set[int]] = {}
+        lengths: dict[int, set[int]] = {}
         for token in self._ids:
-            found.setdefault(token[0], set()).add(len(token))
-        return {byte: sorted(lengths, reverse=True) for byte, lengths in found.items()}
+            lengths.setdefault(token[0], set()).add(len(token))
+        return {byte: sorted(sizes, reverse=True) for byte, sizes in lengths.items()}
 
 
 class ScriptedModel(LanguageModel):
-    """A model that writes given answers, so that code that extracts can be tested without a model.
+    """A model that writes scripted answers, to test code that extracts.
 
     >>> from structured import extract
     >>> extract(list[int], "one and two", model=ScriptedModel("[1, 2]"))
@@ -97,13 +96,13 @@ class ScriptedModel(LanguageModel):
 
     Parameters:
         script: The answer to every prompt, or a function from the text of a prompt to the answer. It is called once for
-            each answer that is begun: again for each retry and each sample, and in no given order of documents.
-        tokenizer: A `Tokenizer`; a token for each byte if there is none.
-        context_length: The most tokens that prompt and answer may have together.
+            each answer that is begun, also for each retry and each sample, in any order of documents.
+        tokenizer: A `Tokenizer`; by default one with a token for each byte.
+        context_length: The maximum of tokens in prompt and answer together.
 
-    Whitespace between the values of a script need not be that of the type. Where the type or its budget lets anything
-    else of the script not be written, or more is written than it says, that is a ModelError, at the end of the text at
-    the latest. A type that has one answer alone, such as `Literal["a"]`, asks no model, and so not this one.
+    Whitespace between the values of a script may differ from that of the type. Where the type or its budget prevents
+    any other part of the script, or more is written, a ModelError is raised, at the end of the text at the latest. A
+    type with a single answer, such as `Literal["a"]`, calls no model, and so not this one.
 
     Raises TypeError or ValueError for arguments of the wrong kind, and VocabularyError for the tokenizer.
     """
@@ -138,9 +137,9 @@ class ScriptedModel(LanguageModel):
         prompts: Sequence[Sequence[int]],
         *,
         shared: int = 0,  # noqa: ARG002  nothing is cached
-        window: int = 0,  # noqa: ARG002  nothing is proposed, since it cannot roll back
+        window: int = 0,  # noqa: ARG002  it cannot roll back
     ) -> "tuple[ScriptedBatch, NDArray[np.float32]]":
-        """Find the answer to each prompt; what is known of it may stand behind the prompt already."""
+        """Find the answer to each prompt; its beginning may be in the prompt already."""
         batch = ScriptedBatch(self.vocabulary, [])
         for token_ids in prompts:
             prompt, _, begun = _spell(self.vocabulary, token_ids).rpartition(ANSWER)
@@ -149,7 +148,7 @@ class ScriptedModel(LanguageModel):
         return batch, batch.scores()
 
     def _answer(self, prompt: str) -> bytes:
-        """Return the script of an answer. Raises ModelError for what is no text."""
+        """Return the script of an answer. Raises ModelError unless it is text."""
         script: object = self.script if isinstance(self.script, str) else self.script(prompt)
         if not isinstance(script, str):
             raise ModelError(f"The script is {described(script)}. Let the function return the text of an answer.")
@@ -161,7 +160,7 @@ class ScriptedModel(LanguageModel):
 
 @dataclass(slots=True)
 class _Line:
-    """A script, and how much of it has been written."""
+    """A script, and the part of it that has been written."""
 
     script: bytes
     written: bytes = b""
@@ -173,14 +172,14 @@ class _Line:
         return _Line(self.script, self.written, self.place, self.in_string, self.is_escaped)
 
     def follow(self, data: bytes) -> None:
-        """Go on by what was written. Raises ModelError if the script says something else."""
+        """Advance by the text that was written. Raises ModelError if the script differs."""
         taken = self.take(data)
         if taken < len(data):
             self.written += data[taken:]
             raise self._difference()
 
     def finish(self, data: bytes) -> None:
-        """Go on by the last that was written. Raises ModelError if the script says something else, or more."""
+        """Advance by the last text that was written. Raises ModelError if the script differs, or goes on."""
         self.follow(data)
         if not self.is_finished:
             raise self._difference()
@@ -192,12 +191,12 @@ class _Line:
 
     @property
     def next_bytes(self) -> bytes:
-        """What the script says next: its next byte, and that after whitespace."""
+        """The next byte of the script, and the next after whitespace."""
         left = self.script[self.place :]
         return left[:1] if self.in_string else left[:1] + left.lstrip(WHITESPACE)[:1]
 
     def take(self, data: bytes) -> int:
-        """Go on by what was written as far as the script says the same, and return how far that is."""
+        """Advance by the text that was written as far as the script agrees, and return how far."""
         for taken, byte in enumerate(data):
             if not self._take(bytes([byte])):
                 return taken
@@ -238,7 +237,7 @@ class ScriptedBatch(DecodingBatch):
         self.lines = lines
 
     def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> NDArray[np.float32]:  # noqa: ARG002
-        """Go on in each script."""
+        """Advance in each script."""
         for line, new in zip(self.lines, token_ids, strict=True):
             line.follow(_spell(self.vocabulary, new))
         return self.scores()
@@ -248,7 +247,7 @@ class ScriptedBatch(DecodingBatch):
         self.lines = [copy(self.lines[row]) for row in rows]
 
     def join(self, other: Self) -> None:
-        """Take over the texts of another batch."""
+        """Append the texts of another batch."""
         self.lines += other.lines
 
     def finish(self, row: int, token_ids: Sequence[int]) -> None:
@@ -256,27 +255,27 @@ class ScriptedBatch(DecodingBatch):
         self.lines[row].finish(_spell(self.vocabulary, token_ids))
 
     def pause(self, row: int, token_ids: Sequence[int]) -> None:
-        """Compare what is not read yet with the script, which may go on. Raises ModelError if they differ."""
+        """Compare unread tokens with the script, which may go on. Raises ModelError if they differ."""
         copy(self.lines[row]).follow(_spell(self.vocabulary, token_ids))
 
     def scores(self) -> NDArray[np.float32]:
         """Return the scores of the next token of each text, shape (texts, size of the vocabulary).
 
-        What does not go on in the script is ruled out with -inf. Whitespace that the script does not have is the last
-        choice where it may stand.
+        Tokens that leave the script get -inf. Whitespace that the script does not have is the last choice where it is
+        allowed.
         """
-        found = np.full((len(self.lines), self.vocabulary.size), -np.inf, dtype=np.float32)
-        for row, line in zip(found, self.lines, strict=True):
+        scores = np.full((len(self.lines), self.vocabulary.size), -np.inf, dtype=np.float32)
+        for row, line in zip(scores, self.lines, strict=True):
             if line.is_finished:
                 row[list(self.vocabulary.end_token_ids)] = SCORE
             next_bytes = line.next_bytes
             for token_id in self._following(line):
                 token = self.vocabulary.tokens[token_id] or b""
                 row[token_id] = SCORE * len(token) if token[0] in next_bytes else len(token.strip(WHITESPACE))
-        return found
+        return scores
 
     def _following(self, line: _Line) -> Iterator[int]:
-        """Yield the tokens that go on in a script."""
+        """Yield the tokens that continue a script."""
         trie = self.vocabulary.trie
         waiting = [(0, line)]
         while waiting:

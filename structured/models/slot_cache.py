@@ -1,12 +1,12 @@
-"""What a model keeps of texts in slots: a row for each, in which its tokens stand one behind the other.
+"""Caches with slots: a row for each text, with its tokens at successive places.
 
 The caches of transformers copy everything for each token, and pad texts of different lengths. Here a token is written
-to its place, texts of all lengths stand beside each other, and nothing is copied but when the memory grows, or a text
-leaves. A text may have more new tokens than others, and the last of them can be rolled back.
+to its place, texts of all lengths share the rows, and nothing is copied except when the memory grows, or a text leaves.
+A text may have more new tokens than others, and the last of them can be rolled back.
 
-How the new tokens are padded depends on the layers. Attention lets a text with fewer have its first one several times,
-which goes to one place: so the last token is in the last column for all. A convolution must not see one twice; there,
-padding stands behind, where it is overwritten, and the state is cut out of the columns for each text.
+The layers decide how the new tokens are padded. Attention allows to repeat the first new token of a shorter text, which
+is written to the same place: so the last token is in the last column for all texts. A convolution must not see a token
+twice; there, padding comes last, where it is overwritten, and the state is cut out of the columns for each text.
 
 Importing this imports torch and transformers.
 """
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 ROUND = 64
-"""What numbers of places are rounded up to."""
+"""Numbers of places are rounded up to multiples of it."""
 
 
 def has_slots(model: "PreTrainedModel", accepts: frozenset[str]) -> bool:
     """Tell whether a model can be given slots: tokens have positions, and layers either attend to all or convolve.
 
-    `accepts` are the names of the arguments of its forward pass. Transformers says of a model whether it can have a
-    static cache, with places of its own choice; those that cannot find out by themselves where a token stands.
+    `accepts` are the parameters of its forward pass. Transformers marks the models that can have a static cache, which
+    chooses the places; other models compute the places themselves.
     """
     config = model.config.get_text_config(decoder=True)
     layers = DynamicCache(config=config).layers
@@ -38,7 +38,7 @@ def has_slots(model: "PreTrainedModel", accepts: frozenset[str]) -> bool:
     return (
         "position_ids" in accepts
         and bool(getattr(model, "_can_compile_fullgraph", False))
-        and config._attn_implementation in {"sdpa", "eager"}  # noqa: SLF001  it has no other name
+        and config._attn_implementation in {"sdpa", "eager"}  # noqa: SLF001  there is no public name
         and not getattr(config, "alibi", False)
         and any(type(layer) is DynamicLayer for layer in layers)
         and all(
@@ -49,7 +49,7 @@ def has_slots(model: "PreTrainedModel", accepts: frozenset[str]) -> bool:
 
 
 class SlotCache:
-    """What a model keeps of some texts, and the inputs of the forward pass; follows `TextCache`."""
+    """The cache of some texts, which also makes the inputs of the forward pass; follows `TextCache`."""
 
     is_ragged = True
     can_join = True
@@ -59,27 +59,27 @@ class SlotCache:
         self.config = model.config.get_text_config(decoder=True)
         self.device = model.device
         self.lengths = [0] * rows
-        """How many tokens of each text are in."""
+        """The tokens of each text."""
         self.counts = [0] * rows
-        """How many of these were read last."""
+        """Those of the last pass."""
         self.window = 0
-        """How many of each may be rolled back."""
-        self.layers: list[Any] = [  # each is put beside one of its own kind
+        """The tokens of each text that may be rolled back."""
+        self.layers: list[Any] = [  # joined pair by pair, so of one kind each
             SlotLayer(self) if type(layer) is DynamicLayer else ConvolutionSlots(self)
             for layer in DynamicCache(config=self.config).layers
         ]
         self.pads_behind = any(isinstance(layer, ConvolutionSlots) for layer in self.layers)
         self.used = self.start = 0
         self.places: torch.Tensor | None = None
-        """Where the new tokens go, shape (texts, columns); None if all go to the same places, from `start` on."""
+        """The places of the new tokens, shape (texts, columns); None if all texts have the same, from `start` on."""
 
     @property
     def nbytes(self) -> int:
-        """The memory that it takes."""
+        """Its memory in bytes."""
         return sum(layer.nbytes for layer in self.layers)
 
     def before(self, token_ids: Sequence[Sequence[int]], window: int = 0) -> dict[str, Any]:
-        """Make room for the new tokens of each text, and return the inputs of the forward pass."""
+        """Reserve places for the new tokens of each text, and return the inputs of the forward pass."""
         self.window = window
         width = max(map(len, token_ids))
         self.counts = list(map(len, token_ids))
@@ -103,9 +103,9 @@ class SlotCache:
         }
 
     def placed(self, token_ids: Sequence[Sequence[int]], rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the new tokens of each text and where they go, both of shape (rows, columns), and count them in.
+        """Return the new tokens of each text and their places, both of shape (rows, columns), and count them.
 
-        Rows beyond the texts write to a first place, at which nobody looks.
+        Rows beyond the texts write to a first place, which is never read.
         """
         ids, places = self._padded_in_front(token_ids, columns)
         self.lengths = [row[-1] + 1 for row in places]
@@ -114,18 +114,18 @@ class SlotCache:
 
     @torch.inference_mode()
     def clear(self, rows: int) -> None:
-        """Begin anew with that many texts, in the same memory; what is left there must not be NaN, though masked."""
+        """Begin that many new texts in the same memory, which must hold no NaN, even where it is masked."""
         self.lengths = [0] * rows
         for layer in self.layers:
             layer.clear()
 
     def reserve(self, rows: int, places: int) -> None:
-        """Make room for so many rows and places."""
+        """Reserve rows and places."""
         for layer in self.layers:
             layer.make_room(rows, places)
 
-    def run(self, ids: torch.Tensor, places: torch.Tensor, kept: int) -> torch.Tensor:
-        """Run the model over what there is room for, and return the logits of the last `kept` columns."""
+    def run(self, ids: torch.Tensor, places: torch.Tensor, logits_to_keep: int) -> torch.Tensor:
+        """Run the model over all reserved places, and return the logits of the last columns."""
         self.places, self.used = places, self.layers[0].kept[0].shape[2]
         output = self.model(
             input_ids=ids,
@@ -133,27 +133,27 @@ class SlotCache:
             attention_mask=self._mask(places),
             past_key_values=Cache(layers=[*self.layers]),
             use_cache=True,
-            logits_to_keep=kept,
+            logits_to_keep=logits_to_keep,
         )
         return cast("torch.Tensor", output.logits)
 
     @torch.inference_mode()
     def rollback(self, counts: Sequence[int]) -> None:
-        """Forget so many of the last tokens of each text, none beyond the window of the last pass."""
+        """Forget the last tokens of each text, this many, none beyond the window of the last pass."""
         self.lengths = [length - count for length, count in zip(self.lengths, counts, strict=True)]
         for layer in self.layers:
             layer.rollback(counts)
 
     @torch.inference_mode()
     def become(self, other: Self, rows: int) -> None:
-        """Take that many copies of the one row of another cache, in place of what is here."""
+        """Replace the content by copies of the only row of another cache."""
         self.lengths = other.lengths * rows
         for mine, theirs in zip(self.layers, other.layers, strict=True):
             mine.put(theirs, 0, other.lengths[0], rows=1, copies=rows)
 
     @torch.inference_mode()
     def select(self, rows: Sequence[int]) -> None:
-        """Keep some rows, in that order; one that is named twice is copied."""
+        """Keep some rows, in that order; a row listed twice is copied."""
         if list(rows) != list(range(len(self.lengths))):
             self.lengths = [self.lengths[row] for row in rows]
             for layer in self.layers:
@@ -161,7 +161,7 @@ class SlotCache:
 
     @torch.inference_mode()
     def join(self, other: Self) -> None:
-        """Take over the rows of another cache of the same model, behind these."""
+        """Append the rows of another cache of the same model."""
         for mine, theirs in zip(self.layers, other.layers, strict=True):
             mine.put(theirs, len(self.lengths), max(other.lengths), rows=len(other.lengths))
         self.lengths = self.lengths + other.lengths
@@ -169,7 +169,7 @@ class SlotCache:
     def _padded_in_front(
         self, token_ids: Sequence[Sequence[int]], columns: int
     ) -> tuple[list[list[int]], list[list[int]]]:
-        """Return the new tokens of each text and their places, the first several times."""
+        """Return the new tokens of each text and their places, the first token repeated."""
         ids = [[new[0]] * (columns - len(new)) + list(new) for new in token_ids]
         places = [
             [length] * (columns - len(new)) + list(range(length, length + len(new)))
@@ -178,7 +178,7 @@ class SlotCache:
         return ids, places
 
     def _mask(self, positions: torch.Tensor) -> torch.Tensor:
-        """Return for each new token the places that it looks at, shape (texts, 1, columns, places in use)."""
+        """Return the places that each new token attends to, shape (texts, 1, columns, places in use)."""
         mask = torch.arange(self.used, device=positions.device) <= positions[:, None, :, None]
         if self.config._attn_implementation == "sdpa":  # noqa: SLF001
             return mask
@@ -197,18 +197,18 @@ class SlotLayer(CacheLayerMixin):
         self.kept: tuple[torch.Tensor, ...] = ()
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
-        """Take no memory yet, but of the right kind."""
-        self.kept = tuple(one.new_zeros((0, one.shape[1], 0, one.shape[3])) for one in (key_states, value_states))
+        """Make empty tensors of the right kind."""
+        self.kept = tuple(new.new_zeros((0, new.shape[1], 0, new.shape[3])) for new in (key_states, value_states))
         self.is_initialized = True
 
     def update(
         self,
         key_states: torch.Tensor,
         value_states: torch.Tensor,
-        *args: Any,  # noqa: ARG002  other caches want more
+        *args: Any,  # noqa: ARG002  for other caches
         **kwargs: Any,  # noqa: ARG002
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Write the new ones, shape (texts, heads, columns, width), to their places, and return all that are in use."""
+        """Write new keys and values, shape (texts, heads, columns, width), and return all that are in use."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         slots, (rows, _, columns, _) = self.slots, key_states.shape
@@ -223,11 +223,11 @@ class SlotLayer(CacheLayerMixin):
         return keys, values
 
     def get_seq_length(self) -> int:
-        """Return how many tokens stand before the new ones, where all texts have as many."""
+        """Return the number of tokens before the new ones, where all texts have as many."""
         return self.slots.start
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        """Return how many places there are to look at, and the first."""
+        """Return the number of places to attend to, and the first."""
         return self.slots.start + query_length, 0
 
     def get_max_length(self) -> int:
@@ -236,7 +236,7 @@ class SlotLayer(CacheLayerMixin):
 
     @property
     def nbytes(self) -> int:
-        """The memory that it takes."""
+        """Its memory in bytes."""
         return sum(kept.nbytes for kept in self.kept)
 
     def clear(self) -> None:
@@ -245,13 +245,13 @@ class SlotLayer(CacheLayerMixin):
             kept.zero_()
 
     def begin_pass(self, columns: int) -> None:
-        """Do nothing: there is no difference."""
+        """Do nothing."""
 
     def rollback(self, counts: Sequence[int]) -> None:
-        """Forget so many of the last tokens of each text, by doing nothing: others overwrite them unseen."""
+        """Do nothing: later tokens overwrite the forgotten ones, which are masked until then."""
 
     def select(self, rows: Sequence[int], used: int) -> None:
-        """Keep some rows, in that order, and as many of their places as are in use."""
+        """Keep some rows, in that order, and their places in use."""
         self.make_room(len(rows), used)
         to = [place for place, row in enumerate(rows) if place != row]
         for kept in self.kept if to else ():
@@ -259,7 +259,7 @@ class SlotLayer(CacheLayerMixin):
             kept[on_device(to, kept.device), :, :used] = chosen
 
     def put(self, other: "SlotLayer", first: int, used: int, *, rows: int, copies: int = 1) -> None:
-        """Copy rows of another layer, and as many of their places as are in use, to those from `first` on."""
+        """Copy rows of another layer, with their places in use, to the rows from `first` on."""
         if not self.is_initialized:
             self.lazy_initialization(*other.kept)
         self.make_room(first + rows * copies, used)
@@ -267,14 +267,14 @@ class SlotLayer(CacheLayerMixin):
             kept[first : first + rows * copies, :, :used] = new[:rows, :, :used].repeat(copies, 1, 1, 1)
 
     def make_room(self, rows: int, places: int) -> None:
-        """Take more memory if it does not suffice for the rows in use: half as many places, so that it is seldom."""
+        """Grow if the memory is too small, by at least half the places, so that it is seldom."""
         had_rows, _, had_places, _ = self.kept[0].shape
         if rows <= had_rows and places <= had_places:
             return
         if places > had_places:
             places = -(-max(places, had_places * 3 // 2) // ROUND) * ROUND
         grown = []
-        for kept in self.kept:  # what is masked is multiplied by 0, so it must not be NaN
+        for kept in self.kept:  # masked places are multiplied by 0, so they must not be NaN
             fresh = kept.new_zeros((rows, kept.shape[1], max(places, had_places), kept.shape[3]))
             fresh[: min(rows, had_rows), :, :had_places] = kept[:rows]
             grown.append(fresh)
@@ -282,7 +282,7 @@ class SlotLayer(CacheLayerMixin):
 
 
 class ConvolutionSlots(LinearAttentionLayer):
-    """The last inputs of a convolution for each text: as many as its kernel is wide, and those of the window."""
+    """The last inputs of a convolution for each text: as many as its kernel is wide, and the window."""
 
     def __init__(self, slots: SlotCache) -> None:
         super().__init__()
@@ -293,11 +293,11 @@ class ConvolutionSlots(LinearAttentionLayer):
 
     @property
     def nbytes(self) -> int:
-        """The memory that it takes."""
+        """Its memory in bytes."""
         return 0 if self.inputs is None else self.inputs.nbytes
 
     def begin_pass(self, columns: int) -> None:
-        """Let go of the inputs of the window; a single column may be written into the state by the model itself."""
+        """Drop the inputs of the window; the model itself may write a single column into the state."""
         self.record_past = columns > 1
         if self.inputs is not None:
             self.inputs = self.conv_states[0]
@@ -309,7 +309,7 @@ class ConvolutionSlots(LinearAttentionLayer):
         conv_kernel_size: int | None = None,
         **kwargs: Any,  # noqa: ARG002
     ) -> torch.Tensor:
-        """Return the state and, behind it, the new inputs, shape (texts, width, columns); keep the last of each."""
+        """Return the state followed by the new inputs, shape (texts, width, columns); keep the last of each text."""
         if self.inputs is None:
             self.size = conv_kernel_size or conv_states.shape[-1]
             self._keep(conv_states.new_zeros((*conv_states.shape[:-1], self.size)))
@@ -318,12 +318,12 @@ class ConvolutionSlots(LinearAttentionLayer):
         return inputs
 
     def rollback(self, counts: Sequence[int]) -> None:
-        """Forget so many of the last inputs of each text."""
+        """Forget the last inputs of each text, this many."""
         if self.inputs is not None:
             ends = [self.inputs.shape[-1] - self.size - count for count in counts]
             self._keep(self._until(self.inputs, ends, self.size))
 
-    def select(self, rows: Sequence[int], used: int) -> None:  # noqa: ARG002  it keeps all that it has
+    def select(self, rows: Sequence[int], used: int) -> None:  # noqa: ARG002  it has no places
         """Keep some rows, in that order."""
         if self.inputs is not None:
             self._keep(self.inputs[list(rows)])
@@ -340,7 +340,7 @@ class ConvolutionSlots(LinearAttentionLayer):
         self._keep(torch.cat(padded))
 
     def _until(self, inputs: torch.Tensor, ends: Sequence[int], size: int) -> torch.Tensor:
-        """Return so many of the inputs of each text, up to its last: that after `ends` and the size of the kernel."""
+        """Return the last inputs of each text, `size` of them, up to `ends` plus the size of the kernel."""
         if min(ends) == max(ends) >= size - self.size:
             end = ends[0] + self.size
             return inputs[..., end - size : end].contiguous()
@@ -349,7 +349,7 @@ class ConvolutionSlots(LinearAttentionLayer):
         return inputs.gather(2, places.expand(-1, inputs.shape[1], -1))
 
     def _keep(self, inputs: torch.Tensor) -> None:
-        """Take inputs over, the last of which are the state; a pass of one column changes that in place."""
+        """Keep inputs, the last of which are the state; a pass of one column changes it in place."""
         self.inputs = inputs
         self.conv_states[0] = inputs if inputs.shape[-1] == self.size else inputs[..., -self.size :].contiguous()
         self.has_previous_state[0] = True

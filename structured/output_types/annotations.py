@@ -1,4 +1,4 @@
-"""Annotations: the types of what is inside an answer, and the values that they read, whole or in part.
+"""Annotations: the types of the parts of an answer, which read values whole or in part.
 
 For texts that are still growing: Pydantic validates whole values alone, so each value inside an answer is given to a
 validator of its own type. Where the type is not known from the place (a union of several, a class that reads itself
@@ -34,7 +34,7 @@ class Annotation:
 
     @classmethod
     def of(cls, annotation: Any) -> "Annotation":
-        """Return what is known of a type: the same object every time, if the type has a hash."""
+        """Return the annotation of a type: the same object every time, if the type has a hash."""
         try:
             hash(annotation)
         except TypeError:
@@ -86,16 +86,16 @@ class Annotation:
     @cached_property
     def _fields(self) -> dict[str | int, tuple[str, "Annotation"]]:
         """The fields of a class by their names in the text, the items of a tuple by their positions."""
-        found: dict[str | int, tuple[str, Any]] = {}
+        fields: dict[str | int, tuple[str, Any]] = {}
         if _is_model(self._bare):
             for name, info in self._bare.model_fields.items():
-                found |= {key: (name, _annotation_of(info)) for key in _names_in_text(name, info)}
+                fields |= {key: (name, _annotation_of(info)) for key in _names_in_text(name, info)}
         elif dataclasses.is_dataclass(self._bare) or typing_extensions.is_typeddict(self._bare):
-            found = {name: (name, hint) for name, hint in _hints(self._bare).items()}
+            fields = {name: (name, hint) for name, hint in _hints(self._bare).items()}
         elif self._is_by_position:
             items = _hints(self._bare).values() if hasattr(self._bare, "_fields") else get_args(self._bare)
-            found = {position: ("", item) for position, item in enumerate(items)}
-        return {key: (name, Annotation.of(hint)) for key, (name, hint) in found.items()}
+            fields = {position: ("", item) for position, item in enumerate(items)}
+        return {key: (name, Annotation.of(hint)) for key, (name, hint) in fields.items()}
 
     @cached_property
     def _rest(self) -> "Annotation | None":
@@ -120,7 +120,7 @@ _of_hashable: Callable[[Any], Annotation] = lru_cache(maxsize=1024)(Annotation)
 
 
 def _bare(annotation: Any) -> Any:
-    """Return a type without what is noted beside it, and without None."""
+    """Return a type without its metadata, and without None."""
     while True:
         origin, arguments = get_origin(annotation), get_args(annotation)
         if origin is Annotated:
@@ -128,7 +128,7 @@ def _bare(annotation: Any) -> Any:
         elif isinstance(annotation, _TypeAlias):
             annotation = annotation.__value__
         elif origin in (Union, types.UnionType):
-            several = [one for one in arguments if one is not type(None)]
+            several = [argument for argument in arguments if argument is not type(None)]
             if len(several) != 1:
                 return Union  # of several, the place does not tell which
             annotation = several[0]
@@ -143,7 +143,7 @@ def _is_model(annotation: Any) -> bool:
 
 
 def _annotation_of(info: FieldInfo) -> Any:
-    """Return the type of a field with what is noted beside it."""
+    """Return the type of a field with its metadata."""
     annotation: Any = info.annotation
     notes = info.metadata if info.discriminator is None else [*info.metadata, Field(discriminator=info.discriminator)]
     for note in notes:
@@ -152,7 +152,7 @@ def _annotation_of(info: FieldInfo) -> Any:
 
 
 def _names_in_text(name: str, info: FieldInfo) -> list[str]:
-    """Return what a field may be called in a text."""
+    """Return the names that a field may have in a text."""
     alias = info.validation_alias
     choices = alias.choices if isinstance(alias, AliasChoices) else [alias]
     return [name, *(choice for choice in choices if isinstance(choice, str))]

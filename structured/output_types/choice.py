@@ -1,9 +1,8 @@
-"""One of some texts, each with what it stands for, as an output type: `Choice(["yes", "no"])`."""
+"""A choice of texts, each with a value, as an output type: `Choice(["yes", "no"])`."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
-from functools import cached_property
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, overload
@@ -36,8 +35,6 @@ class Choice(OutputType[T], Generic[T]):
     @overload
     def __init__(self, options: Mapping[str, T]) -> None: ...
     @overload
-    def __init__(self: "Choice[E]", options: type[E]) -> None: ...
-    @overload
     def __init__(self, options: Iterable[T]) -> None: ...
     @overload
     def __init__(self: "Choice[Any]", options: object) -> None: ...
@@ -56,7 +53,9 @@ class Choice(OutputType[T], Generic[T]):
             options = get_args(options)
         if isinstance(options, str | bytes) or not isinstance(options, Iterable):
             raise SchemaError(f"{described(options)} is no list of choices", remedy='Give a list: Choice(["a", "b"]).')
-        pairs = list(options.items()) if isinstance(options, Mapping) else [(_text(one), one) for one in options]
+        pairs = (
+            list(options.items()) if isinstance(options, Mapping) else [(_text(option), option) for option in options]
+        )
         if not pairs:
             raise SchemaError("A Choice has nothing to choose from", remedy="Give one choice at least.")
         self.options: Mapping[str, T] = MappingProxyType(dict(pairs))
@@ -78,7 +77,7 @@ class Choice(OutputType[T], Generic[T]):
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
-        """That of a text, if all values are texts."""
+        """The schema of a string, if all values are strings."""
         return {"type": "string"} if all(type(value) is str for value in self.options.values()) else None
 
     def automaton(self, document: str | None = None) -> RegularAutomaton:  # noqa: ARG002  the same for each document
@@ -114,35 +113,21 @@ class Choice(OutputType[T], Generic[T]):
         return sha256(repr(("choice", *self.options)).encode()).hexdigest()
 
     def basis(self, steps: Steps, value: Any) -> Basis:  # noqa: ARG002  whichever is chosen
-        """Return that a value is concluded: it is one of those that are listed."""
+        """Return "concluded": the type lists the values."""
         return "concluded"
 
     def plain(self, value: Any) -> str:
         """Return the text of a value, by which answers are compared."""
         return self.write(value)
 
-    @cached_property
-    def _texts(self) -> Callable[[Any], str | None]:
-        """What finds the first text of a value."""
-        try:
-            by_value: dict[Any, str] = {}
-            for text, value in self.options.items():
-                by_value.setdefault((type(value), value), text)
-        except TypeError:  # some value has no hash
-            return lambda value: next((text for text, one in self.options.items() if one == value), None)
-        return lambda value: by_value.get((type(value), value))
-
     def write(self, value: Any) -> str:
-        """Return the text of a value. Raises ValueError if it is none of those."""
-        try:
-            found = self._texts(value)
-        except TypeError:  # the value has no hash, and so is none of those that have
-            found = None
-        if found is None and isinstance(value, str) and value in self.options:
+        """Return the first text of a value. Raises ValueError if it is none of those."""
+        for text, option in self.options.items():
+            if type(option) is type(value) and option == value:
+                return text
+        if isinstance(value, str) and value in self.options:
             return value
-        if found is None:
-            raise ValueError(f"{described(value)} is none of the choices")
-        return found
+        raise ValueError(f"{described(value)} is none of the choices")
 
 
 def _text(value: object) -> str:
@@ -169,9 +154,7 @@ def _check(options: Mapping[str, Any], texts: list[Any]) -> None:
             raise SchemaError(f"The choice {described(text)} is no text", remedy="Let the keys be texts.")
     if len(options) < len(texts):
         twice = next(text for text, count in Counter(cast("list[str]", texts)).items() if count > 1)
-        raise SchemaError(
-            f"The choice {twice!r} stands there twice", remedy="Leave one out, or give each its own text."
-        )
+        raise SchemaError(f"The choice {twice!r} appears twice", remedy="Leave one out, or give each its own text.")
     try:
         "".join(options).encode()
     except UnicodeEncodeError as error:

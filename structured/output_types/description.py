@@ -21,16 +21,18 @@ from structured.json_schema.document.location import Compilation, Identity, Loca
 from structured.json_schema.document.references import REFERENCES, ignores_siblings
 from structured.json_schema.nullable import may_be_left_out
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
-from structured.output_types.remarks import (
+from structured.output_types.schema_parts import (
     description_of,
     is_generated,
     is_object,
+    known_targets,
     parts_below,
     quoted,
+    reached,
     remark,
+    repeated,
     title_of,
 )
-from structured.output_types.schema_graph import known_targets, reached, repeated
 
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 _FORMAT_NAMES = {name: name for name in ("decimal", "date", "time", "duration")} | {"date-time": "datetime"}
@@ -98,7 +100,7 @@ def kinds() -> Callable[[Subschema], str]:
 
 
 class _Alternatives(str):
-    """A piece of which one of several parts holds."""
+    """A piece that lists alternatives."""
 
     __slots__ = ()
 
@@ -108,17 +110,17 @@ class _TooLong(Exception):  # noqa: N818  not an error, a result
 
 
 LONG = 40
-"""Characters, beside two names, that the description of a repeated part takes if it is described once, by name."""
+"""The length, beside two names, from which a repeated part is described once, by name."""
 
 MAX_LOOKED_AT = 100_000
-"""Schemas that are looked at for one description in which repeated parts are written out."""
+"""The most schemas that are visited for a description in which repeated parts are written out."""
 
 _WRITTEN = 10
 """As many a schema counts that is written."""
 
 
 class _Describer:
-    """Writes a type down. A part that contains itself is written by name, and what the name means afterwards."""
+    """Describes a type. A part that contains itself is referred to by name, and described after the rest."""
 
     def __init__(self, *, names_objects: bool = False, names_everything: bool = False) -> None:
         self.names_objects = names_objects
@@ -172,7 +174,7 @@ class _Describer:
         return self.names[target.identity]
 
     def name(self, part: Subschema) -> str:
-        """Return what a schema is called, as others may be."""
+        """Return the name of a schema, which others may have, too."""
         return _name(part)
 
     def contains_itself(self, part: Subschema) -> bool:
@@ -187,13 +189,13 @@ class _Describer:
             yield inner
 
     def _look(self, weight: int) -> None:
-        """Count a schema that is looked at. Raises _TooLong where they are too many, and could be named."""
+        """Count a visited schema. Raises _TooLong if they are too many, and could be named."""
         self.looked_at += weight
         if self.looked_at > MAX_LOOKED_AT and not self.names_everything:
             raise _TooLong
 
     def _pieces(self, part: Subschema, indent: str) -> Iterator[str]:
-        """Yield the descriptions of what holds together."""
+        """Yield the descriptions that hold together."""
         schema = part.schema
         if not REFERENCES.keys().isdisjoint(schema):
             yield from (self._target(target, indent) for target in known_targets(part))
@@ -208,7 +210,7 @@ class _Describer:
                 yield _Alternatives(" | ".join(dict.fromkeys(branches)))
 
     def _is_vague(self, _part: Subschema, _keyword: str) -> bool:
-        """Tell whether branches say nothing of which one allows anything."""
+        """Tell whether a branch that allows anything makes its siblings meaningless."""
         return True
 
     def _target(self, target: Subschema, indent: str) -> str:
@@ -218,7 +220,7 @@ class _Describer:
         return self.describe(target, indent)
 
     def _own(self, part: Subschema, indent: str) -> str:
-        """Return what a schema says by itself."""
+        """Return the description of a schema without its branches and references."""
         schema = part.schema
         if "enum" in schema or "const" in schema:
             values = schema["enum"] if "enum" in schema else [schema["const"]]
@@ -234,7 +236,7 @@ class _Describer:
         return "array" if schema.keys() & {"items", "prefixItems"} else _ANYTHING
 
     def _typed(self, part: Subschema, name: str, indent: str) -> str:
-        """Return what a schema says of values of one type."""
+        """Return the description of a schema for values of one type."""
         match name:
             case "object":
                 return self._object(part, indent)
@@ -269,8 +271,8 @@ class _Describer:
         others = list(self._others(part, deeper))
         if not lines:
             return f"{{{', '.join(others)}}}" if others or "properties" in part.schema else "object"
-        said = _line(description_of(part.schema)) if is_object(part) and not self.names_objects else ""
-        return f"{{{said}\n{''.join(lines)}{''.join(f'{deeper}{other}' + chr(10) for other in others)}{indent}}}"
+        comment = _line(description_of(part.schema)) if is_object(part) and not self.names_objects else ""
+        return f"{{{comment}\n{''.join(lines)}{''.join(f'{deeper}{other}' + chr(10) for other in others)}{indent}}}"
 
     def _members(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the properties that have names, each with its description."""
@@ -282,7 +284,7 @@ class _Describer:
             yield f"{_key(name)}{mark}: {inside}{comment}"
 
     def _comment(self, name: str, part: Subschema) -> str:
-        """Return what is said of a property: `  // Title: description`, or nothing."""
+        """Return the comment on a property: `  // Title: description`, or nothing."""
         if not isinstance(part.schema, Mapping):
             return ""
         title = title_of(part)
@@ -301,7 +303,7 @@ class _Describer:
 
 
 class _Compact(_Describer):
-    """Writes a type down, with repeated parts and those that contain themselves by name, unless they are short."""
+    """Describes a type. Repeated parts, unless they are short, and recursive ones are referred to by name."""
 
     def __init__(self, root: Subschema) -> None:
         super().__init__(names_everything=True)
@@ -331,7 +333,7 @@ class _Compact(_Describer):
         return self.names.get(identity) or self._texts[identity].replace("\n", f"\n{indent}")
 
     def name(self, part: Subschema) -> str:
-        """Return what a schema is called: as what it refers to; by its last word, where that is long.
+        """Return the name of a schema, or of its reference's target; of a long name, the last word.
 
         `#/$defs/io.k8s.api.core.v1.Pod` → `Pod`. One that is called like a kind of values has a capital: `String`.
         """
@@ -353,7 +355,7 @@ class _Compact(_Describer):
         return super()._is_grouped(piece) or isinstance(piece, _Alternatives)
 
     def _is_long(self, part: Subschema) -> bool:
-        """Tell whether a name, used twice, is shorter than what it stands for."""
+        """Tell whether a name, used twice, is shorter than the description."""
         name = self.name(part)
         return len(self._texts[part.identity]) + len(self._remark_at(part, name)) > LONG + 2 * len(name)
 
@@ -363,25 +365,25 @@ class _Compact(_Describer):
             yield from self._conditions(part, indent)
 
     def _conditions(self, part: Subschema, indent: str) -> Iterator[str]:
-        """Yield what holds where something else does: `if {kind: "box"} then {height: number}`."""
-        told = {word: self.describe(part.below(word), indent) for word in ("if", "then", "else") if part.has(word)}
-        then, otherwise = (told.get(word, _ANYTHING) for word in ("then", "else"))
-        if "if" in told and (then, otherwise) != (_ANYTHING, _ANYTHING):
-            yield f"if {told['if']} then {then}{f' else {otherwise}' if otherwise != _ANYTHING else ''}"
+        """Yield the conditional rules: `if {kind: "box"} then {height: number}`."""
+        parts = {word: self.describe(part.below(word), indent) for word in ("if", "then", "else") if part.has(word)}
+        then, otherwise = (parts.get(word, _ANYTHING) for word in ("then", "else"))
+        if "if" in parts and (then, otherwise) != (_ANYTHING, _ANYTHING):
+            yield f"if {parts['if']} then {then}{f' else {otherwise}' if otherwise != _ANYTHING else ''}"
         for keyword in ("dependentSchemas", "dependencies"):
-            for name, wanted in _mapping(part.schema, keyword).items():
-                if isinstance(wanted, Mapping):
+            for name, dependent in _mapping(part.schema, keyword).items():
+                if isinstance(dependent, Mapping):
                     then = self.describe(part.below(keyword, name), indent)
                     yield _ANYTHING if then == _ANYTHING else f"if {{{_key(name)}: any}} then {then}"
 
     def _is_vague(self, part: Subschema, keyword: str) -> bool:
-        """Tell whether none of the branches has properties, of which the others would say nothing."""
+        """Tell whether none of the branches has properties, which would be worth showing."""
         return not any(
-            is_object(one) for branch in parts_below(part, keyword) for one in (branch, *known_targets(branch))
+            is_object(target) for branch in parts_below(part, keyword) for target in (branch, *known_targets(branch))
         )
 
     def _contained(self, part: Subschema, indent: str) -> Iterator[str]:
-        """Yield what one of the items has to be."""
+        """Yield the rule for the items that an array must contain."""
         if part.has("contains"):
             least, most = part.schema.get("minContains", 1), part.schema.get("maxContains")
             ends = [] if least == 0 else ["one" if least == 1 and most is None else f"at least {least}"]
@@ -396,20 +398,20 @@ class _Compact(_Describer):
         return "" if part.identity in self.names else remark(part, title, self.names)
 
     def _remark_at(self, part: Subschema, name: str) -> str:
-        """Return what is said of a part where its name is explained."""
+        """Return the remark on a part where its name is explained."""
         title = title_of(part)
         is_new = title != name and not is_generated(title, name)
         return remark(part, title if is_new else "", self.names.keys() - {part.identity})
 
 
 def _list(schema: Schema, keyword: str) -> "list[Any]":
-    found = schema.get(keyword)
-    return found if isinstance(found, list) else []
+    value = schema.get(keyword)
+    return value if isinstance(value, list) else []
 
 
 def _mapping(schema: Schema, keyword: str) -> Mapping[str, Any]:
-    found = schema.get(keyword)
-    return found if isinstance(found, Mapping) else {}
+    value = schema.get(keyword)
+    return value if isinstance(value, Mapping) else {}
 
 
 def _listed(values: Sequence[object]) -> str:
@@ -426,7 +428,7 @@ def _listed(values: Sequence[object]) -> str:
 
 
 LONGEST_PATTERN = 60
-"""Characters of a regular expression that is shown; the mask has a longer one all the same."""
+"""The most characters of a regular expression that is shown; the mask enforces longer ones, too."""
 
 
 def _key(name: str) -> str:
@@ -434,7 +436,7 @@ def _key(name: str) -> str:
 
 
 def _name(part: Subschema) -> str:
-    """Return what a schema is called: as its definition is, by its title, or after the property that holds it."""
+    """Return the name of a schema: that of its definition, its title, or that of the property that holds it."""
     keys = part.location.keys
     title = title_of(part)
     held = list(zip(("", *keys), keys, strict=False))[::-1]
@@ -448,19 +450,19 @@ _DEFINITIONS = ("$defs", "definitions", "schemas")
 
 _WORDS = frozenset({"any", "array", "boolean", "if", "integer", "never", "null", "number", "object", "string", "then"})
 _WORDS |= frozenset(_FORMAT_NAMES.values())
-"""What descriptions say of values; a definition called so has a capital."""
+"""The words of descriptions; the name of a definition that is one of them gets a capital."""
 
 _OF_TEXTS = frozenset({"format", "maxLength", "minLength", "pattern"})
 _OF_NUMBERS = frozenset({"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"})
 
 MAX_FOLLOWED = 20
-"""References to references that are followed for a name."""
+"""The most references to references that are followed for a name."""
 
 LONGEST_NAME = 20
-"""Characters of a definition's name that is used as it is in the description of a JSON Schema."""
+"""The most characters of a definition's name that is not shortened in the description of a JSON Schema."""
 
 LONGEST_TITLE = 60
-"""Characters of a title that names a schema."""
+"""The most characters of a title that names a schema."""
 
 
 def _capital(name: str) -> str:
@@ -498,15 +500,15 @@ _BOUND_SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<", "multiple_of": "a 
 
 
 def _text_rules(schema: Schema) -> list[str]:
-    """Return what a text is, beside its length: a short regular expression, the bounds of a date, time or decimal."""
+    """Return the rules for a string but for its length: a short pattern, the bounds of a date, time or decimal."""
     pattern = schema.get("pattern")
     is_short = isinstance(pattern, str) and len(pattern) <= LONGEST_PATTERN and pattern.isprintable()
     rules = _mapping(schema, "decimal") or schema
     bounds = [f"{sign} {to_jsonable_python(rules[key])}" for key, sign in _BOUND_SIGNS.items() if key in rules]
     digits = [f"<= {rules[key]} {unit}" for key, unit in _DIGITS.items() if key in rules]
     now = schema.get("now_op")
-    told = [f"in the {now}"] if isinstance(now, str) else []
-    return [*([f"/{pattern}/"] if is_short else []), *bounds, *digits, *told]
+    times = [f"in the {now}"] if isinstance(now, str) else []
+    return [*([f"/{pattern}/"] if is_short else []), *bounds, *digits, *times]
 
 
 _DIGITS = {"max_digits": "digits", "decimal_places": "decimal places"}

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError
 from importlib.resources import files
@@ -33,7 +33,7 @@ SHIPPED: dict[str, str] = {
     "sql": "A SELECT statement of SQLite",
     "python": "A Python module",
 }
-"""The grammars that ship, and what they are called."""
+"""The grammars that ship, and their titles."""
 
 
 MAX_SHOWN = 60
@@ -44,7 +44,7 @@ class Grammar(OutputType[T]):
     r"""The texts that a grammar parses, in the language of Lark (https://lark-parser.readthedocs.io).
 
     They are those that `lark.Lark(grammar, parser="lalr", lexer="contextual")` lexes and parses, no more and no less:
-    the longest match, priorities, keywords before names and lookaround are as there. See docs/grammars.md.
+    the longest match, priorities, keywords before names and lookaround are as there. See docs/guides/grammars.md.
 
     >>> from structured import Grammar
     >>> sums = Grammar('start: NUMBER ("+" NUMBER)*\n%import common.INT -> NUMBER\n%ignore " "')
@@ -174,7 +174,7 @@ class Grammar(OutputType[T]):
             GrammarError: The grammar cannot be read, has no text, or has something unsupported: a rule that begins with
                 itself, tokens of a vocabulary. The place is marked.
         """
-        return _OfGbnf(grammar, root, name=name, description=description)
+        return _GbnfGrammar(grammar, root, name=name, description=description)
 
     def __repr__(self) -> str:
         name = next((name for name, called in SHIPPED.items() if called == self.name), None)
@@ -211,12 +211,12 @@ class Grammar(OutputType[T]):
 
     @property
     def reads_more(self) -> bool:
-        """Whether more than the grammar says what its texts are: an indenter, or folders that it imports from."""
+        """Whether the texts depend on more than the grammar: on an indenter, or on folders that it imports from."""
         return self._indenter is not None or bool(self._import_paths)
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
-        """That of a text, if that is the result."""
+        """The schema of a string, if the result is the text."""
         return {"type": "string"} if self.result == "text" else None
 
     def automaton(self, document: str | None = None) -> Automaton:  # noqa: ARG002  it depends on none
@@ -227,7 +227,7 @@ class Grammar(OutputType[T]):
             return self._automaton
 
     def parse(self, text: str) -> T:
-        """Return what a text means: itself, its tree, or what the transformer makes of that. Raises ValueError."""
+        """Return a text, its tree, or the transformed tree. Raises ValueError if the grammar has no such text."""
         from lark.exceptions import LarkError, UnexpectedInput, VisitError
 
         arguments.text("text", text)
@@ -239,15 +239,15 @@ class Grammar(OutputType[T]):
             except (LarkError, AssertionError, IndexError) as error:  # as indenters raise them
                 raise ValueError(f"the grammar has no such text: {error}") from error
         if self.result == "text":
-            found: Any = text
+            value: Any = text
         elif self.result == "tree":
-            found = tree
+            value = tree
         else:
             try:
-                found = self.result.transform(tree)
+                value = self.result.transform(tree)
             except VisitError as error:
                 raise ValueError(str(error.orig_exc)) from error.orig_exc
-        return found  # type: ignore[no-any-return]
+        return value  # type: ignore[no-any-return]
 
     def describe(self) -> Description:
         """Return the grammar, or what was given in its place."""
@@ -264,14 +264,8 @@ class Grammar(OutputType[T]):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        options = {
-            "result": self.result,
-            "indenter": self._indenter,
-            "import_paths": self._import_paths,
-            "name": self.name,
-            "description": self._description,
-        }
-        return _remade, (self.grammar, self.start, options)
+        options = {"indenter": self._indenter, "import_paths": self._import_paths, "description": self._description}
+        return partial(Grammar, self.grammar, self.start, result=self.result, name=self.name, **options), ()
 
 
 _RULE_OF_GBNF = re.compile(r"^[ \t]*[\w-]+[ \t]*::=", re.MULTILINE)
@@ -283,7 +277,7 @@ def _elsewhere(error: GrammarError, grammar: str, remedy: str) -> GrammarError:
     return GrammarError(error.problem, text=grammar, place=error.place, remedy=remedy)
 
 
-class _OfGbnf(Grammar[str]):
+class _GbnfGrammar(Grammar[str]):
     """The texts of a grammar in GBNF."""
 
     def __init__(self, grammar: str, start: str, *, name: str, description: str | None) -> None:
@@ -325,7 +319,7 @@ class _OfGbnf(Grammar[str]):
         return sha256(f"gbnf {super().digest}".encode()).hexdigest()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _remade_of_gbnf, (self.grammar, self.start, self.name, self._description)
+        return partial(_GbnfGrammar, self.grammar, self.start, name=self.name, description=self._description), ()
 
 
 def _shipped(name: str) -> str:
@@ -342,11 +336,11 @@ def _excerpt(grammar: str) -> str:
 
 def is_gbnf(grammar: Grammar[Any]) -> bool:
     """Tell whether a grammar is written in GBNF rather than in Lark's language."""
-    return isinstance(grammar, _OfGbnf)
+    return isinstance(grammar, _GbnfGrammar)
 
 
 def sources_of(grammar: Grammar[Any]) -> tuple[bytes, ...] | None:
-    """Return what the tables of a grammar are made of; None if it has none, or they are known, or that may change."""
+    """Return the sources of the tables of a grammar; None if these are known, or may change, or there are none."""
     from structured.automata.grammar.lark_grammar import sources
 
     is_read = grammar._known is not None or "_read" in vars(grammar)  # noqa: SLF001  of one house
@@ -371,13 +365,3 @@ def learn_tables(grammar: Grammar[Any], tables: bytes) -> None:
     from structured.automata.grammar.lark_grammar import with_indentation
 
     grammar._known = with_indentation(bytes_to_tables(tables), grammar._indenter)  # noqa: SLF001  of one house
-
-
-def _remade_of_gbnf(grammar: str, start: str, name: str, description: str | None) -> Grammar[str]:
-    """Return an unpickled grammar in GBNF."""
-    return _OfGbnf(grammar, start, name=name, description=description)
-
-
-def _remade(grammar: str, start: str, options: dict[str, Any]) -> "Grammar[Any]":
-    """Return an unpickled grammar."""
-    return Grammar(grammar, start, **options)

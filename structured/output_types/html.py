@@ -18,7 +18,7 @@ class Html(str):
 
 
 def html(text: object) -> Html:
-    """Return text as HTML; what no page can hold, such as half a surrogate pair, is spelled out."""
+    """Return text as HTML; characters that no page can hold, such as half a surrogate pair, are escaped."""
     return text if isinstance(text, Html) else Html(escape(str(text).encode(errors="backslashreplace").decode()))
 
 

@@ -1,4 +1,4 @@
-"""Answers that are JSON texts: what Python types and JSON Schemas have in common as output types."""
+"""Answers that are JSON texts: the base of Python types and JSON Schemas as output types."""
 
 import json
 from abc import abstractmethod
@@ -7,27 +7,28 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar, get_args
 
 from structured.automata import RegularAutomaton
 from structured.errors import NotStatedError, UnsatisfiableError
+from structured.errors.arguments import check_fields, one_of
 from structured.json_schema.document.location import (
     UNSATISFIABLE,
     Compilation,
     Location,
-    Optionals,
+    OptionalProperties,
     Schema,
     Subschema,
 )
 from structured.json_schema.grounding import is_stated_in_forms
-from structured.json_schema.schema_compiler import compiled, foundation
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
+from structured.json_schema.schema_compiler import compiled, foundation, part_to_pattern
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.output_types.description import describe, layouts
 from structured.output_types.grounded.marks import Ground, marks, with_grounding
 from structured.output_types.output_type import Basis, Description, OutputType
 from structured.output_types.paths import Steps
-from structured.output_types.places import flat, has_to_be_stated, parts_at
-from structured.regex import Pattern
+from structured.output_types.schema_parts import flat, has_to_be_stated, parts_at
+from structured.regex import Pattern, alternation, concat, literal
 
 T = TypeVar("T")
 
@@ -37,15 +38,35 @@ TASK = (
 )
 
 
-class JsonLayout(NamedTuple):
-    """How values are written: the whitespace between tokens, and which optional properties; see `Options`."""
+_LAYOUT_FIELDS = {"whitespace": check_whitespace, "optional_properties": one_of(get_args(OptionalProperties))}
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLayout:
+    """How JSON is laid out: the whitespace between its tokens, and which optional properties it has.
+
+    Attributes:
+        whitespace: `"compact"` (none), `"spaced"` (the default, as `json.dumps` writes), `"indented"` (as `json.dumps`
+            writes with `indent=2`), `"flexible"` (a few blanks, also on new lines), or `"any"` (any run of blanks
+            around every token).
+        optional_properties: What happens to fields that are not required. `"written"` (the default): all are written,
+            as null where the type allows it; in a `JsonSchema`, those that may not be null may be left out.
+            `"omittable"`: they may be left out. `"schema"`: as `"omittable"`, and a `JsonSchema` may get any additional
+            properties that it allows.
+    """
 
     whitespace: WhitespaceName = DEFAULT_WHITESPACE
-    optional: Optionals = "written"
+    optional_properties: OptionalProperties = "written"
+
+    def __post_init__(self) -> None:
+        check_fields(self, _LAYOUT_FIELDS)
+
+
+DEFAULT_LAYOUT = JsonLayout()
 
 
 def type_description(text: str, layouts: Mapping[str, str] = MappingProxyType({}), *, task: str = TASK) -> Description:
-    """Return how a prompt shows a type that is described so; `layouts` say how its dates and times are written."""
+    """Return the description of a type for a prompt; `layouts` are those of its dates and times."""
     written = ", ".join(f"{name}s as {layout}" for name, layout in layouts.items())
     return Description("Type", text, answer="JSON", task=f"{task} Write {written}." if written else task)
 
@@ -56,11 +77,11 @@ class JsonOutput(OutputType[T]):
 
     name: str
     schema: Schema | bool = field(repr=False)
-    layout: JsonLayout = field(repr=False, default=JsonLayout())
+    layout: JsonLayout = field(repr=False, default=DEFAULT_LAYOUT)
 
     @abstractmethod
     def compilation(self) -> Compilation:
-        """Return what compiles the schema, or walks through it."""
+        """Return the compilation of the schema."""
 
     @abstractmethod
     def plain(self, value: Any) -> Any:
@@ -68,7 +89,7 @@ class JsonOutput(OutputType[T]):
 
     @property
     def how_to_limit(self) -> str:
-        """What limits a list or a string in it; an empty text for what is neither."""
+        """The way to limit a list or a string in it; an empty text for a scalar without a length."""
         kind = self.schema.get("type") if isinstance(self.schema, Mapping) else None
         return "" if kind in ("integer", "number", "boolean", "null") else self._how_to_limit
 
@@ -86,7 +107,7 @@ class JsonOutput(OutputType[T]):
         return compiled(self.compilation())
 
     def with_grounding(self, grounded: Ground) -> Self:
-        """Return the type with marks on the values that the document has to state; see `grounding.py`."""
+        """Return the type with marks on the values that the document has to state; see `grounded/marks.py`."""
         return replace(self, schema=with_grounding(self.root, grounded))
 
     def check(self) -> None:
@@ -113,11 +134,12 @@ class JsonOutput(OutputType[T]):
     @property
     def digest(self) -> str:
         """The SHA-256 of the schema and the layout of its values."""
-        written = json.dumps([self.schema, self.layout], sort_keys=True, default=repr)
+        layout = [self.layout.whitespace, self.layout.optional_properties]
+        written = json.dumps([self.schema, layout], sort_keys=True, default=repr)
         return sha256(written.encode(errors="surrogatepass")).hexdigest()
 
     def basis(self, steps: Steps, value: Any) -> Basis:
-        """Return how the schema lets a value of an answer come about."""
+        """Return how the schema lets a value of an answer arise."""
         parts = parts_at(self.root, steps)
         if has_to_be_stated(parts, value):
             is_text = isinstance(value, str) and not any(is_stated_in_forms(part.schema) for part in flat(parts))
@@ -145,7 +167,33 @@ class JsonOutput(OutputType[T]):
 
 
 def with_statements(compilation: Compilation, document: str) -> Compilation:
-    """Return what compiles the same schema for a document, of which some values have to be stated."""
-    from structured.output_types.grounded.document import DocumentStatements  # with much that only this needs
+    """Return the compilation of the same schema for a document, which has to state some of the values."""
+    from structured.output_types.grounded.document_statements import (
+        DocumentStatements,  # with much that only this needs
+    )
 
     return replace(compilation, statements=DocumentStatements.of(document))
+
+
+def rewriting(
+    output_type: OutputType[Any], text: str, places: Mapping[Steps, tuple[int, int]], document: str
+) -> RegularAutomaton | None:
+    """Return the automaton of what an answer to a document may become if the values at some places are written again.
+
+    Each place is given with where it starts and ends in the text; none lies in another. What may stand there is of
+    the type by itself, and perhaps not beside the rest. None if no schema tells what may stand there.
+    """
+    if output_type.root is None:
+        return None
+    compilation = output_type.root.location.compilation
+    if output_type.depends_on_document:
+        compilation = with_statements(compilation, document)
+    root = Subschema(compilation.root, Location(compilation))
+    pieces, kept = [], 0
+    for steps, (start, end) in sorted(places.items(), key=lambda place: place[1]):
+        parts = [part._replace(location=part.location._replace(depth=len(steps))) for part in parts_at(root, steps)]
+        if not parts:
+            return None
+        pieces += [literal(text[kept:start]), alternation(*(part_to_pattern(part, compilation) for part in parts))]
+        kept = end
+    return RegularAutomaton(concat(*pieces, literal(text[kept:])), foundation=foundation())

@@ -21,18 +21,16 @@ from structured.json_schema.document.location import (
     Compilation,
     KeyOrder,
     Location,
-    Optionals,
     Reading,
     Schema,
     Subschema,
 )
 from structured.json_schema.logic.validity import check_well_formed, rejection
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, read_whitespace
+from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation
-from structured.output_types.json_output import JsonOutput
-from structured.output_types.optional_fields import Absent
-from structured.output_types.optional_properties import chosen_properties, optional_properties
-from structured.output_types.partly_stated import PartlyStated
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
+from structured.output_types.missing_fields import Missing, chosen_properties, with_missing_properties
+from structured.output_types.missing_values import MissingFieldsType
 
 _FIELDS = {
     "documents": instance(Mapping, "{uri: schema}"),
@@ -46,12 +44,12 @@ MAX_NESTED = 500
 """Brackets inside each other in a schema: Python reads no more than about twice as many."""
 
 SHALLOW = 40
-"""As many of which `jsonschema` goes through by itself."""
+"""The most brackets inside each other that `jsonschema` validates without more room on the stack."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class JsonSchema:
-    """An output type: what a JSON Schema allows, as plain Python data.
+    """An output type: the values that a JSON Schema allows, as plain Python data.
 
     `extract(JsonSchema({"type": "array", "items": {"type": "integer"}}), "1, 2 and 3")` → `[1, 2, 3]`
 
@@ -66,7 +64,7 @@ class JsonSchema:
         key_order: `"schema"` writes properties in the order of the schema, others after them; `"any"` lets the model
             choose. Properties that are counted, that are asked for by what they hold, or that stand in listed values
             keep their places in either case.
-        name: What it is called in prompts and errors; by default its `title`.
+        name: Its name in prompts and errors; by default its `title`.
 
     Raises:
         SchemaError: The schema is malformed. What cannot be enforced exactly is refused when the schema is used.
@@ -105,19 +103,17 @@ class JsonSchema:
     def __get_pydantic_core_schema__(self, _source: object, _handler: object) -> Any:
         """Refuse to be a part of a type: Pydantic would not validate what it describes."""
         raise SchemaError(
-            f"{self!r} stands inside of a type", remedy="Use it as the output type itself, or write the part as a type."
+            f"{self!r} is part of a type", remedy="Use it as the output type itself, or write the part as a type."
         )
 
-    def compilation(
-        self, whitespace: WhitespaceName = DEFAULT_WHITESPACE, optional: Optionals = "written"
-    ) -> Compilation:
-        """Return what compiles it: numbers are plain, so that no model may run on with digits."""
+    def compilation(self, layout: JsonLayout = DEFAULT_LAYOUT) -> Compilation:
+        """Return the compilation: numbers are plain, so that no model may run on with digits."""
         assert not isinstance(self.schema, str), "it is read when it is made"
         return Compilation(
             self.schema,
-            read_whitespace(whitespace),
+            read_whitespace(layout.whitespace),
             Reading.SPECIFICATION,
-            optional,
+            layout.optional_properties,
             self.assert_formats,
             plain_numbers=True,
             key_order=self.key_order,
@@ -135,15 +131,15 @@ class JsonSchemaType(JsonOutput[Any]):
     _how_to_limit = "Limit the property, with maxLength or maxItems."
 
     def compilation(self) -> Compilation:
-        """Return what compiles the schema: it is read by the specification."""
-        written = self.source.compilation(*self.layout)
+        """Return the compilation of the schema, which is read by the specification."""
+        written = self.source.compilation(self.layout)
         return written if self.schema is self.source.schema else replace(written, root=self.schema)
 
-    def with_absence(self, absent: Absent) -> PartlyStated[Any]:
-        """Return the type in which chosen optional properties may be missing; see `optional_properties.py`."""
-        marked = self if absent is True else replace(self, schema=chosen_properties(self.root, absent))
-        schema = optional_properties(marked.root, are_chosen=absent is not True)
-        return PartlyStated(self.name, schema, self.layout, of=self)
+    def with_missing(self, missing: Missing) -> MissingFieldsType[Any]:
+        """Return the type in which chosen optional properties may be missing; see `missing_fields.py`."""
+        chosen = self if missing is True else replace(self, schema=chosen_properties(self.root, missing))
+        schema = with_missing_properties(chosen.root, are_chosen=missing is not True)
+        return MissingFieldsType(self.name, schema, self.layout, of=self)
 
     @property
     def parts(self) -> Annotation:
@@ -174,35 +170,37 @@ def nesting(value: Any) -> int:
     """Return how many brackets stand inside each other in a value, or that it is more than may be."""
     left, depth = [value], 0
     while left and depth <= MAX_NESTED:
-        inside = [list(one.values()) if isinstance(one, Mapping) else one for one in left if _has_members(one)]
+        inside = [
+            list(value.values()) if isinstance(value, Mapping) else value for value in left if _has_members(value)
+        ]
         left = [member for members in inside for member in members]
         depth += bool(inside)
     return depth
 
 
 def check_text(value: Any, what: str) -> None:
-    """Refuse a text in a value that no UTF-8 has: one with a lone surrogate, which is half a character."""
+    """Raise SchemaError for a text in a value with a lone surrogate, which UTF-8 cannot encode."""
     left: list[tuple[Any, Path]] = [(value, None)]
     while left:
-        one, path = left.pop()
-        if isinstance(one, str):
+        item, path = left.pop()
+        if isinstance(item, str):
             try:
-                one.encode()
+                item.encode()
             except UnicodeEncodeError as error:
                 raise SchemaError(
-                    f"{what} holds a lone surrogate, {one[error.start]!r}, which is not a character",
+                    f"{what} holds a lone surrogate, {item[error.start]!r}, which is not a character",
                     schema_path=pointer_of(path).encode("utf-8", "backslashreplace").decode(),
                     remedy="Remove it, or replace it.",
                 ) from error
-        elif isinstance(one, dict):
-            left += [(name, path) for name in one]
-            left += [(member, (path, name)) for name, member in one.items()]
-        elif isinstance(one, list):
-            left += [(member, (path, index)) for index, member in enumerate(one)]
+        elif isinstance(item, dict):
+            left += [(name, path) for name in item]
+            left += [(member, (path, name)) for name, member in item.items()]
+        elif isinstance(item, list):
+            left += [(member, (path, index)) for index, member in enumerate(item)]
 
 
 def check_document(value: Any, what: str) -> None:
-    """Refuse a schema that is nested too deeply to be read, or that holds what is not a character."""
+    """Raise SchemaError for a schema that is nested too deeply to be read, or holds a lone surrogate."""
     check_nesting(value, what)
     check_text(value, what)
 
@@ -251,8 +249,12 @@ def _copied(value: Any, what: str) -> Any:
 @deep
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {_name(name): _plain(one) if _has_members(one) else one for name, one in value.items()}
-    return [_plain(one) if _has_members(one) else one for one in value] if isinstance(value, list | tuple) else value
+        return {_name(name): _plain(member) if _has_members(member) else member for name, member in value.items()}
+    return (
+        [_plain(member) if _has_members(member) else member for member in value]
+        if isinstance(value, list | tuple)
+        else value
+    )
 
 
 def _name(name: object) -> str:
@@ -262,7 +264,7 @@ def _name(name: object) -> str:
 
 
 def _check(schema: Schema, draft: Draft) -> None:
-    """Refuse what the metaschema of a draft does not allow."""
+    """Raise SchemaError for a schema that the metaschema of its draft does not allow."""
     from jsonschema import FormatChecker
     from jsonschema import SchemaError as MalformedError
 

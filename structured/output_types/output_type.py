@@ -1,7 +1,8 @@
 """The interface of whatever may be asked for: its name, its automaton, its reader and its description.
 
-The index, prompts, streams and votes know an answer by this interface alone. Python types and JSON Schemas are two
-implementations; a class of one's own that follows it can be passed wherever a type can.
+Indexes, prompts, streams and votes know an answer by this interface alone. Python types and JSON Schemas are two
+implementations; an instance of any other class that follows it can be passed wherever a type can. Anybody may write
+one, so each thing that it returns is checked once, where the library takes it.
 """
 
 from abc import ABC, abstractmethod
@@ -11,9 +12,12 @@ from hashlib import sha256
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, TypeVarTuple, overload
 
 from pydantic_core import to_jsonable_python
+from typing_extensions import get_protocol_members
 
 from structured.automata import Automaton
-from structured.errors import SchemaError
+from structured.automata.byte_automaton import with_limits_left
+from structured.errors import SchemaError, StructuredError
+from structured.errors.values import described, message
 from structured.json_schema.document.location import Subschema
 from structured.output_types.annotations import Annotation
 from structured.output_types.paths import Steps
@@ -24,7 +28,7 @@ Values = TypeVarTuple("Values")
 
 
 Basis = Literal["free", "quoted", "grounded", "concluded"]
-"""How a value comes about: the model writes it freely, or it is a quotation of the document, or the document has to
+"""How a value arises: the model writes it freely, or it is a quotation of the document, or the document has to
 state it in some form, or it is one of some that the type lists, or true or false, which is a conclusion."""
 
 
@@ -36,19 +40,19 @@ class Description(NamedTuple):
     """
 
     label: str
-    """What stands above the description: `Type`."""
+    """The heading of the description: `Type`."""
     text: str
     answer: str
-    """What stands above the answer: `JSON`."""
+    """The heading of the answer: `JSON`."""
     task: str
-    """What a chat model is to do; the instructions of the caller stand above it."""
+    """The task of a chat model; the instructions of the caller come before it."""
 
 
 class Piece(NamedTuple):
     """A part of an answer that is of an output type of its own."""
 
     steps: Steps
-    """Where it stands in the plain data of the answer."""
+    """Its place in the plain data of the answer."""
     output_type: "OutputType[Any]"
     start: int
     """Its first character in the answer."""
@@ -63,7 +67,7 @@ class OutputType(ABC, Generic[T]):
     """
 
     name: str
-    """What it is called in messages."""
+    """Its name in messages."""
 
     depends_on_document: bool = False
     """Whether each document has an automaton of its own; if not, `automaton` is called once.
@@ -76,7 +80,7 @@ class OutputType(ABC, Generic[T]):
 
     @property
     def how_to_limit(self) -> str:
-        """What to write in the type to limit the length of its texts, as a sentence; an empty text if nothing is."""
+        """The way to limit the length of the texts, as a sentence; an empty text if all are limited."""
         return ""
 
     @property
@@ -95,7 +99,7 @@ class OutputType(ABC, Generic[T]):
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
-        """The JSON Schema of what a value is in a file, where there is no `root`; None if it may be anything.
+        """The JSON Schema of a value in a file, if there is no `root`; None if it may be anything.
 
         By it a table has a column for the values.
         """
@@ -107,7 +111,7 @@ class OutputType(ABC, Generic[T]):
 
     @abstractmethod
     def parse(self, text: str) -> T:
-        """Return what an answer says. Raises ValueError if it is rejected, by a validator for example."""
+        """Return the value of an answer. Raises ValueError if it is rejected, by a validator for example."""
 
     @abstractmethod
     def describe(self) -> Description:
@@ -115,7 +119,7 @@ class OutputType(ABC, Generic[T]):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of what tells this type from others; by default, of its name and description."""
+        """The SHA-256 of the facts that distinguish this type from others; by default, its name and description."""
         return sha256(repr((self.name, self.describe())).encode(errors="surrogatepass")).hexdigest()
 
     def pieces(self, text: str) -> Sequence[Piece] | None:  # noqa: ARG002  an answer has no pieces by itself
@@ -123,7 +127,7 @@ class OutputType(ABC, Generic[T]):
         return None
 
     def basis(self, steps: Steps, value: Any) -> Basis:  # noqa: ARG002  an answer without a schema is free
-        """Return how the type lets a value of an answer come about; see `Basis`."""
+        """Return how the type lets a value of an answer arise; see `Basis`."""
         return "free"
 
     def check(self) -> None:
@@ -144,13 +148,7 @@ class OutputType(ABC, Generic[T]):
         """Return the texts of this type, each with one of the other behind it; a str is a fixed text."""
         return _OPERATORS["+"](self, other)
 
-    @overload
-    def __radd__(self, other: str) -> "OutputType[T]": ...
-    @overload
-    def __radd__(self, other: type[U]) -> "Several[U, T]": ...
-    @overload
-    def __radd__(self, other: object) -> "OutputType[Any]": ...
-    def __radd__(self, other: object) -> "OutputType[Any]":
+    def __radd__(self, other: str) -> "OutputType[T]":
         """Return the texts of the other, each with one of this type behind it."""
         return _OPERATORS["+"](other, self)
 
@@ -164,12 +162,6 @@ class OutputType(ABC, Generic[T]):
         """Return the texts of both; the value is that of the first that accepts a text."""
         return _OPERATORS["|"](self, other)
 
-    @overload
-    def __ror__(self, other: str) -> "OutputType[str | T]": ...
-    @overload
-    def __ror__(self, other: type[U]) -> "OutputType[U | T]": ...
-    @overload
-    def __ror__(self, other: object) -> "OutputType[Any]": ...
     def __ror__(self, other: object) -> "OutputType[Any]":
         """Return the texts of both; the value is that of the first that accepts a text."""
         return _OPERATORS["|"](other, self)
@@ -178,12 +170,6 @@ class OutputType(ABC, Generic[T]):
         """Return the texts of this type that are of the other as well, which is a regular language."""
         return _OPERATORS["&"](self, other)
 
-    @overload
-    def __rand__(self, other: str) -> "OutputType[str]": ...
-    @overload
-    def __rand__(self, other: type[U]) -> "OutputType[U]": ...
-    @overload
-    def __rand__(self, other: object) -> "OutputType[Any]": ...
     def __rand__(self, other: object) -> "OutputType[Any]":
         """Return the texts of the other that are of this type as well, which is a regular language."""
         return _OPERATORS["&"](other, self)
@@ -192,18 +178,12 @@ class OutputType(ABC, Generic[T]):
         """Return the texts of this type that are not of the other, which is a regular language."""
         return _OPERATORS["-"](self, other)
 
-    @overload
-    def __rsub__(self, other: str) -> "OutputType[str]": ...
-    @overload
-    def __rsub__(self, other: type[U]) -> "OutputType[U]": ...
-    @overload
-    def __rsub__(self, other: object) -> "OutputType[Any]": ...
     def __rsub__(self, other: object) -> "OutputType[Any]":
         """Return the texts of the other that are not of this type, which is a regular language."""
         return _OPERATORS["-"](other, self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled and copied: automata and what else was found out on the way are found out again."""
+        """Return what is pickled and copied, without cached properties such as automata, which are computed again."""
         is_kept = {name: isinstance(getattr(type(self), name, None), cached_property) for name in vars(self)}
         return {name: value for name, value in vars(self).items() if not is_kept[name]}
 
@@ -211,7 +191,7 @@ class OutputType(ABC, Generic[T]):
     def __get_pydantic_core_schema__(*_: object) -> Any:
         """Refuse to be a part of a type: Pydantic knows nothing of it, and would accept any value in its place."""
         raise SchemaError(
-            "An OutputType stands inside of a type",
+            "An OutputType is part of a type",
             remedy="It can only be a whole answer. Write the part as a type: Annotated[str, Field(pattern=…)] for a "
             "Regex, Literal[…] for a Choice.",
         )
@@ -241,7 +221,7 @@ class OutputType(ABC, Generic[T]):
 
 
 class Several(OutputType[tuple[*Values]]):
-    """An output type with several values in a row, of which a longer row is made by `+`."""
+    """An output type with several values in a row; `+` makes a longer row."""
 
     @overload  # type: ignore[override]  # what follows becomes one of the values
     def __add__(self, other: str) -> "Several[*Values]": ...
@@ -255,11 +235,82 @@ class Several(OutputType[tuple[*Values]]):
 
 
 Operator = Callable[[object, object], OutputType[Any]]
-"""What makes one output type of two operands, one of which is an output type."""
+"""By operator, the function that combines two operands, one of them an output type."""
 
 _OPERATORS: dict[str, Operator] = {}
 
 
 def define_operators(operators: Mapping[str, Operator]) -> None:
-    """Say what the operators between output types make: combinations, which are output types and know of all others."""
+    """Define the operators between output types: they make combinations, which import all other output types."""
     _OPERATORS.update(operators)
+
+
+_MEMBERS = sorted(get_protocol_members(Automaton))
+
+
+def check_interface(output_type: OutputType[Any]) -> None:
+    """Raise SchemaError if a type has no name, is not supported, or returns parts or a schema of a wrong kind."""
+    kind = type(output_type).__name__
+    name = getattr(output_type, "name", None)
+    if not isinstance(name, str):
+        raise SchemaError(
+            f"The name of {kind} is {described(name)}, and messages call it by that", remedy="Give it a str as `name`."
+        )
+    _called(output_type, "check", output_type.check)
+    parts = _called(output_type, "parts", lambda: output_type.parts)
+    if not isinstance(parts, Annotation | None):
+        raise _wrong(output_type, "parts", parts, "Return an Annotation, or None where an answer has no parts.")
+    schema = _called(output_type, "value_schema", lambda: output_type.value_schema)
+    if not isinstance(schema, Mapping | None):
+        raise _wrong(output_type, "value_schema", schema, "Return a JSON Schema as a dict, or None.")
+    root = _called(output_type, "root", lambda: output_type.root)
+    if not isinstance(root, Subschema | None):
+        raise _wrong(output_type, "root", root, "Return None, or the root of a type that resolve_json returns.")
+
+
+def description_of(output_type: OutputType[Any]) -> Description:
+    """Return how a type is shown to the model. Raises SchemaError if that is no Description of texts."""
+    description = _called(output_type, "describe", output_type.describe)
+    if not isinstance(description, Description) or not all(map(_is_text, description)):
+        raise _wrong(output_type, "describe", description, "Return a Description of texts, without lone surrogates.")
+    return description
+
+
+def automaton_of(output_type: OutputType[Any], document: str | None) -> Automaton:
+    """Return the automaton of the answers to a document, not exhausted; None if the type does not depend on it.
+
+    Raises SchemaError if it is none, or if the type raises anything else than an error of the library.
+    """
+    automaton = _called(output_type, "automaton", lambda: output_type.automaton(document))
+    lacks = [name for name in _MEMBERS if not hasattr(automaton, name)]
+    if lacks:
+        remedy = f"It lacks {', '.join(lacks)}. Return a structured.automata.Automaton: RegularAutomaton(pattern), say."
+        raise _wrong(output_type, "automaton", automaton, remedy)
+    fingerprint: object = automaton.fingerprint
+    if fingerprint is not None and not (isinstance(fingerprint, bytes) and fingerprint):
+        remedy = "Return bytes that identify the language, or None if nothing shall be kept."
+        raise _wrong(output_type, "automaton.fingerprint", fingerprint, remedy)
+    return with_limits_left(automaton)
+
+
+def _called(output_type: OutputType[Any], member: str, run: Callable[[], T]) -> T:
+    try:
+        return run()
+    except StructuredError:
+        raise
+    except Exception as error:
+        raise SchemaError(
+            f"`{member}` of {output_type.name} raised {type(error).__name__}: {message(error)}",
+            remedy="Correct that, or let it raise a SchemaError.",
+        ) from error
+
+
+def _wrong(output_type: OutputType[Any], member: str, value: object, remedy: str) -> SchemaError:
+    return SchemaError(f"`{member}` of {output_type.name} is {described(value)}", remedy=remedy)
+
+
+def _is_text(value: object) -> bool:
+    try:
+        return isinstance(value, str) and bool(value.encode() or True)
+    except UnicodeEncodeError:
+        return False

@@ -1,4 +1,4 @@
-"""Where a value stands in an answer, for people: `lines[2].price`, `labels."unit price"`, `pet (cat).lives`.
+"""Paths of values in an answer, as people read them: `lines[2].price`, `labels."unit price"`, `pet (cat).lives`.
 
 In the path of a field, `[]` stands for each item, `*` for each entry of a dictionary, and a name in parentheses for the
 branch of a choice that the field belongs to.
@@ -50,7 +50,7 @@ def path_to_steps(path: str) -> Steps:
 
 
 def leaves(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
-    """Yield the values in some data that hold no others, and what leads to them.
+    """Yield the values in some data that hold no others, with the steps to them.
 
     `{"a": [1, {"b": "x"}], "c": []}` → `(("a", 0), 1)`, `(("a", 1, "b"), "x")`
     """
@@ -76,11 +76,11 @@ def steps_to_field(steps: Steps) -> str:
 def branches(part: Subschema, keyword: str) -> Iterator[tuple[Subschema, str]]:
     """Yield the branches of a choice, each with the name that tells it apart, if there are several beside null."""
     listed = part.schema.get(keyword)
-    found = [part.below(keyword, index) for index in range(len(listed) if isinstance(listed, list) else 0)]
-    several = sum(one.schema != {"type": "null"} for one in found) > 1
+    options = [part.below(keyword, index) for index in range(len(listed) if isinstance(listed, list) else 0)]
+    several = sum(option.schema != {"type": "null"} for option in options) > 1
     tags = {reference: tag for tag, reference in part.schema.get("discriminator", {}).get("mapping", {}).items()}
-    for one in found:
-        schema = one.schema if isinstance(one.schema, Mapping) else {}
+    for option in options:
+        schema = option.schema if isinstance(option.schema, Mapping) else {}
         reference = str(schema.get("$ref", ""))
         name = reference.rpartition("/")[2] or schema.get("type", "value")
-        yield one, str(tags.get(reference, name)) if several else ""
+        yield option, str(tags.get(reference, name)) if several else ""

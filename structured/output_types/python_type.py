@@ -13,12 +13,12 @@ from structured.errors.values import shown
 from structured.json_schema.document.location import Compilation, Reading
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation
-from structured.output_types.json_output import JsonLayout, JsonOutput
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.json_schema import check_document
-from structured.output_types.optional_fields import Absent, with_absence
+from structured.output_types.missing_fields import Missing, with_missing_fields
+from structured.output_types.missing_values import MissingFieldsType
 from structured.output_types.output_type import OutputType
-from structured.output_types.partly_stated import PartlyStated
-from structured.output_types.pydantic import CompleteJsonSchema
+from structured.output_types.pydantic_schema import CompleteJsonSchema
 
 T = TypeVar("T")
 
@@ -34,9 +34,9 @@ class PythonType(JsonOutput[T]):
     """The type itself."""
 
     def compilation(self) -> Compilation:
-        """Return what compiles the schema: it is read as the description of a type."""
+        """Return the compilation of the schema, which is read as the description of a type."""
         whitespace = read_whitespace(self.layout.whitespace)
-        return Compilation(self.schema, whitespace, Reading.TYPE, self.layout.optional)
+        return Compilation(self.schema, whitespace, Reading.TYPE, self.layout.optional_properties)
 
     @property
     def parts(self) -> Annotation:
@@ -51,13 +51,13 @@ class PythonType(JsonOutput[T]):
         """Return an instance as plain JSON data."""
         return self.adapter.dump_python(self.adapter.validate_python(value), mode="json", by_alias=True)
 
-    def with_absence(self, absent: Absent) -> "PartlyStated[T]":
-        """Return the type with a schema in which chosen fields may be null; see `optional_fields.py`."""
-        return PartlyStated(self.name, with_absence(self.root, absent), self.layout, of=self)
+    def with_missing(self, missing: Missing) -> "MissingFieldsType[T]":
+        """Return the type with a schema in which chosen fields may be null; see `missing_fields.py`."""
+        return MissingFieldsType(self.name, with_missing_fields(self.root, missing), self.layout, of=self)
 
 
 @deep
-def python_type(output_type: Any, layout: JsonLayout = JsonLayout()) -> PythonType[Any]:  # noqa: B008  it does not change
+def python_type(output_type: Any, layout: JsonLayout = DEFAULT_LAYOUT) -> PythonType[Any]:
     """Return the output type of a Python type: anything that `pydantic.TypeAdapter` takes and can describe.
 
     Raises `SchemaError` for a value, and for a type without a JSON Schema.
@@ -103,33 +103,36 @@ def type_name(output_type: object) -> str:
     return f"{getattr(origin, '__name__', None) or shown(origin)}[{', '.join(map(type_name, arguments))}]"
 
 
-def _refuse_other_kinds(given: object) -> None:
-    """Refuse what is often taken for a type, with what to write in its place."""
-    if isinstance(given, str):
-        found, remedy = f"{shown(given)} is a string", "Pass the type itself, without quotes, before the text."
-        if len(given.split()) == 1:
-            remedy = f"Pass the type itself, without quotes; or Choice([{shown(given)}]) for that text."
-        if given.lstrip().startswith("{"):
+def _refuse_other_kinds(value: object) -> None:
+    """Raise SchemaError for a value that is often taken for a type, with a remedy."""
+    if isinstance(value, str):
+        problem, remedy = f"{shown(value)} is a string", "Pass the type itself, without quotes, before the text."
+        if len(value.split()) == 1:
+            remedy = f"Pass the type itself, without quotes; or Choice([{shown(value)}]) for that text."
+        if value.lstrip().startswith("{"):
             remedy = "If it is a JSON Schema, pass JsonSchema(...) of it."
-    elif isinstance(given, Mapping | bool):
-        found, remedy = f"{shown(given)} is a value", "If it is a JSON Schema, pass JsonSchema(...) of it."
-    elif isinstance(given, list | tuple | set) and given and all(isinstance(one, str | int) for one in given):
-        found, remedy = f"{shown(given)} is a value", "If these are choices, pass Choice(...) of them."
-    elif isinstance(given, list) and len(given) == 1:
-        found, remedy = f"{shown(given)} is a value", f"For a list of them, pass list[{type_name(given[0])}]."
-    elif isinstance(given, type) and issubclass(given, OutputType):
-        found, remedy = f"{given.__name__} is a class of output types", f"Pass an instance of it: {given.__name__}(…)."
-    elif isinstance(given, types.ModuleType):
-        found, remedy = f"{given.__name__} is a module", f"Pass a type that it holds: {given.__name__}.…"
-    elif isinstance(given, BaseModel) or (is_dataclass(given) and not isinstance(given, type)):
-        found, remedy = f"{shown(given)} is a value", f"Pass its type, {type(given).__name__}."
+    elif isinstance(value, Mapping | bool):
+        problem, remedy = f"{shown(value)} is a value", "If it is a JSON Schema, pass JsonSchema(...) of it."
+    elif isinstance(value, list | tuple | set) and value and all(isinstance(item, str | int) for item in value):
+        problem, remedy = f"{shown(value)} is a value", "If these are choices, pass Choice(...) of them."
+    elif isinstance(value, list) and len(value) == 1:
+        problem, remedy = f"{shown(value)} is a value", f"For a list of them, pass list[{type_name(value[0])}]."
+    elif isinstance(value, type) and issubclass(value, OutputType):
+        problem, remedy = (
+            f"{value.__name__} is a class of output types",
+            f"Pass an instance of it: {value.__name__}(…).",
+        )
+    elif isinstance(value, types.ModuleType):
+        problem, remedy = f"{value.__name__} is a module", f"Pass a type that it holds: {value.__name__}.…"
+    elif isinstance(value, BaseModel) or (is_dataclass(value) and not isinstance(value, type)):
+        problem, remedy = f"{shown(value)} is a value", f"Pass its type, {type(value).__name__}."
     else:
         return
-    raise SchemaError(f"{found}, not a type", remedy=remedy)
+    raise SchemaError(f"{problem}, not a type", remedy=remedy)
 
 
 def _undefined(output_type: object, error: Exception) -> str:
-    """Return what Pydantic did not find of the names in a type; nothing if that is not what it says."""
+    """Return the undefined names in a type that Pydantic reports; nothing for another error."""
     if isinstance(error, PydanticUndefinedAnnotation):
         return repr(error.name)
     if not isinstance(error, PydanticUserError) or error.code != "class-not-fully-defined":
@@ -138,7 +141,7 @@ def _undefined(output_type: object, error: Exception) -> str:
 
 
 def _quoted(annotation: object) -> Iterator[str]:
-    """Yield the names that stand in quotes inside an annotation, or in a model that waits for what they name."""
+    """Yield the quoted names in an annotation, and in a model whose annotations cannot be resolved yet."""
     if isinstance(annotation, str | ForwardRef):
         yield annotation if isinstance(annotation, str) else annotation.__forward_arg__
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -156,7 +159,7 @@ def _is_value(output_type: object) -> bool:
 
 
 def _first_sentence(error: Exception) -> str:
-    """Return what an error says first; with a heading, which ends with a colon, what stands last under it."""
+    """Return the first sentence of an error; of one with a heading, which ends with a colon, the last line under it."""
     first, *others = str(error).splitlines() or [""]
     if first.endswith(":") and others:
         return f"{first} {others[-1].strip()}"

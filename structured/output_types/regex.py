@@ -1,7 +1,7 @@
-r"""Texts that a regular expression matches as a whole, as output types: `Regex(r"\d{4}")`."""
+"""Regular expressions: texts that one matches as a whole, as output types, and the one that a type has."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import sha256
 from typing import Any, Generic, Literal, TypeVar, overload
@@ -9,16 +9,21 @@ from typing import Any, Generic, Literal, TypeVar, overload
 from structured.automata import RegularAutomaton
 from structured.automata.byte_automaton import Recogniser
 from structured.automata.dfa.assertion_removal import matched_texts
-from structured.errors import PatternError
+from structured.errors import PatternError, SchemaError
 from structured.errors.arguments import check_takes, one_of
+from structured.errors.recursion import deep
 from structured.errors.values import described
-from structured.output_types.output_type import Description, OutputType
-from structured.regex import Pattern
+from structured.json_schema.document.location import Location
+from structured.json_schema.schema_compiler import ANY_VALUE, compiled
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
+from structured.output_types.output_type import Description, OutputType, automaton_of
+from structured.output_types.resolve import resolve_json, resolve_type
+from structured.regex import Distinct, Pattern, Reference, Scan, nodes_of, printed
 from structured.regex.class_parser import Flags
 from structured.regex.dialects import ECMA, PYTHON, RUST
+from structured.regex.printing import MAX_PRINTED
 from structured.regex.regex_parser import whole_regex_to_pattern
-from structured.regex.syntax import Repeat
-from structured.regex.traversal import nodes_of
+from structured.regex.syntax import Lookbehind, Repeat
 
 T = TypeVar("T")
 
@@ -135,28 +140,28 @@ class Regex(OutputType[T], Generic[T]):
         if groups is not None:
             _check_groups(groups, pattern, self.flags)
         self.name = f"Regex({_shortened(pattern)!r})"
-        self.validators = tuple([_name(one) for one in (convert, groups) if one is not None])
+        self.validators = tuple([_name(function) for function in (convert, groups) if function is not None])
 
     def __repr__(self) -> str:
-        given = [repr(self.source)]
+        arguments = [repr(self.source)]
         if self.convert is not None:
-            given.append(_name(self.convert))
+            arguments.append(_name(self.convert))
         if self.groups is not None:
-            given.append(f"groups={_name(self.groups)}")
+            arguments.append(f"groups={_name(self.groups)}")
         if self.flags:
-            given.append(f"flags={self.flags!r}")
+            arguments.append(f"flags={self.flags!r}")
         if self.dialect != "python":
-            given.append(f"dialect={self.dialect!r}")
-        return f"Regex({', '.join(given)})"
+            arguments.append(f"dialect={self.dialect!r}")
+        return f"Regex({', '.join(arguments)})"
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
-        """That of a text, unless it is converted."""
+        """The schema of a string, unless the text is converted."""
         return {"type": "string"} if self.convert is None and self.groups is None else None
 
     @cached_property
     def pattern(self) -> Pattern:
-        """The texts. Raises PatternError where there is none, or the automaton of them is too large."""
+        """The texts. Raises PatternError if there are none, or their automaton is too large."""
         return matched_texts(self.whole, self.source)
 
     @property
@@ -177,14 +182,14 @@ class Regex(OutputType[T], Generic[T]):
         """Return the value of a text. Raises ValueError if the expression does not match it, or it is rejected."""
         if not self._recogniser.accepts(text):
             raise ValueError(f"{_shortened(text)!r} is not matched by {self.name} as a whole")
-        found: Any = text
+        value: Any = text
         if self.groups is not None:
             match = re.fullmatch(self.source, text, self.flags)
             assert match is not None, "the automaton accepts what re.fullmatch does"
-            found = self.groups(**match.groupdict())
+            value = self.groups(**match.groupdict())
         elif self.convert is not None:
-            found = self.convert(text)
-        return found  # type: ignore[no-any-return]
+            value = self.convert(text)
+        return value  # type: ignore[no-any-return]
 
     def describe(self) -> Description:
         """Return the expression, as the model is shown it."""
@@ -201,7 +206,7 @@ class Regex(OutputType[T], Generic[T]):
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of the expression and of how it is read."""
+        """The SHA-256 of the expression, its flags and its dialect."""
         written = repr(("regex", self.source, int(self.flags), self.dialect))
         return sha256(written.encode(errors="surrogatepass")).hexdigest()
 
@@ -233,3 +238,97 @@ def _name(function: Callable[..., Any]) -> str:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
+
+
+@deep
+def to_regex(output_type: object, *, layout: JsonLayout = DEFAULT_LAYOUT) -> str:
+    r"""Return the regular expression that every answer of a type matches.
+
+    >>> from structured import to_regex
+    >>> to_regex(list[bool])
+    '\\[(?:(?:true|false)(?:, (?:true|false))*)?\\]'
+
+    Parameters:
+        output_type: As for `extract`, unless the type contains itself; also a `Regex`, a `Choice`, and many of their
+            combinations.
+        layout: The whitespace between JSON tokens, and which optional properties are written; see `JsonLayout`.
+
+    Returns:
+        A pattern for `re.fullmatch`. Pydantic accepts each text that it matches, unless a validator of yours rejects
+        it.
+
+    Raises:
+        SchemaError: It is not a type, contains itself, has a rule that the pattern cannot express exactly, is no
+            regular language, such as a `Grammar`, or is a combination that is known by its automaton alone.
+    """
+    resolved = resolve_type(output_type, layout=layout)
+    automaton = (
+        None if isinstance(resolved, JsonOutput) or resolved.depends_on_document else automaton_of(resolved, None)
+    )
+    if isinstance(resolved, Regex) and resolved.dialect == "python" and not resolved.flags:
+        return resolved.source
+    if isinstance(automaton, RegularAutomaton):
+        if any(isinstance(node, Reference) for node in nodes_of(automaton.pattern)):
+            raise SchemaError(
+                f"The parts of {resolved.name} refer to each other, and are not printed",
+                remedy=_ONLY_THE_EXPRESSION,
+            )
+        return _printed(automaton.pattern, resolved.name, [])
+    compilation = resolve_json(output_type, layout).compilation()
+    return _printed(compiled(compilation), resolved.name, compilation.references)
+
+
+def _printed(pattern: Pattern, name: str, references: Sequence[tuple[Reference, Location]]) -> str:
+    """Return the text of a pattern, whose references stand for some locations. Raises SchemaError if it has none."""
+    nodes = nodes_of(pattern)
+    names = sorted({node.name for node in nodes if isinstance(node, Reference)})
+    if names:
+        location = next((location for reference, location in references if reference.name in names), None)
+        recursive = f"The pattern of {name}" if location is None else _name_at(location, name)
+        problem = f"{recursive} contains itself, and no regular expression can"
+        if location is None and ANY_VALUE in names:
+            problem = "A value of any type may hold others, to any depth, which no regular expression can say"
+        raise SchemaError(
+            problem,
+            schema_path="" if location is None else location.pointer,
+            remedy=_ONLY_THE_EXPRESSION,
+        )
+    if any(isinstance(node, Distinct) for node in nodes):
+        raise SchemaError(
+            "That any number of items differ cannot be said by a regular expression",
+            keyword="uniqueItems",
+            remedy=_ONLY_THE_EXPRESSION,
+        )
+    if any(isinstance(node, Lookbehind) for scan in nodes if isinstance(scan, Scan) for node in _inside(scan)):
+        raise SchemaError(
+            "Lookbehind, as in (?<=…) and (?m)^, cannot be expressed inside JSON by a regular expression",
+            keyword="pattern",
+            remedy=_ONLY_THE_EXPRESSION,
+        )
+    scans = [node for node in nodes if isinstance(node, Scan) and not node.included and not node.excluded]
+    if any(scan.expression is None for scan in scans):
+        raise SchemaError(
+            "The multiples of a number take too long a regular expression",
+            keyword="multipleOf",
+            remedy=_ONLY_THE_EXPRESSION,
+        )
+    text = printed(pattern)
+    if text is None:
+        raise SchemaError(
+            f"The regular expression has more than {MAX_PRINTED[0]:,} pieces or {MAX_PRINTED[1]:,} characters",
+            remedy="Extract it as it is: only the regular expression is missing, and nothing else needs it.",
+        )
+    return text
+
+
+_ONLY_THE_EXPRESSION = "Extract it as it is: only the regular expression is missing, and nothing else needs it."
+
+
+def _name_at(location: Location, root: str) -> str:
+    """Return the name of a schema: the last key of its place, or the name of the type."""
+    return str(location.keys[-1]) if location.keys else root
+
+
+def _inside(scan: Scan) -> Iterator[Pattern]:
+    """Yield the nodes of the patterns that a scan runs beside each other."""
+    return (node for pattern in scan.included + scan.excluded for node in nodes_of(pattern))

@@ -8,32 +8,30 @@ from structured.errors import SchemaError
 from structured.output_types.functions.call_types import call_type
 from structured.output_types.functions.signature import is_function
 from structured.output_types.grounded.marks import Ground
-from structured.output_types.json_output import JsonLayout, JsonOutput
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType
-from structured.output_types.optional_fields import Absent
+from structured.output_types.missing_fields import Missing
 from structured.output_types.output_type import OutputType
 from structured.output_types.python_type import PythonType, python_type
 
 KEPT = 64
 """Types kept in memory, the least recently used dropped first."""
 
-_LAYOUT = JsonLayout()
-
 
 def resolve_type(
     output_type: object,
-    absent: Absent | None = None,
-    layout: JsonLayout = _LAYOUT,
+    missing: Missing | None = None,
+    layout: JsonLayout = DEFAULT_LAYOUT,
     *,
     grounded: Ground | None = None,
 ) -> OutputType[Any]:
     """Return the output type that a caller means; the same object every time, if what is passed has a hash.
 
-    An `OutputType` is returned as it is, but for the options of JSON. A function means a call of it. With `absent`,
+    An `OutputType` is returned as it is, but for the options of JSON. A function means a call of it. With `missing`,
     fields may be missing; what is `grounded` has to be stated by the document.
     """
     output_type = _annotated(output_type)
-    has_options = absent is not None or layout != _LAYOUT or grounded is not None
+    has_options = missing is not None or layout != DEFAULT_LAYOUT or grounded is not None
     if isinstance(output_type, OutputType) and not (has_options and isinstance(output_type, JsonOutput)):
         if has_options:
             raise SchemaError(
@@ -42,31 +40,31 @@ def resolve_type(
                 remedy="Leave them out.",
             )
         return output_type
-    given = (_hashable(absent), layout, _hashable(grounded))
+    options = (_hashable(missing), layout, _hashable(grounded))
     try:
         hash(output_type)
     except Exception:  # noqa: BLE001  the value's own code may raise anything
-        return _resolve(output_type, *given)
-    return _resolve_once(output_type, *given)
+        return _resolve(output_type, *options)
+    return _resolve_once(output_type, *options)
 
 
-def _hashable(paths: Absent | Ground | None) -> Any:
+def _hashable(paths: Missing | Ground | None) -> Any:
     """Return paths as a tuple, and anything else as it is."""
     return paths if paths is None or paths is True or isinstance(paths, str) else tuple(paths)
 
 
 def _resolve(
-    output_type: object, absent: Absent | None, layout: JsonLayout, grounded: Ground | None
+    output_type: object, missing: Missing | None, layout: JsonLayout, grounded: Ground | None
 ) -> OutputType[Any]:
-    known = _read_type(output_type, layout)
+    resolved = _read_type(output_type, layout)
     if grounded is not None:
-        known = known.with_grounding(grounded)
-    if absent is None:
-        return known
-    if isinstance(known, PythonType) or type(known) is JsonSchemaType:
-        return known.with_absence(absent)
+        resolved = resolved.with_grounding(grounded)
+    if missing is None:
+        return resolved
+    if isinstance(resolved, PythonType) or type(resolved) is JsonSchemaType:
+        return resolved.with_missing(missing)
     raise SchemaError(
-        f"{known.name} is a call of a tool, which leaves out optional arguments that the text does not state",
+        f"{resolved.name} is a call of a tool, which leaves out optional arguments that the text does not state",
         remedy="Leave out allow_missing.",
     )
 
@@ -74,25 +72,25 @@ def _resolve(
 _resolve_once = functools.lru_cache(maxsize=KEPT)(_resolve)
 
 
-def resolve_json(output_type: object, layout: JsonLayout = _LAYOUT) -> JsonOutput[Any]:
+def resolve_json(output_type: object, layout: JsonLayout = DEFAULT_LAYOUT) -> JsonOutput[Any]:
     """Return the output type that a caller means, if it has a JSON Schema. Raises SchemaError if it has none."""
-    known = resolve_type(output_type, layout=layout)
-    if isinstance(known, JsonOutput):
-        return known
+    resolved = resolve_type(output_type, layout=layout)
+    if isinstance(resolved, JsonOutput):
+        return resolved
     raise SchemaError(
-        f"{known.name} is an OutputType with an automaton of its own, and has no JSON Schema to print",
+        f"{resolved.name} is an OutputType with an automaton of its own, and has no JSON Schema to print",
         remedy="Look at its describe() and automaton(), or pass it to inspect_type or extract.",
     )
 
 
-def _read_type(output_type: Any, layout: JsonLayout = _LAYOUT) -> JsonOutput[Any]:
+def _read_type(output_type: Any, layout: JsonLayout = DEFAULT_LAYOUT) -> JsonOutput[Any]:
     """Return the output type of a Python type, a function or a `JsonSchema`, also as `Annotated[Any, JsonSchema(...)]`.
 
     Raises SchemaError for what is neither.
     """
     output_type = _annotated(output_type)
     if isinstance(output_type, JsonOutput):
-        return output_type if layout == _LAYOUT else replace(output_type, layout=layout)
+        return output_type if layout == DEFAULT_LAYOUT else replace(output_type, layout=layout)
     if isinstance(output_type, OutputType):
         raise SchemaError(
             f"{output_type.name} is an OutputType of its own, with no JSON Schema to look into",
@@ -115,4 +113,4 @@ def _annotated(output_type: Any) -> Any:
         return output_type
     annotated, *notes = get_args(output_type)
     kinds = (JsonSchema, OutputType) if annotated is Any else (OutputType,)
-    return next((one for one in notes if isinstance(one, kinds)), output_type)
+    return next((note for note in notes if isinstance(note, kinds)), output_type)

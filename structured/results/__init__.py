@@ -1,7 +1,8 @@
-"""Results: what is read of answers, where it comes from, and what several answers agree on."""
+"""Results: the values of answers, their evidence, and the agreement of several answers."""
 
 from structured.results.calibration import Calibration
+from structured.results.evidence import Evidence
 from structured.results.partial import Event, PartialReader
 from structured.results.result import Result
 
-__all__ = ["Calibration", "Event", "PartialReader", "Result"]
+__all__ = ["Calibration", "Event", "Evidence", "PartialReader", "Result"]

@@ -1,15 +1,15 @@
-"""Alignment: where in a document the values of an answer stand, found after it was written.
+"""Alignment: the places in a document of the values of an answer, found after it was written.
 
-A text is looked for as it is, on word boundaries; then folded, in any case, with any white space, dashes and quotes;
-then as a number or a date that the document states in another form; then, nearly, inside words and by edit distance
-(RapidFuzz). A number is looked for among those that the document states, and nowhere else: 5 does not stand in 15, nor
-the text 89 in 89.90. One of some values that a type lists is looked for as a whole word: `paid` is not in `unpaid`.
+A text is searched as it is, on word boundaries; then in any case, with any white space, dashes and quotes; then as a
+number or a date that the document states in another form; then, nearly, inside words and by edit distance (RapidFuzz).
+A number is searched among those that the document states, and nowhere else: 5 is not in 15, nor the text 89 in 89.90.
+A value that a type lists is searched as a whole word: `paid` is not in `unpaid`.
 
-What several values of an answer say in the same way stands in as many places, if the document has them: the first gets
-the first, unless the values beside it, in its own record, stand near another.
+Equal values of an answer are at different places, if the document has as many: the first value gets the first place,
+unless the values beside it, in its own record, are near another.
 
-The work is bounded: at most `MAX_OCCURRENCES` of a value are looked at, and no text of more than `MAX_FUZZY_LENGTH`
-characters is looked for by edit distance.
+The work is bounded: at most `MAX_OCCURRENCES` of a value are examined, and no text of more than `MAX_FUZZY_LENGTH`
+characters is searched by edit distance.
 """
 
 import re
@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
 from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
-from structured.output_types.grounded.document import DocumentStatements
+from structured.output_types.grounded.document_statements import DocumentStatements
 from structured.output_types.grounded.numbers import stated_numbers
 from structured.output_types.grounded.statements import Span, Statement
 from structured.output_types.paths import Steps
 from structured.results.evidence import Evidence, Match
-from structured.results.folding import Folded, fold, is_cut
+from structured.results.normalisation import NormalisedText, is_cut, normalise
 
 T = TypeVar("T")
 Moment = TypeVar("Moment", time, datetime)
@@ -45,22 +45,22 @@ _Stated: TypeAlias = dict[T, tuple[list[Span], list[Span]]]
 """Where values are stated: as the usual reading, and as another."""
 
 MAX_OCCURRENCES = 20_000
-"""Places of one value that are looked at."""
+"""The most places of one value that are examined."""
 
 MAX_COMPARED = 50_000_000
-"""Characters of these places that are looked at, together."""
+"""The most characters of these places together."""
 
 MAX_WINDOWS = 32
-"""Places that are looked at for a text by edit distance; fewer where it is long."""
+"""The most places that are searched for a text by edit distance; fewer where it is long."""
 
 MAX_ASSIGNMENTS = 10_000_000
-"""Pairs of values that are the same and of places, among which the best are chosen."""
+"""The most pairs of equal values and places among which the best are chosen."""
 
 MIN_FUZZY_LENGTH, MAX_FUZZY_LENGTH = 4, 1_000
 """Characters of a text that is looked for by edit distance."""
 
 FUZZY_SCORE = 85
-"""The share of characters, in per cent, that a text has in common with what it is found as.
+"""The least share of characters, in per cent, that a text has in common with the place where it is found.
 
 Of texts with one or two wrong letters, 80 % are found; of texts of other documents of the same kind, 0.3 %.
 """
@@ -101,11 +101,11 @@ def align(document: str, values: Sequence[Value]) -> list[Evidence]:
     Returns:
         The evidence for each value, in the same order, without confidence.
     """
-    found: list[Evidence] = [_unspoken(one) for one in values]
+    evidence: list[Evidence] = [_unspoken(value) for value in values]
     spoken: dict[str | Decimal, list[int]] = {}
-    for index, one in enumerate(values):
-        if one.value is not None and not isinstance(one.value, bool):
-            spoken.setdefault(_exact(one.value), []).append(index)
+    for index, item in enumerate(values):
+        if item.value is not None and not isinstance(item.value, bool):
+            spoken.setdefault(_exact(item.value), []).append(index)
     search = _Search(document)
     mentioned = []
     for value, indices in spoken.items():
@@ -116,26 +116,26 @@ def align(document: str, values: Sequence[Value]) -> list[Evidence]:
             continue
         for index in indices:
             if values[index].is_listed:
-                found[index] = Evidence(None, "concluded")
-    neighbours = _Neighbours([one.steps for one in values], len(document))
+                evidence[index] = Evidence(None, "concluded")
+    neighbours = _Neighbours([value.steps for value in values], len(document))
     mentioned.sort(key=_certainty)
     for indices, mentions in mentioned:
         for index, (span, match) in _assign(indices, mentions, neighbours):
-            found[index] = Evidence(span, match)
+            evidence[index] = Evidence(span, match)
             neighbours.add(index, span)
-    return found
+    return evidence
 
 
-def _unspoken(one: Value) -> Evidence:
+def _unspoken(value: Value) -> Evidence:
     """Return the evidence for a value that no text can spell, and none for others."""
-    if one.value is None:
+    if value.value is None:
         return Evidence(None, "absent")
-    return Evidence(None, "concluded" if isinstance(one.value, bool) else "none")
+    return Evidence(None, "concluded" if isinstance(value.value, bool) else "none")
 
 
-def _certainty(one: tuple[list[int], list[Mention]]) -> tuple[int, int, int]:
+def _certainty(candidate: tuple[list[int], list[Mention]]) -> tuple[int, int, int]:
     """Return a key that puts first what has least choice: one place for one value; among equals, the longest text."""
-    indices, mentions = one
+    indices, mentions = candidate
     (start, end), _ = mentions[0]
     return abs(len(mentions) - len(indices)), len(indices), start - end
 
@@ -146,16 +146,16 @@ def _exact(value: str | float | Decimal) -> str | Decimal:
 
 
 class _Search:
-    """A document, and what is prepared of it to find values, once that is needed."""
+    """A document, with the indexes of it that a search for values needs, built on demand."""
 
     def __init__(self, document: str) -> None:
         self.document = document
         self._alike: dict[int, list[str]] = {}
 
     def mentions(self, value: str | Decimal, count: int, *, fuzzy: bool, quoted: bool) -> list[Mention]:
-        """Return where a value stands, with no more kinds of matches than it takes to find it so many times.
+        """Return the mentions of a value, with no more kinds of matches than it takes to find it `count` times.
 
-        One that is quoted stands where it may be quoted, and nowhere else.
+        A quoted value is mentioned only where it may be quoted.
         """
         if isinstance(value, Decimal):
             return self._number(value, count)
@@ -165,27 +165,27 @@ class _Search:
             return []
         outside, inside = self._occurrences(value)
         mentions: dict[Span, Match] = dict.fromkeys(outside, "exact")
-        folded_inside: list[Span] = []
+        normalised_inside: list[Span] = []
         if len(mentions) < count:
-            folded, folded_inside = self._folded_occurrences(fold(value))
-            mentions = {**dict.fromkeys(folded, "normalised"), **mentions}
+            normalised, normalised_inside = self._normalised_occurrences(normalise(value))
+            mentions = {**dict.fromkeys(normalised, "normalised"), **mentions}
         if len(mentions) < count:
             mentions = {**dict(self._otherwise_stated(value, count)), **mentions}
         if not mentions and fuzzy:
-            mentions = dict.fromkeys(inside or folded_inside or self._near(fold(value)), "fuzzy")
+            mentions = dict.fromkeys(inside or normalised_inside or self._near(normalise(value)), "fuzzy")
         return sorted(mentions.items())
 
     def _occurrences(self, value: str) -> tuple[list[Span], list[Span]]:
-        """Return where a text stands on word boundaries, and inside words."""
+        """Return the spans of a text on word boundaries, and those inside words."""
         spans = _find(self.document, value, lambda span: _is_whole(self.document, span))
         return _parted(self.document, [span for span in spans if _is_clean(self.document, span)])
 
-    def _folded_occurrences(self, value: str) -> tuple[list[Span], list[Span]]:
-        """Return the same for a folded text in the folded document."""
-        to_document = self._folded.to_document
-        spans = _find(self._folded.text, value, lambda span: _is_whole(self.document, to_document(span)))
+    def _normalised_occurrences(self, value: str) -> tuple[list[Span], list[Span]]:
+        """Return the same for a normalised text in the normalised document."""
+        to_document = self._normalised.to_document
+        spans = _find(self._normalised.text, value, lambda span: _is_whole(self.document, to_document(span)))
         found = [span for span in map(to_document, spans) if _is_clean(self.document, span)]
-        return _parted(self.document, [span for span in found if fold(self.document[slice(*span)]) == value])
+        return _parted(self.document, [span for span in found if normalise(self.document[slice(*span)]) == value])
 
     def _otherwise_stated(self, text: str, count: int) -> list[Mention]:
         """Return where the document states the number, date or time that a text is."""
@@ -212,11 +212,11 @@ class _Search:
         return sorted({**dict(_stated(self._numbers, number, count)), **dict(exact)}.items())
 
     def _near(self, value: str) -> list[Span]:
-        """Return where a folded text stands nearly, all places that are as near as the nearest."""
+        """Return the spans that are nearest to a normalised text."""
         if not MIN_FUZZY_LENGTH <= len(value) <= MAX_FUZZY_LENGTH:
             return []
-        text, slack = self._folded.text, len(value) // 5 + 4
-        found: dict[Span, float] = {}
+        text, slack = self._normalised.text, len(value) // 5 + 4
+        scores: dict[Span, float] = {}
         for start in self._beginnings(value):
             low, high = max(0, start - slack), start + len(value) + slack
             part = fuzz.partial_ratio_alignment(value, text[low:high], score_cutoff=FUZZY_SCORE - 15)
@@ -225,19 +225,21 @@ class _Search:
                     _on_words(text, low + part.dest_start, low + part.dest_end),
                     key=lambda span: fuzz.ratio(value, text[slice(*span)]),
                 )
-                found[span] = fuzz.ratio(value, text[slice(*span)])
-        best = max(found.values(), default=0)
-        nearest = [span for span, score in found.items() if score == best >= FUZZY_SCORE]
-        spans = [self._folded.to_document(span) for span in nearest if _digits(text[slice(*span)]) == _digits(value)]
+                scores[span] = fuzz.ratio(value, text[slice(*span)])
+        best = max(scores.values(), default=0)
+        nearest = [span for span, score in scores.items() if score == best >= FUZZY_SCORE]
+        spans = [
+            self._normalised.to_document(span) for span in nearest if _digits(text[slice(*span)]) == _digits(value)
+        ]
         return [span for span in spans if _is_clean(self.document, span)]
 
     def _beginnings(self, value: str) -> list[int]:
-        """Return where a folded text may begin nearly: by its rarest words, or by words that are like its longest."""
+        """Return where a normalised text may nearly begin, by its rarest words or by words like its longest."""
         words = [(match.start(), match[0]) for match in _WORD.finditer(value)]
         known = sorted((len(self._vocabulary[word]), start, word) for start, word in words if word in self._vocabulary)
         candidates = [(start, word) for _, start, word in known]
         if not candidates and words:
-            start, longest = max(words, key=lambda one: len(one[1]))
+            start, longest = max(words, key=lambda word: len(word[1]))
             near = process.extract(
                 longest, self._words_of_length(len(longest)), scorer=fuzz.ratio, limit=3, score_cutoff=75
             )
@@ -253,23 +255,23 @@ class _Search:
         return self._alike[length]
 
     @cached_property
-    def _folded(self) -> Folded:
-        return Folded(self.document)
+    def _normalised(self) -> NormalisedText:
+        return NormalisedText(self.document)
 
     @cached_property
     def _vocabulary(self) -> dict[str, list[int]]:
-        """The words of the folded document, and where they start."""
-        found: dict[str, list[int]] = {}
-        for match in _WORD.finditer(self._folded.text):
-            found.setdefault(match[0], []).append(match.start())
-        return found
+        """The words of the normalised document, and where they start."""
+        places: dict[str, list[int]] = {}
+        for match in _WORD.finditer(self._normalised.text):
+            places.setdefault(match[0], []).append(match.start())
+        return places
 
     @cached_property
     def _by_length(self) -> dict[int, list[str]]:
-        found: dict[int, list[str]] = {}
+        words: dict[int, list[str]] = {}
         for word in self._vocabulary:
-            found.setdefault(len(word), []).append(word)
-        return found
+            words.setdefault(len(word), []).append(word)
+        return words
 
     @cached_property
     def _numbers(self) -> _Stated[Decimal]:
@@ -290,11 +292,11 @@ class _Search:
 
 def _by_value(statements: Sequence[Statement[T]]) -> _Stated[T]:
     """Return where each value is stated: as the usual reading, and as another."""
-    found: _Stated[T] = {}
+    places: _Stated[T] = {}
     for statement in statements:
         for rank, reading in enumerate(statement.readings):
-            found.setdefault(reading, ([], []))[rank > 0].append(statement.span)
-    return found
+            places.setdefault(reading, ([], []))[rank > 0].append(statement.span)
+    return places
 
 
 def _stated(places: _Stated[T], value: T, count: int) -> list[Mention]:
@@ -304,13 +306,13 @@ def _stated(places: _Stated[T], value: T, count: int) -> list[Mention]:
 
 def _stated_moment(places: _Stated[Moment], value: Moment, count: int) -> list[Mention]:
     """Return where a time is stated; one in UTC also where no zone is, since a type may demand one."""
-    found = _stated(places, value, count)
-    return found if found or value.utcoffset() else _stated(places, value.replace(tzinfo=None), count)
+    mentions = _stated(places, value, count)
+    return mentions if mentions or value.utcoffset() else _stated(places, value.replace(tzinfo=None), count)
 
 
 def _find(text: str, value: str, is_whole: Callable[[Span], bool]) -> list[Span]:
-    """Return where a text stands; of those that overlap the whole words, or else the first."""
-    found: list[Span] = []
+    """Return the spans of a text; of those that overlap, the whole words or else the first."""
+    spans: list[Span] = []
     start = 0
     for _ in range(max(1, min(MAX_OCCURRENCES, MAX_COMPARED // len(value)))):
         start = text.find(value, start)
@@ -318,14 +320,14 @@ def _find(text: str, value: str, is_whole: Callable[[Span], bool]) -> list[Span]
             break
         span = start, start + len(value)
         if not is_whole(span):
-            found.append(span)
+            spans.append(span)
             start += 1
             continue
-        while found and found[-1][1] > start:
-            found.pop()
-        found.append(span)
+        while spans and spans[-1][1] > start:
+            spans.pop()
+        spans.append(span)
         start = span[1]
-    return found
+    return spans
 
 
 def _parted(document: str, spans: list[Span]) -> tuple[list[Span], list[Span]]:
@@ -394,7 +396,7 @@ class _Neighbours:
         self._taken = bytearray(size)
 
     def add(self, index: int, span: Span) -> None:
-        """Say where a value stands."""
+        """Note the span of a value."""
         if index not in self._spans:
             insort(self._found, index)
         self._spans[index] = span
@@ -413,7 +415,9 @@ class _Neighbours:
         record = _record(self._paths[index])
         place = bisect_left(self._found, index)
         before, after = self._found[max(0, place - 1) : place], self._found[place : place + 1]
-        inside = [self._spans[one] for one in (*before, *after) if self._paths[one][: len(record)] == record]
+        inside = [
+            self._spans[neighbour] for neighbour in (*before, *after) if self._paths[neighbour][: len(record)] == record
+        ]
         if inside:
             return min(start for start, _ in inside), max(end for _, end in inside)
         low = self._spans[before[0]][1] if before else 0
@@ -430,7 +434,7 @@ def _record(path: Steps) -> Steps:
 
 
 def _assign(indices: list[int], mentions: list[Mention], neighbours: _Neighbours) -> Iterator[tuple[int, Mention]]:
-    """Yield for each of the same values one of the places where it stands: a place of its own if there are enough.
+    """Yield a place for each of some equal values: one of its own if there are enough.
 
     Values and places keep their order, by where the values are expected; among the ways to do so, the one with the
     least distance between where they are expected and where they stand, and the first of several.
@@ -441,7 +445,7 @@ def _assign(indices: list[int], mentions: list[Mention], neighbours: _Neighbours
     free = [mention for mention in mentions if neighbours.is_free(mention[0])]
     mentions = free if len(free) >= len(indices) else mentions
     mentions = mentions[: max(len(indices), MAX_ASSIGNMENTS // len(indices))]
-    expected = sorted(((neighbours.around(index), index) for index in indices), key=lambda one: sum(one[0]))
+    expected = sorted(((neighbours.around(index), index) for index in indices), key=lambda place: sum(place[0]))
     starts = np.array([span[0] for span, _ in mentions])
     ends = np.array([span[1] for span, _ in mentions])
     if len(mentions) < len(indices):

@@ -27,7 +27,7 @@ class Calibration:
 
     Attributes:
         confidences: Where its points are: numbers from 0 to 1, each greater than the one before.
-        probabilities: What it is there: numbers from 0 to 1, none less than the one before.
+        probabilities: Its values there: numbers from 0 to 1, none less than the one before.
 
     Raises:
         ValueError: The points are no such function.
@@ -44,9 +44,9 @@ class Calibration:
             )
         _check_fractions("confidences", self.confidences)
         _check_fractions("probabilities", self.probabilities)
-        if any(one >= other for one, other in pairwise(self.confidences)):
+        if any(first >= other for first, other in pairwise(self.confidences)):
             raise ValueError("The confidences of a calibration must grow from each point to the next.")
-        if any(one > other for one, other in pairwise(self.probabilities)):
+        if any(first > other for first, other in pairwise(self.probabilities)):
             raise ValueError("The probabilities of a calibration must not fall as the confidence grows.")
 
     @classmethod

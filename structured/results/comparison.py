@@ -19,12 +19,12 @@ from structured.errors.values import shown
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Subschema
 from structured.output_types.paths import Steps, entry, member, path_to_steps, steps_to_path
-from structured.output_types.places import below, flat
-from structured.results.folding import fold
+from structured.output_types.schema_parts import below, flat
 from structured.results.item_matching import Item, match_items
+from structured.results.normalisation import normalise
 
 Outcome = Literal["right", "absent", "wrong", "missing", "invented"]
-"""What became of a value.
+"""The outcome of the comparison of a value.
 
 right: It was expected, and given.
 absent: None was expected, and none given.
@@ -34,7 +34,7 @@ invented: None was expected, and one given.
 """
 
 Rule = Literal["exact", "folded"]
-"""When two texts are the same.
+"""The rule by which two texts are the same.
 
 exact: After Unicode normalisation (NFC), and without the white space around them.
 folded: But for case, compatibility forms (NFKC), runs of white space, and kinds of dashes and quotes.
@@ -52,7 +52,7 @@ class Pair:
 
     Attributes:
         field: The path of its field: `lines[].price`.
-        outcome: What became of it.
+        outcome: The outcome; see `Outcome`.
         expected: The value that was expected, as plain JSON; None if none was.
         given: The value that was given, likewise.
         expected_path: Where it was expected: `lines[2].price`. None if that is nowhere.
@@ -98,18 +98,18 @@ class Place:
         return entry(self.field) if is_free else member(self.field, step)
 
     def normal(self, value: Any) -> str:
-        """Return a text that is the same for values without members that are the same here, and only for those."""
+        """Return a text that values without members share if and only if they are the same here."""
         is_text, is_number = isinstance(value, str), isinstance(value, int | float) and not isinstance(value, bool)
         if "decimal" in self._formats and (is_text or is_number):
-            found = _read_decimal(str(value))
+            text = _read_decimal(str(value))
         else:
-            found = self._read(value) if is_text else None
-        if found is not None:
-            return found
+            text = self._read(value) if is_text else None
+        if text is not None:
+            return text
         if not is_text:
             return identity(value)
         rule = self._comparison.rule_of(self.field)
-        return identity(fold(value) if rule == "folded" else unicodedata.normalize("NFC", value).strip())
+        return identity(normalise(value) if rule == "folded" else unicodedata.normalize("NFC", value).strip())
 
     def _read(self, text: str) -> str | None:
         """Return the date, time or duration that a text is, in one spelling; None if it is none, or has not to be."""
@@ -179,7 +179,7 @@ class Comparison:
         return place.normal(expected) == place.normal(given)
 
     def pairs(self, expected: Any, given: Any) -> list[Pair]:
-        """Return each value of two answers, plain JSON both, with that which stands in its place in the other."""
+        """Return each value of two answers, both plain JSON, paired with its counterpart in the other."""
         return list(_Pairing(self._keys).pairs(self.root, _Side(expected, ()), _Side(given, ()), ()))
 
 
@@ -195,7 +195,7 @@ def can_be_key(field: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """What an answer has at a place, and where that is; no steps, if it has no such place."""
+    """The value of an answer at a place, and the steps to it; no steps if it has no such place."""
 
     value: Any
     steps: Steps | None
@@ -287,17 +287,17 @@ class _Pairing:
 
 def _pair_of(place: Place, expected: _Side, given: _Side, items: tuple[tuple[str, int], ...]) -> Pair:
     outcome: Outcome
-    wanted, came = (_kind(side.value) != "nothing" for side in (expected, given))
-    if wanted and came:
+    is_expected, is_given = (_kind(side.value) != "nothing" for side in (expected, given))
+    if is_expected and is_given:
         outcome = "right" if place.normal(expected.value) == place.normal(given.value) else "wrong"
     else:
-        outcome = "missing" if wanted else "invented" if came else "absent"
-    ends = (expected.value if wanted else None, given.value if came else None)
+        outcome = "missing" if is_expected else "invented" if is_given else "absent"
+    ends = (expected.value if is_expected else None, given.value if is_given else None)
     return Pair(place.field, outcome, *ends, expected.path, given.path, items)
 
 
 def _kind(value: Any) -> Literal["nothing", "record", "list", "value"]:
-    """Return what a value is; null, and a list or record without any members, say nothing."""
+    """Return the kind of a value; null, and a list or record without any members, are nothing."""
     if value is None or value in ([], {}):
         return "nothing"
     return "record" if isinstance(value, dict) else "list" if isinstance(value, list) else "value"

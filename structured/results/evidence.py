@@ -1,12 +1,17 @@
-"""Evidence: where a document states a value, how that is known, and how sure the model was of it."""
+"""Evidence: where a document states a value, how that is known, how confident the model was of it; and its HTML."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from itertools import pairwise
+from math import floor
+from typing import Any, Literal, Self
+
+from structured.output_types.html import Html, code, coloured, joined, marked, table, verbatim
+from structured.output_types.paths import leaves, steps_to_path
 
 Match = Literal["grounded", "exact", "normalised", "fuzzy", "concluded", "absent", "none"]
-"""How it is known where a value stands.
+"""How a value was found in the document.
 
 grounded: The document states it by construction: nothing else could be written.
 exact: Found as it is.
@@ -47,7 +52,7 @@ class Evidence:
     """The evidence for one value.
 
     Attributes:
-        span: Where it stands: start and end, in characters (code points) of the document as given. None if it stands
+        span: Its start and end, in characters (code points) of the document as given. None if it stands
             nowhere.
         match: How that is known; see `Match`.
         confidence: Between 0 and 1: how sure the model was of it. None if the model was not asked, since the type and
@@ -95,7 +100,7 @@ class Evidence:
 
 
 def page_of(pages: Sequence[int], offset: int) -> int | None:
-    """Return the number of the page, from 1, on which an offset stands; None if there are no pages.
+    """Return the number of the page, from 1, that holds an offset; None if there are no pages.
 
     >>> page_of((0, 5, 7), 4), page_of((0, 5, 7), 5), page_of((), 5)
     (1, 2, None)
@@ -104,10 +109,70 @@ def page_of(pages: Sequence[int], offset: int) -> int | None:
 
 
 def on_pages(evidence: Mapping[str, Evidence], pages: Sequence[int]) -> Mapping[str, Evidence]:
-    """Return the evidence for each value with the page on which that stands."""
+    """Return the evidence for each value with its page."""
     if not pages:
         return evidence
     return {
-        path: one if one.span is None else replace(one, page=page_of(pages, one.span[0]))
-        for path, one in evidence.items()
+        path: item if item.span is None else replace(item, page=page_of(pages, item.span[0]))
+        for path, item in evidence.items()
     }
+
+
+CONTEXT = 400
+"""Characters around a highlight that a long document shows."""
+
+MAX_CHARACTERS = 4000
+"""A longer document is shown only near its highlights."""
+
+
+def document_to_html(document: str, evidence: Mapping[str, Evidence]) -> Html:
+    """Return a document with its values highlighted in the colours of their confidence.
+
+    Where spans overlap, the shortest shows.
+    """
+    return verbatim(joined(*_pieces(document, evidence)))
+
+
+def values_to_html(data: Any, missing: Sequence[str], evidence: Mapping[str, Evidence]) -> Html:
+    """Return the table of the values that were stated, and of those that are missing."""
+    values = {steps_to_path(steps): value for steps, value in leaves(data)}
+    paths = [path for path in {**evidence, **values, **dict.fromkeys(missing)} if path in values or path in missing]
+    rows = [(code(path or "(answer)"), _value(values.get(path)), *_trust(evidence.get(path))) for path in paths]
+    return table(("field", "value", "confidence", "evidence"), rows)
+
+
+def _value(value: object) -> Html:
+    return coloured("missing", "unknown") if value is None else joined(value)
+
+
+def _trust(evidence: Evidence | None) -> tuple[object, object]:
+    """Return the confidence and the match of a value."""
+    if evidence is None:
+        return "", ""
+    confidence = "" if evidence.confidence is None else f"{floor(evidence.confidence * 100 + 1e-9)}%"
+    words = MATCH_WORDS[evidence.match]
+    return coloured(confidence, evidence.band), coloured(words, "bad") if evidence.match == "none" else words
+
+
+def _pieces(document: str, evidence: Mapping[str, Evidence]) -> Iterator[Html]:
+    """Yield the pieces of a document, cut wherever a span starts or ends."""
+    spans = [
+        (*item.span, item.band) for item in evidence.values() if item.span is not None and item.span[0] < item.span[1]
+    ]
+    cuts = sorted({0, len(document), *(cut for start, end, _ in spans for cut in (start, end))})
+    for start, end in pairwise(cuts):
+        around = [(above - below, band) for below, above, band in spans if below <= start and end <= above]
+        text = document[start:end]
+        if around:
+            yield marked(text, min(around)[1])
+        else:
+            yield joined(text if len(document) <= MAX_CHARACTERS else _shortened(text))
+
+
+def _shortened(text: str) -> Html:
+    """Return a long text without its middle, with the number of characters left out."""
+    left_out = len(text) - 2 * CONTEXT
+    if left_out <= 0:
+        return joined(text)
+    note = coloured(f" … {left_out:,} characters … ", "unknown")
+    return joined(text[:CONTEXT], note, text[-CONTEXT:])

@@ -1,4 +1,4 @@
-"""Merging of what the parts of a long document say into one answer.
+"""Merging of the answers to the parts of a long document into one answer.
 
 A list gets the items of all parts, each once. Two items of different parts are one thing if their values stand at the
 same places of the document, or have the same keys. An object is merged member by member, and of several values at one
@@ -12,27 +12,26 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from structured.json_schema.document.equality import identity
-from structured.output_types.keys import KeyOf
+from structured.output_types.keys import SET, KeyOf, ShapeOf
 from structured.output_types.paths import Steps, steps_to_path
-from structured.output_types.shapes import SET, ShapeOf
 from structured.results.evidence import Evidence
 
 Prefer = Literal["confident", "first", "longest", "vote"]
-"""Which of several values that parts of a document give: that of which the model is surest, the first, the longest, or
+"""The value that is preferred among those that parts of a document give: the most confident, the first, the longest, or
 the one that most parts give."""
 
 Conflicts = Mapping[str, Sequence[tuple[Any, Evidence]]]
 """Values that were not preferred, with their evidence, by the paths of those that were."""
 
 BLOCK = 256
-"""Characters of a document within which items are compared, to find those that stand at the same place."""
+"""The characters of a block of a document; items that touch one block are compared for the same place."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartAnswer:
-    """What one part of a document says: plain data, and the evidence for each leaf by its path.
+    """The answer to one part of a document: plain data, and the evidence for each leaf by its path.
 
-    What stands before `start`, such as a heading, is shown with several parts, and tells no records apart.
+    Text before `start`, such as a heading, is shown with several parts, and tells no records apart.
     """
 
     data: Any
@@ -42,7 +41,7 @@ class PartAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What all parts say together."""
+    """The merged answer to all parts."""
 
     data: Any
     evidence: Mapping[str, Evidence]
@@ -57,12 +56,12 @@ def merge(
     key_of: KeyOf = lambda _steps, _item: None,
     shape_of: ShapeOf = lambda _steps, data: type(data).__name__,
 ) -> Merged:
-    """Return what the parts of a document say together; the parts are given in their order.
+    """Return the merged answer to the parts of a document, which are in their order.
 
     `[{"no": 1}, {"no": 2}]`, `[{"no": 2}, {"no": 3}]` → `[{"no": 1}, {"no": 2}, {"no": 3}]`, if 2 stands at one place.
     """
-    nodes = [_node(one.data, one.evidence, number, ()) for number, one in enumerate(answers)]
-    starts = [one.start for one in answers]
+    nodes = [_node(answer.data, answer.evidence, number, ()) for number, answer in enumerate(answers)]
+    starts = [answer.start for answer in answers]
     merging = _Merging(prefer, key_of, shape_of, starts)
     merged = merging.merged(nodes, ())
     evidence: dict[str, Evidence] = {}
@@ -116,10 +115,10 @@ class _Node:
 def _node(data: Any, evidence: Mapping[str, Evidence], part: int, steps: Steps) -> _Node:
     match data:
         case dict():
-            members = {name: _node(one, evidence, part, (*steps, name)) for name, one in data.items()}
+            members = {name: _node(member, evidence, part, (*steps, name)) for name, member in data.items()}
             return _Node(part, members=members)
         case list():
-            return _Node(part, items=[_node(one, evidence, part, (*steps, n)) for n, one in enumerate(data)])
+            return _Node(part, items=[_node(member, evidence, part, (*steps, n)) for n, member in enumerate(data)])
     return _Node(part, data, evidence.get(steps_to_path(steps)))
 
 
@@ -133,13 +132,15 @@ def _plain(
 ) -> Any:
     """Return the plain data of a node, and note its evidence and conflicts by their paths."""
     if node.members is not None:
-        return {name: _plain(one, (*steps, name), evidence, conflicts) for name, one in node.members.items()}
+        return {name: _plain(member, (*steps, name), evidence, conflicts) for name, member in node.members.items()}
     if node.items is not None:
-        return [_plain(one, (*steps, index), evidence, conflicts) for index, one in enumerate(node.items)]
+        return [_plain(item, (*steps, index), evidence, conflicts) for index, item in enumerate(node.items)]
     if node.evidence is not None:
         evidence[steps_to_path(steps)] = node.evidence
     if node.others:
-        conflicts[steps_to_path(steps)] = [(one.value, one.evidence) for one in node.others if one.evidence is not None]
+        conflicts[steps_to_path(steps)] = [
+            (alternative.value, alternative.evidence) for alternative in node.others if alternative.evidence is not None
+        ]
     return node.value
 
 
@@ -152,58 +153,58 @@ class _Merging(NamedTuple):
     starts: Sequence[int]
 
     def merged(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
-        """Return what nodes of different parts say of one place.
+        """Return the merged node of one place.
 
         Only those of one shape can be put together: that of most. What the others say is kept beside it.
         """
         if len(nodes) == 1 and nodes[0].is_leaf:
             return nodes[0]
-        said = [one for one in nodes if not one.is_null] or nodes
+        filled = [node for node in nodes if not node.is_null] or nodes
         groups: dict[Hashable, list[_Node]] = {}
-        for one in said:
-            shape = "leaf" if one.is_leaf else self.shape_of(steps, _data(one))
-            groups.setdefault(shape, []).append(one)
+        for node in filled:
+            shape = "leaf" if node.is_leaf else self.shape_of(steps, _data(node))
+            groups.setdefault(shape, []).append(node)
         shape, most = max(groups.items(), key=lambda group: (len(group[1]), sum(map(_worth, group[1]))))
         if shape is None:
-            found = max(most, key=_worth)
+            result = max(most, key=_worth)
         elif most[0].members is not None:
-            found = self._merged_objects(most, steps)
+            result = self._merged_objects(most, steps)
         elif most[0].items is not None:
-            found = self._merged_lists(most, steps, must_differ=shape == SET)
+            result = self._merged_lists(most, steps, must_differ=shape == SET)
         else:
-            found = self._preferred(most)
-        taken = {id(one) for one in ([found] if shape is None else most)}
-        others = [one for one in said if id(one) not in taken]
-        _keep_beside(found, others)
-        return found
+            result = self._preferred(most)
+        taken = {id(node) for node in ([result] if shape is None else most)}
+        others = [node for node in filled if id(node) not in taken]
+        _keep_beside(result, others)
+        return result
 
     def _merged_objects(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
         by_name: dict[str, list[_Node]] = {}
-        for one in nodes:
-            for name, inside in (one.members or {}).items():
+        for node in nodes:
+            for name, inside in (node.members or {}).items():
                 by_name.setdefault(name, []).append(inside)
         members = {name: self.merged(inside, (*steps, name)) for name, inside in by_name.items()}
         return _Node(nodes[0].part, members=members)
 
     def _preferred(self, leaves: Sequence[_Node]) -> _Node:
         """Return the leaf that is preferred, with the others that the document supports and that say something else."""
-        votes = Counter(identity(one.value) for one in leaves)
+        votes = Counter(identity(leaf.value) for leaf in leaves)
         measures: Mapping[Prefer, Callable[[_Node], float]] = {
             "confident": _confidence,
-            "first": lambda one: -(math.inf if one.span is None else one.span[0]),
-            "longest": lambda one: len(str(one.value)),
-            "vote": lambda one: votes[identity(one.value)],
+            "first": lambda leaf: -(math.inf if leaf.span is None else leaf.span[0]),
+            "longest": lambda leaf: len(str(leaf.value)),
+            "vote": lambda leaf: votes[identity(leaf.value)],
         }
         measure = measures[self.prefer]
-        best = max(leaves, key=lambda one: (one.is_supported, measure(one), _confidence(one), -one.part))
-        found = _Node(best.part, best.value, best.evidence)
-        _keep_beside(found, leaves)
-        return found
+        best = max(leaves, key=lambda leaf: (leaf.is_supported, measure(leaf), _confidence(leaf), -leaf.part))
+        preferred = _Node(best.part, best.value, best.evidence)
+        _keep_beside(preferred, leaves)
+        return preferred
 
     def _merged_lists(self, nodes: Sequence[_Node], steps: Steps, *, must_differ: bool) -> _Node:
         records = _Records(steps, self.key_of, self.starts)
-        for one in nodes:
-            records.add(one)
+        for node in nodes:
+            records.add(node)
         items = [self.merged(group, (*steps, index)) for index, group in enumerate(records.groups())]
         return _Node(nodes[0].part, items=_different(items) if must_differ else items)
 
@@ -211,25 +212,25 @@ class _Merging(NamedTuple):
 def _different(items: Sequence[_Node]) -> list[_Node]:
     """Return the first item of each value."""
     first: dict[Hashable, _Node] = {}
-    for one in items:
-        first.setdefault(identity(_data(one)), one)
+    for item in items:
+        first.setdefault(identity(_data(item)), item)
     return list(first.values())
 
 
-def _keep_beside(found: _Node, others: Sequence[_Node]) -> None:
-    """Keep what the document supports of other nodes beside what was preferred: at the same leaf, or the first one."""
-    leaves = dict(found.leaves())
+def _keep_beside(preferred: _Node, others: Sequence[_Node]) -> None:
+    """Keep the supported leaves of other nodes as alternatives of the same leaf, or of the first one."""
+    leaves = dict(preferred.leaves())
     first = next(iter(leaves.values()), None)
     for other in others:
         for steps, leaf in other.leaves():
             place = leaves.get(steps, first)
             if place is not None and leaf.is_supported:
-                known = {identity(one.value) for one in (place, *place.others)}
-                place.others += [one for one in (leaf, *leaf.others) if identity(one.value) not in known]
+                known = {identity(node.value) for node in (place, *place.others)}
+                place.others += [node for node in (leaf, *leaf.others) if identity(node.value) not in known]
 
 
 def _worth(node: _Node) -> float:
-    """Return how much a node says that the document supports, and how sure the model is of it."""
+    """Return the number of supported leaves of a node, plus the confidence in them."""
     return sum(1 + _confidence(leaf) for _, leaf in node.leaves() if leaf.is_supported)
 
 
@@ -238,7 +239,7 @@ def _confidence(node: _Node) -> float:
 
 
 class _Place(NamedTuple):
-    """Where a leaf of an item stands, and what it says."""
+    """The span and the value of a leaf of an item."""
 
     start: int
     end: int
@@ -250,7 +251,7 @@ class _Place(NamedTuple):
 
     @property
     def blocks(self) -> range:
-        """The blocks of the document in which it stands."""
+        """The blocks of the document that it touches."""
         return range(self.start // BLOCK, self.end // BLOCK + 1)
 
 
@@ -258,22 +259,24 @@ _Places = Mapping[Steps, _Place]
 
 
 def _places(item: _Node, start: int) -> _Places:
-    """Return where the leaves of an item stand from a place on; those of lists in it only if there are no others."""
-    found = {
+    """Return the places of the leaves of an item from a position on; of lists in it only if there are no others."""
+    places = {
         steps: _Place(*leaf.span, identity(leaf.value))
         for steps, leaf in item.leaves()
         if leaf.span is not None and leaf.span[0] >= start
     }
-    return {steps: place for steps, place in found.items() if not any(isinstance(one, int) for one in steps)} or found
+    return {
+        steps: place for steps, place in places.items() if not any(isinstance(step, int) for step in steps)
+    } or places
 
 
 def _without_repetitions(items: Sequence[tuple[_Node, _Places]]) -> list[tuple[_Node, _Places]]:
-    """Return items with their places, without those by which a model repeats itself: the same of the same places."""
-    said: dict[Hashable, tuple[_Node, _Places]] = {}
+    """Return items with their places, without repetitions: equal items with equal places."""
+    distinct: dict[Hashable, tuple[_Node, _Places]] = {}
     for number, (item, places) in enumerate(items):
         key = (identity(_data(item)), frozenset(places.items())) if places else number
-        said.setdefault(key, (item, places))
-    return list(said.values())
+        distinct.setdefault(key, (item, places))
+    return list(distinct.values())
 
 
 class _Record:
@@ -284,21 +287,21 @@ class _Record:
         self.places: list[_Places] = []
         self.key: Hashable | None = None
         self.order = order
-        """Where it stands in the document, or after what."""
+        """Its position in the document, or that of the record before it."""
 
     def likeness(self, part: int, places: _Places, own: _Places) -> int:
         """Return how many values of an item stand where its own do; 0 if the two are different things.
 
         They are if the document states two values for one field, at two places.
         """
-        if any(one.part == part for one in self.items):
+        if any(item.part == part for item in self.items):
             return 0
         pairs = [
             (place, known[steps], steps) for known in self.places for steps, place in places.items() if steps in known
         ]
-        if any(one.value != other.value and not one.overlaps(other) for one, other, _ in pairs):
+        if any(place.value != other.value and not place.overlaps(other) for place, other, _ in pairs):
             return 0
-        return sum(one.overlaps(other) for one, other, steps in pairs if steps in own)
+        return sum(place.overlaps(other) for place, other, steps in pairs if steps in own)
 
 
 class _Records:
@@ -314,9 +317,9 @@ class _Records:
         self._unplaced: dict[Hashable, list[_Record]] = defaultdict(list)
 
     def add(self, answer: _Node) -> None:
-        """Take the items of a part; two that say the same of the same places are one."""
+        """Add the items of a part; equal items with equal places are one."""
         start = self._starts[answer.part]
-        placed = _without_repetitions([(one, _places(one, start)) for one in answer.items or []])
+        placed = _without_repetitions([(item, _places(item, start)) for item in answer.items or []])
         shared = Counter(place for _, places in placed for place in places.items())
         order = float(start)
         for index, (item, places) in enumerate(placed):
@@ -338,15 +341,15 @@ class _Records:
             return self._by_key[key]
         if not places:
             twins = self._unplaced[identity(data)] if key is None else []
-            return next((one for one in twins if all(known.part != item.part for known in one.items)), None)
+            return next((record for record in twins if all(known.part != item.part for known in record.items)), None)
         blocks = [(steps, block) for steps, place in own.items() for block in place.blocks]
         near = dict.fromkeys(record for block in blocks for record in self._near.get(block, ()))
         open_to = [record for record in near if key is None or record.key is None]
         alike = [(record.likeness(item.part, places, own), record) for record in open_to]
-        return max((one for one in alike if one[0]), key=lambda one: one[0], default=(0, None))[1]
+        return max((match for match in alike if match[0]), key=lambda match: match[0], default=(0, None))[1]
 
     def _remember(self, record: _Record, key: Hashable, data: Any, own: _Places, *, is_placed: bool) -> None:
-        """Remember by what a record is found."""
+        """Index a record by its key and its places."""
         if key is not None:
             self._by_key[key] = record
             record.key = key
@@ -360,4 +363,4 @@ class _Records:
 
     def groups(self) -> list[list[_Node]]:
         """Return the items that are one thing each, in the order of the document."""
-        return [record.items for record in sorted(self._records, key=lambda one: one.order)]
+        return [record.items for record in sorted(self._records, key=lambda record: record.order)]

@@ -15,13 +15,13 @@ from structured.output_types.annotations import Annotation
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, steps_to_path
 from structured.output_types.resolve import resolve_type
-from structured.results.json_tokens import Scanner, Token
+from structured.results.json_text import Scanner, Token
 
 T = TypeVar("T")
 
 
 class Event(NamedTuple):
-    """A complete value, and where it stands in the answer.
+    """A complete value, and its place in the answer.
 
     It is an instance of its type where Pydantic can validate it without the rest of the text, and plain data otherwise.
     """
@@ -31,7 +31,7 @@ class Event(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where it stands: `lines[2].price`; "" is the whole answer."""
+        """Its path: `lines[2].price`; "" is the whole answer."""
         return steps_to_path(self.steps)
 
 
@@ -91,7 +91,7 @@ class PartialReader(Generic[T]):
         return events
 
     def _read_whole(self, answer: str) -> Any:
-        """Return what an answer without parts says, or the answer itself where that is rejected."""
+        """Return the value of an answer without parts, or the answer itself if it is rejected."""
         try:
             return self._output_type.parse(answer)
         except Exception:  # noqa: BLE001  validators are the user's own code
@@ -104,12 +104,12 @@ class PartialReader(Generic[T]):
         An open model is an instance that lacks the other fields, and their defaults; no code of its class has run. What
         is returned does not change with the text.
         """
-        inside, found = self._whole, self._is_whole
+        inside, is_known = self._whole, self._is_whole
         for container in reversed(self._open):
             members = container.members.copy()
-            if found:
+            if is_known:
                 _put(members, container.key, inside)
-            inside, found = container.annotation.partial(members), True
+            inside, is_known = container.annotation.partial(members), True
         return inside
 
     def _read(self, tokens: Iterable[Token]) -> Iterator[Event]:

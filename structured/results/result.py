@@ -1,4 +1,4 @@
-"""The result for one document: its value or its error, and what tells where the value comes from.
+"""The result for one document: its value or its error, its evidence and its provenance.
 
 Every road through the library ends in results, and everything else is a loop over them: lists of values, files that
 are written and resumed, tables, review pages, evaluation, the answers of a server.
@@ -25,13 +25,12 @@ from structured.errors import Attempt, GenerationError, MissingError, Structured
 from structured.errors.pickling import StandInError, picklable
 from structured.errors.values import message, shown
 from structured.output_types.html import card, joined
+from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.output_type import OutputType
-from structured.output_types.partly_stated import Stated
 from structured.output_types.paths import leaves, steps_to_path
 from structured.results.attribution import Kept, attribute
-from structured.results.evidence import Evidence, on_pages
+from structured.results.evidence import Evidence, document_to_html, on_pages, values_to_html
 from structured.results.merging import Conflicts
-from structured.results.result_html import document_to_html, values_to_html
 
 T = TypeVar("T")
 
@@ -64,7 +63,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """What decides an answer: the type, the model, the prompt and the options.
+    """The inputs that decide an answer: the type, the model, the prompt and the options.
 
     Validators and other code of the type are not part of it, nor are weights that are replaced under the same name.
 
@@ -89,16 +88,16 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How the text of an answer is read: what the lazy members of a result are computed from.
+    """The inputs from which the lazy members of a result are computed.
 
     Attributes:
         output_type: The type that reads it.
         candidates: All generations that tell how sure the model was.
-        kept: What the last attempt kept of an earlier answer.
+        kept: The part of an earlier answer that the last attempt kept.
         pages: Where each page of the document starts.
         calibrate: The probability that a value of some confidence is right; None if there is no calibration.
         located: The evidence, where it is known already.
-        stated: What the answer states, of a type whose fields may be missing.
+        stated: The stated values and the missing fields, of a type whose fields may be missing.
         provenance: Returns what decides the answer.
     """
 
@@ -108,21 +107,23 @@ class Reading:
     pages: Sequence[int] = ()
     calibrate: Callable[[float], float] | None = None
     located: Mapping[str, Evidence] | None = None
-    stated: Stated[Any] | None = None
+    stated: ParsedAnswer[Any] | None = None
     provenance: Callable[[], Provenance] | None = None
 
     def data(self, text: str) -> Any:
-        """Return what an answer states, as plain JSON."""
+        """Return the stated values of an answer, as plain JSON."""
         return self.output_type.to_data(text) if self.stated is None else self.stated.data
 
     def evidence(self, document: str, text: str) -> Mapping[str, Evidence]:
         """Return the evidence for each leaf of an answer, by its path."""
-        found = self.located
-        if found is None:
-            found = attribute(self.output_type, document, text, self.candidates, self.kept)
+        evidence_by_path = self.located
+        if evidence_by_path is None:
+            evidence_by_path = attribute(self.output_type, document, text, self.candidates, self.kept)
         if self.calibrate is not None:
-            found = {path: evidence.calibrated(self.calibrate) for path, evidence in found.items()}
-        return on_pages(found, self.pages)
+            evidence_by_path = {
+                path: evidence.calibrated(self.calibrate) for path, evidence in evidence_by_path.items()
+            }
+        return on_pages(evidence_by_path, self.pages)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -145,8 +146,8 @@ class Result(Generic[T]):
         missing: The fields that the document does not state, by their paths, such as `"lines[2].price"`. Only with the
             option `allow_missing`.
         attempts: The answers that the type's validators rejected before.
-        generations: What the model wrote for the answer: one text, or those that agreed on it.
-        usage: What it cost.
+        generations: The texts that the model wrote for the answer: one, or those that agreed on it.
+        usage: Its cost in tokens and passes.
         seconds: How long it took; documents of a batch are written together.
         conflicts: Of a document that was read in chunks, other values that it states for a field, by the path of the
             one that was preferred.
@@ -167,9 +168,9 @@ class Result(Generic[T]):
     _instance: T | None = field(default=None)
     """The value; None also where there is none."""
     _unmade: Exception | None = field(default=None)
-    """Why no value can be made of what is stated: fields that the type requires are missing."""
+    """Why there is no value: fields that the type requires are missing."""
     _reading: Reading | None = field(default=None)
-    """What the lazy members are computed from."""
+    """The inputs of the lazy members."""
 
     def __repr__(self) -> str:
         """Return the id with the value, or with the error; the stated data where no value can be made."""
@@ -196,7 +197,7 @@ class Result(Generic[T]):
 
     @cached_property
     def data(self) -> Any:
-        """What the answer states, as plain JSON, without the missing fields; None if there is an error."""
+        """The stated values, as plain JSON, without the missing fields; None if there is an error."""
         return None if self._reading is None or self.text is None else self._reading.data(self.text)
 
     @cached_property
@@ -208,7 +209,7 @@ class Result(Generic[T]):
 
     @cached_property
     def provenance(self) -> Provenance | None:
-        """What decided the answer; None if there is an error."""
+        """The inputs that decided the answer; None if there is an error."""
         make = None if self._reading is None else self._reading.provenance
         return None if make is None else make()
 
@@ -219,7 +220,7 @@ class Result(Generic[T]):
         It is 0 where the document left no choice: it states one number, say, whatever that number is about. So it is
         where the model was asked for nothing at all.
         """
-        known = (0.0 if one.is_unweighed else one.confidence for one in self.evidence.values())
+        known = (0.0 if item.is_unweighed else item.confidence for item in self.evidence.values())
         return min((confidence for confidence in known if confidence is not None), default=0.0)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -233,15 +234,15 @@ class Result(Generic[T]):
             {
                 "path": path,
                 "value": values.get(path),
-                "quote": None if one.span is None else self.document[slice(*one.span)],
-                "start": None if one.span is None else one.span[0],
-                "end": None if one.span is None else one.span[1],
-                "page": one.page,
-                "match": one.match,
-                "confidence": one.confidence,
-                "agreement": one.agreement,
+                "quote": None if item.span is None else self.document[slice(*item.span)],
+                "start": None if item.span is None else item.span[0],
+                "end": None if item.span is None else item.span[1],
+                "page": item.page,
+                "match": item.match,
+                "confidence": item.confidence,
+                "agreement": item.agreement,
             }
-            for path, one in self.evidence.items()
+            for path, item in self.evidence.items()
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -252,14 +253,14 @@ class Result(Generic[T]):
             "value": self._value_to_json(),
             "data": self.data,
             "missing": list(self.missing),
-            "evidence": {path: _evidence_to_json(one) for path, one in self.evidence.items()},
+            "evidence": {path: _evidence_to_json(item) for path, item in self.evidence.items()},
             "document": self.document,
             "text": self.text,
             "usage": asdict(self.usage),
             "attempts": _attempts_to_json(self.attempts),
             "seconds": self.seconds,
             "conflicts": {
-                path: [{"value": value, "evidence": _evidence_to_json(one)} for value, one in others]
+                path: [{"value": value, "evidence": _evidence_to_json(alternative)} for value, alternative in others]
                 for path, others in self.conflicts.items()
             },
         }
@@ -271,9 +272,9 @@ class Result(Generic[T]):
             return self.data
 
     def __getstate__(self) -> dict[str, Any]:
-        """Compute what is lazy, and leave out what it is computed from."""
+        """Compute the lazy members, and leave out their inputs."""
         computed = {"data": self.data, "evidence": dict(self.evidence), "provenance": self.provenance}
-        attempts = tuple(Attempt(one.text, picklable(one.error)) for one in self.attempts)
+        attempts = tuple(Attempt(attempt.text, picklable(attempt.error)) for attempt in self.attempts)
         replaced = {"_reading": None, "attempts": attempts, "metadata": dict(self.metadata)}
         unmade = None if self._unmade is None else picklable(self._unmade)
         return {**vars(self), **computed, **replaced, "conflicts": dict(self.conflicts), "_unmade": unmade}
@@ -288,6 +289,14 @@ class Result(Generic[T]):
             return card(title, model, joined(message(self.error)))
         parts = [document_to_html(self.document, self.evidence)] if self.document else []
         return card(title, model, *parts, values_to_html(self.data, self.missing, self.evidence))
+
+
+def read_answer(output_type: OutputType[T], text: str) -> T | Attempt:
+    """Return the value of an answer, or the attempt that it was if a validator raises anything."""
+    try:
+        return output_type.parse(text)
+    except Exception as error:  # noqa: BLE001  validators are the user's own code
+        return Attempt(text, error)
 
 
 def instance_of(result: Result[Any]) -> Any:
@@ -318,7 +327,7 @@ def result_from_json(
     if output_type is not None:
         text = cast("str", result.text)
         value = output_type.parse(text)
-        stated = value if isinstance(value, Stated) else Stated(value, output_type.to_data(text), ())
+        stated = value if isinstance(value, ParsedAnswer) else ParsedAnswer(value, output_type.to_data(text), ())
         if (stated.data, stated.missing) != (record["data"], result.missing):
             raise ValueError("its data are not what its text says")
         instance, unmade = stated.value, stated.error
@@ -336,7 +345,10 @@ def _answered_from_json(record: Mapping[str, Any], position: int, metadata: Mapp
         if not isinstance(record[name], str):
             raise TypeError(f"the {name} is {shown(record[name])}")
     conflicts = {
-        path: [(one["value"], _read_evidence(one["evidence"], record["document"])) for one in others]
+        path: [
+            (alternative["value"], _read_evidence(alternative["evidence"], record["document"]))
+            for alternative in others
+        ]
         for path, others in record["conflicts"].items()
     }
     return Result(
@@ -358,7 +370,7 @@ def _evidence_to_json(evidence: Evidence) -> dict[str, Any]:
 
 
 def _evidence_from_json(record: Mapping[str, Any]) -> dict[str, Evidence]:
-    return {path: _read_evidence(one, record["document"]) for path, one in record["evidence"].items()}
+    return {path: _read_evidence(evidence, record["document"]) for path, evidence in record["evidence"].items()}
 
 
 def _read_evidence(record: Mapping[str, Any], document: str) -> Evidence:
@@ -375,7 +387,7 @@ def error_to_json(error: StructuredError) -> dict[str, Any]:
     fields.pop("__notes__", None)
     if isinstance(error, GenerationError):
         fields["attempts"] = _attempts_to_json(error.attempts)
-    plain = json.loads(json.dumps(fields, default=lambda one: json.loads(to_json(one, fallback=repr))))
+    plain = json.loads(json.dumps(fields, default=lambda member: json.loads(to_json(member, fallback=repr))))
     return {"kind": type(error).__name__, "message": message(error), **({"fields": plain} if plain else {})}
 
 
@@ -396,7 +408,9 @@ def error_from_json(record: Any) -> StructuredError:
 
 
 def _attempts_to_json(attempts: Sequence[Attempt]) -> list[dict[str, str]]:
-    return [{"text": one.text, "error": message(one.error), "kind": _kind_of(one.error)} for one in attempts]
+    return [
+        {"text": attempt.text, "error": message(attempt.error), "kind": _kind_of(attempt.error)} for attempt in attempts
+    ]
 
 
 def _kind_of(error: Exception) -> str:
@@ -404,4 +418,4 @@ def _kind_of(error: Exception) -> str:
 
 
 def _attempts_from_json(records: Sequence[Mapping[str, str]]) -> tuple[Attempt, ...]:
-    return tuple(Attempt(one["text"], StandInError(one["error"], one["kind"])) for one in records)
+    return tuple(Attempt(record["text"], StandInError(record["error"], record["kind"])) for record in records)

@@ -27,7 +27,7 @@ class VoteResult:
 
     data: Any
     position: int | None = None
-    """The candidate that was taken as it is; None if `data` was assembled."""
+    """The position of the candidate that won as a whole; None if `data` was assembled."""
 
 
 def vote(candidates: Sequence[Candidate], is_valid: Callable[[Any], bool]) -> VoteResult:
@@ -47,7 +47,8 @@ def vote(candidates: Sequence[Candidate], is_valid: Callable[[Any], bool]) -> Vo
     if not is_valid(data):
         leaves = dict(_leaves(data))
         closeness = [
-            (-len(leaves.items() ^ dict(_leaves(one.data)).items()), one.log_probability) for one in candidates
+            (-len(leaves.items() ^ dict(_leaves(candidate.data)).items()), candidate.log_probability)
+            for candidate in candidates
         ]
         position = closeness.index(max(closeness))
         data = candidates[position].data
@@ -57,14 +58,17 @@ def vote(candidates: Sequence[Candidate], is_valid: Callable[[Any], bool]) -> Vo
 def _voted(candidates: Sequence[Candidate]) -> Any:
     """Return the value of most candidates at one place."""
     groups: dict[Hashable, list[Candidate]] = {}
-    for one in candidates:
-        shape = frozenset(one.data) if isinstance(one.data, dict) else identity(one.data)
-        groups.setdefault(shape, []).append(one)
-    most = max(groups.values(), key=lambda group: (len(group), max(one.log_probability for one in group)))
-    likeliest = max(most, key=lambda one: one.log_probability).data
+    for candidate in candidates:
+        shape = frozenset(candidate.data) if isinstance(candidate.data, dict) else identity(candidate.data)
+        groups.setdefault(shape, []).append(candidate)
+    most = max(groups.values(), key=lambda group: (len(group), max(candidate.log_probability for candidate in group)))
+    likeliest = max(most, key=lambda candidate: candidate.log_probability).data
     if not isinstance(likeliest, dict):
         return likeliest
-    return {name: _voted([Candidate(one.data[name], one.log_probability) for one in most]) for name in likeliest}
+    return {
+        name: _voted([Candidate(candidate.data[name], candidate.log_probability) for candidate in most])
+        for name in likeliest
+    }
 
 
 def _leaves(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Hashable]]:

@@ -1,4 +1,4 @@
-"""Tokenizers: what a model brings along, and the validated reading of one that is the user's own."""
+"""Tokenizers: the interfaces of a model's tokenizer, and the validated reading of the user's own."""
 
 import itertools
 import sys
@@ -15,7 +15,7 @@ from structured.errors.values import described
 
 
 class Tokenizer(Protocol):
-    """What a model that is not from transformers brings along.
+    """The tokenizer of a model that is not from transformers.
 
     `tokens` holds the bytes of each token id (None: never allowed inside an answer, as for special tokens);
     `end_token_ids` are the tokens that end an answer.
@@ -37,7 +37,7 @@ class Tokenizer(Protocol):
 
 
 class TransformersTokenizer(Protocol):
-    """The part of a fast `transformers` tokenizer that is read here."""
+    """The members of a fast `transformers` tokenizer that are read here."""
 
     @property
     def backend_tokenizer(self) -> Any:
@@ -59,14 +59,14 @@ class TransformersTokenizer(Protocol):
 class TokenizerReader:
     """A tokenizer's attributes, validated.
 
-    Every method raises VocabularyError, which names the tokenizer, what came and what is wanted.
+    Every method raises VocabularyError, with the tokenizer, the value and the requirement.
     """
 
     tokenizer: Any
 
     @property
     def name(self) -> str:
-        """What to call the tokenizer in messages."""
+        """The name of the tokenizer in messages."""
         return type(self.tokenizer).__name__
 
     def read(self, attribute: str) -> Any:
@@ -78,75 +78,73 @@ class TokenizerReader:
             return getattr(self.tokenizer, attribute)
         except Exception as error:
             lacks = "lacks" if isinstance(error, AttributeError) else f"raises {type(error).__name__} for"
-            raise VocabularyError(f"The tokenizer {self.name} {lacks} `{attribute}`. {_WANTED[attribute]}") from error
+            raise VocabularyError(
+                f"The tokenizer {self.name} {lacks} `{attribute}`. {_REQUIREMENTS[attribute]}"
+            ) from error
 
     def tokens(self) -> tuple[bytes | None, ...]:
         """Return the bytes of each token id."""
-        given = self.read("tokens")
-        found: list[bytes | None] = []
-        for token in self._items("tokens", given):
+        tokens: list[bytes | None] = []
+        for token in self._items("tokens", self.read("tokens")):
             if token is not None and not isinstance(token, bytes):
-                raise self._wrong("tokens", f"has {described(token)} as token {len(found)}")
-            found.append(None if token is None else bytes(token))
-        return tuple(found)
+                raise self._wrong("tokens", f"has {described(token)} as token {len(tokens)}")
+            tokens.append(None if token is None else bytes(token))
+        return tuple(tokens)
 
     def end_token_ids(self, size: int) -> frozenset[int]:
-        """Return the tokens that end an answer; of more than there are tokens, not all, as they may have no end."""
-        given = self.read("end_token_ids")
-        if not isinstance(given, Sized):  # anything to iterate over will do
+        """Return the tokens that end an answer, from any iterable, even an endless one."""
+        ends = self.read("end_token_ids")
+        if not isinstance(ends, Sized):
             try:
-                given = list(itertools.islice(given, size + 1))
+                ends = list(itertools.islice(ends, size + 1))
             except Exception as error:
-                raise self._wrong("end_token_ids", f"is {described(given)}") from error
-        return frozenset(self._ids("end_token_ids", list(given) if isinstance(given, AbstractSet) else given))
+                raise self._wrong("end_token_ids", f"is {described(ends)}") from error
+        return frozenset(self._ids("end_token_ids", list(ends) if isinstance(ends, AbstractSet) else ends))
 
     def encode(self, size: int, text: str) -> list[int]:
         """Return the token ids of a text, for a vocabulary of that size."""
         encode = self.read("encode")
         try:
-            found = encode(text)
+            encoded = encode(text)
         except StructuredError:
             raise
         except Exception as error:
             raise self._wrong("encode", f"raises {type(error).__name__} for {described(text)}: {error}") from error
-        ids = self._ids("encode", found)
+        ids = self._ids("encode", encoded)
         if ids and max(ids) >= size:
             raise self._wrong("encode", f"returns {max(ids)} for {described(text)}, and there are {size} tokens")
         return ids
 
-    def _ids(self, attribute: str, given: object) -> list[int]:
-        """Return token ids, from whatever holds integers."""
-        found: list[int] = []
-        for token_id in self._items(attribute, given):
+    def _ids(self, attribute: str, value: object) -> list[int]:
+        """Return token ids, from any container of integers."""
+        ids: list[int] = []
+        for token_id in self._items(attribute, value):
             try:
-                found.append(index(token_id))
+                ids.append(index(token_id))
             except Exception as error:
                 raise self._wrong(attribute, f"has {described(token_id)} as a token id") from error
-            if isinstance(token_id, bool | np.bool_) or not 0 <= found[-1] <= sys.maxsize:
+            if isinstance(token_id, bool | np.bool_) or not 0 <= ids[-1] <= sys.maxsize:
                 raise self._wrong(attribute, f"has {described(token_id)} as a token id")
-        return found
+        return ids
 
-    def _items(self, attribute: str, given: Any) -> Iterator[Any]:
-        """Yield what is in a list, a tuple, an array or a tensor, and nothing from what is of another kind."""
-        is_list = isinstance(given, Sized) and not isinstance(given, _NO_LISTS)
+    def _items(self, attribute: str, value: Any) -> Iterator[Any]:
+        """Yield the items of a list, a tuple, an array or a tensor."""
+        problem = f"{'returns' if attribute == 'encode' else 'is'} {described(value)}"
+        is_list = isinstance(value, Sized) and not isinstance(value, _NO_LISTS)
         if not is_list:
-            raise self._wrong(attribute, f"{_VERBS.get(attribute, 'is')} {described(given)}")
+            raise self._wrong(attribute, problem)
         try:
-            yield from itertools.islice(given.tolist() if hasattr(given, "tolist") else given, len(given))
+            yield from itertools.islice(value.tolist() if hasattr(value, "tolist") else value, len(value))
         except Exception as error:
-            what = f"{_VERBS.get(attribute, 'is')} {described(given)}, which cannot be read"
-            raise self._wrong(attribute, what) from error
+            raise self._wrong(attribute, f"{problem}, which cannot be read") from error
 
     def _wrong(self, attribute: str, what: str) -> VocabularyError:
-        return VocabularyError(f"`{attribute}` of the tokenizer {self.name} {what}. {_WANTED[attribute]}")
+        return VocabularyError(f"`{attribute}` of the tokenizer {self.name} {what}. {_REQUIREMENTS[attribute]}")
 
-
-_VERBS = {"encode": "returns"}
-"""What is said of a method and what it has for a result; of others, that they are something."""
 
 _NO_LISTS = (str, bytes, bytearray, memoryview, Mapping, AbstractSet)
 
-_WANTED = {
+_REQUIREMENTS = {
     "tokens": "It must be a list that has, for each token id, its bytes, or None where it may not be in an answer.",
     "end_token_ids": "It must be a list of the ids of the tokens that end an answer, such as [2].",
     "encode": "It must be a method that returns the token ids of a text, as a list of int.",

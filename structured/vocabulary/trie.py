@@ -1,16 +1,20 @@
 """A trie of tokens, as byte strings, in a few arrays.
 
 The children of a node lie side by side, so that a walk which skips most of them reads them in one go. The nodes in
-depth-first order, each with the end of its subtree, was rejected: skipping a subtree there is a jump to memory that has
-not been looked at, and on a cold cache a walk consists of such jumps.
+depth-first order, each with the end of its subtree, was rejected: skipping a subtree there is a jump to unread memory,
+and on a cold cache a walk consists of such jumps.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+
+from structured.regex.character_sets import UNESCAPED_RANGES
+from structured.regex.utf8 import byte_sequences
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -30,12 +34,12 @@ class Trie:
 
     @classmethod
     def from_tokens(cls, tokens: Sequence[bytes | None]) -> "Trie":
-        """Lay out the tokens that have bytes; the others are left out."""
+        """Lay out the tokens that have bytes."""
         return cls.from_items((token_id, token) for token_id, token in enumerate(tokens) if token)
 
     @classmethod
     def from_items(cls, tokens: Iterable[tuple[int, bytes]]) -> "Trie":
-        """Lay out some ids, each with bytes that lead to it, at least one."""
+        """Lay out ids, each with the bytes that lead to it, at least one."""
         order = sorted((token, token_id) for token_id, token in tokens)
         byte, depth, parent, ends = [0], [0], [0], []
         path = [0]
@@ -85,9 +89,9 @@ class Trie:
         )
 
     def levels(self) -> list[int]:
-        """Return where the nodes of each depth begin, and where the last ones end."""
+        """Return the first node of each depth, and the end of the last."""
         starts, end = [0], 1
-        while starts[-1] < end:  # the nodes of each level lie between those of the last and the next
+        while starts[-1] < end:  # the children of a level are the next
             starts.append(end)
             end = int(self.first[end])
         return starts
@@ -107,29 +111,29 @@ class Trie:
 
     def ending_at(self, node: int) -> list[int]:
         """Return the tokens that end at a node."""
-        found: list[int] = self.token_ids[self.token_start[node] : self.token_start[node + 1]].tolist()
-        return found
+        token_ids: list[int] = self.token_ids[self.token_start[node] : self.token_start[node + 1]].tolist()
+        return token_ids
 
     def along(self, text: bytes) -> list[int]:
         """Return the tokens that a text begins with, and those that begin with the whole text."""
-        found: list[int] = []
+        token_ids: list[int] = []
         node = 0
         for byte in text:
             node = self.child(node, byte)
             if node < 0:
-                return found
-            found += self.ending_at(node)
+                return token_ids
+            token_ids += self.ending_at(node)
         first, end = int(self.first[node]), int(self.first[node + 1])
-        while first < end:  # what is below a node lies side by side, level by level
-            found += self.token_ids[self.token_start[first] : self.token_start[end]].tolist()
+        while first < end:  # the descendants of a node lie side by side, level by level
+            token_ids += self.token_ids[self.token_start[first] : self.token_start[end]].tolist()
             first, end = int(self.first[first]), int(self.first[end])
-        return found
+        return token_ids
 
     def holds(self, token_ids: NDArray[np.intp], text: NDArray[np.uint8], ends: NDArray[np.int32]) -> bool:
-        """Tell whether it is a trie of some tokens: each ends at one node, and the path from the root there spells it.
+        """Tell whether it is the trie of some tokens: each ends at one node, and the path from the root spells it.
 
         `token_ids` are in order. The bytes of token `i` are `text[ends[i - 1]:ends[i]]`. All paths are climbed at once,
-        from their ends, which is much quicker than to lay out the tokens.
+        from their ends, which is much quicker than laying out the tokens.
         """
         if not np.array_equal(np.sort(self.token_ids), token_ids):
             return False
@@ -156,3 +160,108 @@ def _common_prefix(left: bytes, right: bytes) -> int:
         if left[i] != right[i]:
             return i
     return length
+
+
+def _plain_sequences() -> NDArray[np.int32]:
+    sequences = byte_sequences(UNESCAPED_RANGES)
+    padded = [[*sequence, *[(-1, -1)] * (4 - len(sequence))] for sequence in sequences]
+    return np.array(padded, dtype=np.int32)
+
+
+PLAIN_SEQUENCES = _plain_sequences()
+"""The characters that JSON strings contain unescaped, as ranges of bytes, shape (sequences, 4, 2), padded with -1."""
+
+
+_NEVER_INSIDE = re.compile(rb'[\x00-\x1f"]')
+"""Bytes that no JSON string contains."""
+
+_NO_PLAIN = re.compile(rb"[\x00-\x1f\\]")
+"""Bytes that are no plain characters, except quotes."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TokenLayout:
+    """A vocabulary as compiled loops read it.
+
+    Tokens that may come anywhere in a JSON string are *plain*: whole characters, none of them special. `plain_lengths`
+    are the characters of each token, 0 if it is not plain, shape (size,). `special_trie` has all other tokens.
+    """
+
+    trie: Trie
+    special_trie: Trie
+    plain_lengths: NDArray[np.int32]
+
+    @classmethod
+    def from_tokens(cls, tokens: Sequence[bytes | None]) -> "TokenLayout":
+        """Lay out tokens."""
+        lengths = _plain_lengths(tokens, *_spelled(tokens))
+        special = [None if length else token for token, length in zip(tokens, lengths.tolist(), strict=True)]
+        return cls(Trie.from_tokens(tokens), Trie.from_tokens(special), lengths)
+
+    def holds(self, tokens: Sequence[bytes | None]) -> bool:
+        """Tell whether it is the layout of some tokens, without laying them out."""
+        text, ends = _spelled(tokens)
+        if not np.array_equal(self.plain_lengths, _plain_lengths(tokens, text, ends)):
+            return False
+        spelled = np.diff(ends, prepend=0) > 0
+        special = np.flatnonzero(spelled & (self.plain_lengths == 0))
+        return self.trie.holds(np.flatnonzero(spelled), text, ends) and self.special_trie.holds(special, text, ends)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class StringTries:
+    """The tokens that may be in a JSON string or end one, except the plain ones."""
+
+    inside: Trie
+    """The tokens without a quote or control characters: half a character, or a backslash."""
+    quoted: Trie
+    """The tokens with a quote."""
+    ending: Trie
+    """The same without the plain characters before the first quote: `abc",` is at the place of `",`."""
+    longest: int
+    """The maximum of bytes before the first quote."""
+
+    @classmethod
+    def from_tokens(cls, tokens: Mapping[int, bytes]) -> "StringTries":
+        """Lay out tokens, none of them plain."""
+        inside = {token_id: token for token_id, token in tokens.items() if not _NEVER_INSIDE.search(token)}
+        quoted = {token_id: token for token_id, token in tokens.items() if b'"' in token}
+        ending = {token_id: _ending(token) for token_id, token in quoted.items()}
+        longest = max((len(token.partition(b'"')[0]) for token in (inside | quoted).values()), default=0)
+        return cls(
+            Trie.from_items(inside.items()), Trie.from_items(quoted.items()), Trie.from_items(ending.items()), longest
+        )
+
+
+def _ending(token: bytes) -> bytes:
+    """Return a token from its first quote on, if only plain characters come before; else all of it."""
+    before, quote, after = token.partition(b'"')
+    is_plain = not _NO_PLAIN.search(before) and before.decode(errors="ignore").encode() == before
+    return quote + after if is_plain else token
+
+
+def _spelled(tokens: Sequence[bytes | None]) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+    """Return the bytes of all tokens, concatenated, and the end of each token, shape (size,)."""
+    spelled = [token or b"" for token in tokens]
+    ends = np.cumsum(np.fromiter(map(len, spelled), dtype=np.int32, count=len(spelled)), dtype=np.int32)
+    return np.frombuffer(b"".join(spelled), dtype=np.uint8), ends
+
+
+def _plain_lengths(
+    tokens: Sequence[bytes | None], text: NDArray[np.uint8], ends: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Return the characters of each token if a JSON string may contain all of them unescaped (RFC 8259 §7), else 0."""
+
+    def count(chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
+        """Return the number of chosen bytes in each token."""
+        sums = np.concatenate([[0], np.cumsum(chosen, dtype=np.int32)])
+        return np.diff(sums[ends], prepend=np.int32(0)).astype(np.int32)
+
+    escaped = count((text < 0x20) | (text == ord('"')) | (text == ord("\\")))
+    lengths = np.where(escaped > 0, np.int32(0), count(text & 0xC0 != 0x80))  # one byte begins each character
+    beyond_ascii = np.flatnonzero((lengths > 0) & (count(text >= 0x80) > 0)).tolist()
+    lines = b"\n".join(tokens[token_id] or b"" for token_id in beyond_ascii).decode(errors="replace").split("\n")
+    for token_id, line in zip(beyond_ascii, lines, strict=True) if beyond_ascii else ():
+        if "\ufffd" in line and line.encode() != tokens[token_id]:  # half a character
+            lengths[token_id] = 0
+    return lengths

@@ -1,4 +1,4 @@
-"""The vocabulary of a tokenizer: the exact bytes of each token, and what follows from them."""
+"""The vocabulary of a tokenizer: the exact bytes of each token, and facts that follow from them."""
 
 import hashlib
 import itertools
@@ -13,23 +13,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.errors import VocabularyError
-from structured.vocabulary.token_layout import StringTries, TokenLayout
 from structured.vocabulary.tokenizer import Tokenizer, TokenizerReader, TransformersTokenizer
-from structured.vocabulary.trie import Trie
+from structured.vocabulary.trie import StringTries, TokenLayout, Trie
 
 UTF8_BYTES = frozenset((*range(0xC0), *range(0xC2, 0xF5)))
 """Every byte that occurs in UTF-8 text (RFC 3629)."""
 
 _NEXT_ITEM = re.compile(rb"[]}][ \t\n\r]*,")
-"""The end of an array or object of JSON, and the comma before the next item."""
+"""The end of a JSON array or object, and the comma before the next item."""
 
 LENGTHS = (8, 16, 32)
-"""Lengths of tokens, in bytes, that are kept apart where states count: few exceed 16, and nearly none 32."""
+"""Bounds of the lengths of tokens, in bytes, with tries of their own for counting: nearly none exceed 32."""
 
 
-def bytes_text(some: Iterable[int]) -> str:
+def bytes_text(values: Iterable[int]) -> str:
     """Return bytes as messages show them: `0x04, 0xF1`, and `…` after eight."""
-    shown = sorted(some)
+    shown = sorted(values)
     return ", ".join(f"0x{byte:02X}" for byte in shown[:8]) + (", …" if len(shown) > 8 else "")
 
 
@@ -37,10 +36,9 @@ def bytes_text(some: Iterable[int]) -> str:
 class Vocabulary:
     """The bytes of every token of a model.
 
-    `tokens[i]` are the bytes of token `i`, None where it may not occur inside an answer. Mostly every byte of UTF-8 is
-    a token by itself, so that whatever text is legal can be spelled; of others, see `absent_bytes` and `is_closed`.
-    `encode` is how the tokenizer itself spells a text, without a beginning-of-text token; a beginning of its own, such
-    as a space, is no matter.
+    `tokens[i]` are the bytes of token `i`, None where it may not occur inside an answer. Usually every byte of UTF-8 is
+    a token by itself, so that any text can be spelled; otherwise see `absent_bytes` and `is_closed`. `encode` is the
+    tokenizer's own spelling of a text, without a beginning-of-text token; a first space of its own does no harm.
     """
 
     tokens: tuple[bytes | None, ...]
@@ -72,15 +70,15 @@ class Vocabulary:
 
     @cached_property
     def absent_bytes(self) -> frozenset[int]:
-        """The bytes of UTF-8 that are in no token: texts that need one cannot be written."""
+        """The bytes of UTF-8 that are in no token: no text with them can be written."""
         others = UTF8_BYTES - self._bytes_alone
         return others.difference(b"".join(token for token in self.tokens if token)) if others else others
 
     @cached_property
     def is_closed(self) -> bool:
-        """Whether each byte that is in some token is a token by itself, so that a text takes no more tokens than bytes.
+        """Whether each byte in some token is a token by itself, so that a text takes no more tokens than bytes.
 
-        If not, there are texts that no tokens spell, although each of their bytes is in one.
+        If not, there are texts without a spelling, although each of their bytes is in a token.
         """
         return UTF8_BYTES - self._bytes_alone == self.absent_bytes
 
@@ -97,7 +95,7 @@ class Vocabulary:
 
     @cached_property
     def fingerprint(self) -> bytes:
-        """A digest of all tokens and end tokens: what is made of one vocabulary is right for another with the same."""
+        """A digest of all tokens and end tokens; vocabularies with the same digest share compiled types."""
         lengths = np.array([-1 if token is None else len(token) for token in self.tokens], dtype="<i4")
         digest = hashlib.sha256(f"{self.size} {sorted(self.end_token_ids)}".encode())
         digest.update(lengths.tobytes())
@@ -110,12 +108,12 @@ class Vocabulary:
         return TokenLayout.from_tokens(self.tokens)
 
     def lay_out(self, layout: TokenLayout) -> None:
-        """Use a layout that was made of the same tokens before."""
+        """Use an earlier layout of the same tokens."""
         self.__dict__["layout"] = layout
 
     @property
     def is_laid_out(self) -> bool:
-        """Whether the layout is there already."""
+        """Whether the layout exists already."""
         return "layout" in self.__dict__
 
     @property
@@ -125,18 +123,18 @@ class Vocabulary:
 
     @property
     def special_trie(self) -> Trie:
-        """Those that are not plain."""
+        """The tokens that are not plain, as a trie."""
         return self.layout.special_trie
 
     @cached_property
     def string_tries(self) -> StringTries:
-        """Those of them that may be in a JSON string or end it, laid out at first use."""
+        """The tokens of `special_trie` that may be in a JSON string or end it, laid out at first use."""
         special = self.special_trie.token_ids.tolist()
         return StringTries.from_tokens({token_id: self.tokens[token_id] or b"" for token_id in special})
 
     @cached_property
     def tries_by_length(self) -> tuple[tuple[int, Trie], ...]:
-        """The tokens in tries of those up to some length in bytes, each with the longest, laid out at first use."""
+        """Tries of the tokens by their lengths, each after its longest in bytes, laid out at first use."""
         longest = (*(length for length in LENGTHS if length < self.trie.height), self.trie.height)
         return tuple((most, self.trie.between(shorter, most)) for shorter, most in itertools.pairwise((0, *longest)))
 
@@ -147,7 +145,7 @@ class Vocabulary:
 
     @cached_property
     def quoted_next_item_tokens(self) -> list[int]:
-        """Those of them with a quote: no other can end a string first."""
+        """The tokens of `next_item_tokens` with a quote: no other can end a string first."""
         return [token_id for token_id in self.next_item_tokens if b'"' in (self.tokens[token_id] or b"")]
 
     @property
@@ -162,18 +160,18 @@ class Vocabulary:
 
     @cached_property
     def plain_counts(self) -> list[int]:
-        """The numbers of characters that there are plain tokens of, in order."""
+        """The lengths of plain tokens in characters, in order."""
         counts: list[int] = np.unique(self.plain_lengths[self.plain_lengths > 0]).tolist()
         return counts
 
     def plain(self, characters: int) -> NDArray[np.uint32]:
-        """Return a mask of the plain tokens of at most so many characters, 32 tokens to a word."""
-        known = self._plain_masks.get(characters)
-        if known is None:
+        """Return a mask of the plain tokens of at most that many characters, 32 tokens to a word."""
+        mask = self._plain_masks.get(characters)
+        if mask is None:
             bits = np.zeros(-(-self.size // 32) * 32, dtype=np.bool_)
             bits[: self.size] = (self.plain_lengths > 0) & (self.plain_lengths <= characters)
-            known = self._plain_masks[characters] = np.packbits(bits, bitorder="little").view(np.uint32)
-        return known
+            mask = self._plain_masks[characters] = np.packbits(bits, bitorder="little").view(np.uint32)
+        return mask
 
     @cached_property
     def _plain_masks(self) -> dict[int, NDArray[np.uint32]]:
@@ -181,9 +179,9 @@ class Vocabulary:
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer) -> "Vocabulary":
-        """Take the vocabulary of a tokenizer that tells its bytes itself.
+        """Take the vocabulary of a tokenizer that has its bytes itself.
 
-        Raises VocabularyError if it lacks something, or what it tells is of a wrong kind; so does `encode`.
+        Raises VocabularyError if an attribute is missing or of a wrong kind; so does `encode`.
         """
         reader = TokenizerReader(tokenizer)
         tokens = reader.tokens()

@@ -21,8 +21,8 @@ from structured.automata.loops.machine import FIRST_ROWS
 from structured.automata.product import Product
 from structured.decoding.compiled_types import compiled_type
 from structured.errors import PatternError
-from structured.output_types.constraints.validation import AnswerCheck
 from structured.output_types.output_type import OutputType
+from structured.output_types.remote_constraints import AnswerCheck
 from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
 

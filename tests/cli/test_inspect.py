@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from structured import to_regex
+from structured import JsonLayout, to_regex
 from structured.cli.commands import app
 from structured.models import PACKAGED_MODEL
 
@@ -150,7 +150,7 @@ def test_the_guide_shows_what_is_printed(shop):
     (types,) = re.findall(r"```python\n(from enum.*?)\nprint\(", guide, flags=re.DOTALL)
     (shown,) = re.findall(r"```text\n(Ticket  .*?)\n```", guide, flags=re.DOTALL)
     (shop / "tickets.py").write_text(types, encoding="utf-8")
-    assert lines(run("tickets.py:Ticket", columns=118)) == shown.splitlines()
+    assert lines(run("tickets.py:Ticket", columns=98)) == shown.splitlines()
 
 
 def test_refusals_are_told_and_fail():
@@ -201,7 +201,7 @@ def test_the_regular_expression_is_printed():
     """Alone on a line, whatever the width."""
     result = run("shop_types:Bill", "--regex", "--whitespace", "compact", columns=20)
     bill = sys.modules["shop_types"].Bill
-    assert result.stdout == to_regex(bill, whitespace="compact") + "\n"
+    assert result.stdout == to_regex(bill, layout=JsonLayout("compact")) + "\n"
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_a_text_is_inspected():
     ("arguments", "problem"),
     [
         (["inspect", "--pattern", "(a"], "unterminated subpattern"),
-        (["inspect", "--choice", "a", "--choice", "a"], "stands there twice"),
+        (["inspect", "--choice", "a", "--choice", "a"], "appears twice"),
         (["inspect", "shop.py:Order", "--pattern", "a"], "Leave one of them out"),
         (["inspect"], "There is no type"),
         (["extract", "--pattern", "a", "--choice", "b", "x.txt"], "Leave one of them out"),

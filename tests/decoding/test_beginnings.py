@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from structured.automata import RegularAutomaton
-from structured.decoding.beginnings import alike
 from structured.decoding.generate import generate
 from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
 from structured.decoding.sequence import Sequence as Text
+from structured.decoding.shared_prefix import alike
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import FunctionModel

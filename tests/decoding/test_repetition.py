@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from languages import TYPES
 from pydantic import BaseModel, Field
 
-from structured import Text, Thinking, extract, extract_batch
+from structured import Beams, Text, Thinking, extract, extract_batch
 from structured.automata import RegularAutomaton
 from structured.decoding.beam_search import beam_search
 from structured.decoding.generate import generate
@@ -128,9 +128,11 @@ def test_a_list_that_repeats_its_items_is_closed_after_three(options: dict[str, 
         found = extract(Toast, "Grandma's toast", model=model, max_tokens=400, **options)
     assert (found.ingredients, len(caught)) == (["cheese"] * 3, 1)
     with pytest.warns(BudgetWarning):
-        endless = extract(Toast, "Grandma's toast", model=model, max_tokens=400, stop_repetition=False, **options)
+        endless = extract(
+            Toast, "Grandma's toast", model=model, max_tokens=400, repetition=Repetition(stop=False), **options
+        )
     assert len(endless.ingredients) > 10
-    assert len(extract(Toast, "Grandma's toast", model=model, max_tokens=400, beams=2).ingredients) <= 3
+    assert len(extract(Toast, "Grandma's toast", model=model, max_tokens=400, search=Beams(2)).ingredients) <= 3
 
 
 def test_a_text_that_repeats_itself_is_limited_in_words_of_its_type() -> None:
@@ -192,7 +194,7 @@ def test_penalties_are_those_of_transformers(seen: list[int], size: int, penalty
     from transformers.generation.logits_process import NoRepeatNGramLogitsProcessor, RepetitionPenaltyLogitsProcessor
 
     logits = np.random.default_rng(len(seen)).normal(size=8).astype(np.float32)
-    control = Repetition(repetition_penalty=penalty, no_repeat_ngram_size=size)
+    control = Repetition(penalty=penalty, no_repeat_ngram_size=size)
     tokens = [7 if one == BREAK else one for one in seen]  # which occurs nowhere else
     scores = torch.from_numpy(logits)[None].clone()
     if seen:
@@ -220,9 +222,9 @@ def test_names_of_fields_and_the_end_of_strings_are_not_penalised() -> None:
 
     model = model_of(lambda _: {"a": 3.0, "b": 2.9, "c": 2.8, "d": 2.7})
     assert extract(Words, "x", model=model) == Words(aaaa="aaaa", aaa="aaaa")
-    assert extract(Words, "x", model=model, repetition_penalty=1.5) == Words(aaaa="abcd", aaa="aaaa")
+    assert extract(Words, "x", model=model, repetition=Repetition(penalty=1.5)) == Words(aaaa="abcd", aaa="aaaa")
     for size in (1, 2, 3):
-        found = extract(Words, "x", model=model, no_repeat_ngram_size=size)
+        found = extract(Words, "x", model=model, repetition=Repetition(no_repeat_ngram_size=size))
         together = (found.aaaa, found.aaa)
         grams = [one[at : at + size] for one in together for at in range(len(one) - size + 1)]
         assert len(grams) == len(set(grams))
@@ -233,7 +235,7 @@ def test_names_of_fields_and_the_end_of_strings_are_not_penalised() -> None:
 def test_a_text_is_never_stuck_where_all_is_ruled_out(size: int, beams: int) -> None:
     """A string of 300 characters cannot do without repeating one, nor a model that knows two of them."""
     model = model_of(lambda _: {character: 0.0 if character in "ab" else -1e9 for character in map(chr, range(256))})
-    options: dict[str, Any] = {"no_repeat_ngram_size": size, "repetition_penalty": 2.0, "beams": beams}
+    options: dict[str, Any] = {"search": Beams(beams), "repetition": Repetition(penalty=2.0, no_repeat_ngram_size=size)}
     found = extract(Annotated[str, Field(min_length=30, max_length=30)], "x", model=model, **options)
     assert len(found) == 30
 
@@ -242,7 +244,7 @@ def test_a_text_is_never_stuck_where_all_is_ruled_out(size: int, beams: int) -> 
 @settings(max_examples=examples(30))
 def test_beams_keep_to_the_type(vocabulary: Vocabulary, pattern: Any, seed: int) -> None:
     model = FunctionModel(random_logits(NASTY_SIZE, scale=6.0), NASTY)
-    control = Repetition(repetition_penalty=1.3, no_repeat_ngram_size=3)
+    control = Repetition(penalty=1.3, no_repeat_ngram_size=3)
     guide = Guide(Index(RegularAutomaton(pattern), vocabulary), max_tokens=60)
     request = Request(model.encode(f"a prompt {seed}"), guide, np.random.default_rng(seed), repetition=control)
     for one in beam_search(model, [request], beams=3)[0]:

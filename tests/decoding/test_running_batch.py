@@ -18,7 +18,7 @@ from languages import TYPES
 from numpy.typing import NDArray
 from pydantic import BaseModel
 
-from structured import Extractor, Regex
+from structured import Beams, Extractor, Regex, Samples
 from structured.automata import RegularAutomaton
 from structured.decoding.generate import as_completed, generate, stream
 from structured.decoding.requests import Generation, Request
@@ -373,11 +373,15 @@ def test_it_stands_where_a_model_stands() -> None:
 
     with running(FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)) as batch:
         number = Regex("[0-9]{4}", even)
-        for options in ({"retries": 9}, {"samples": 3, "temperature": 1.0, "seed": 1, "retries": 9}, {"beams": 2}):
+        for options in (
+            {"retries": 9},
+            {"search": Samples(3), "temperature": 1.0, "seed": 1, "retries": 9},
+            {"search": Beams(2)},
+        ):
             try:
                 assert Extractor(number, model=batch, **options)("text") % 2 == 0
             except GenerationError:
-                assert options == {"beams": 2}
+                assert options == {"search": Beams(2)}
         assert "".join(Extractor(Regex("[0-9]{4}"), model=batch).stream("text")).isdigit()
     assert len(seen) > 1
 

@@ -14,15 +14,16 @@ from pydantic import BaseModel, Field
 from random_patterns import patterns_with_texts, randoms, sample
 
 import structured
-from structured import Choice, Grammar, Grounded, Regex, inspect_automaton
+from structured import Choice, Grammar, Grounded, JsonLayout, Regex
 from structured.automata import Automaton, RegularAutomaton
+from structured.decoding import inspect_automaton
 from structured.decoding.state_diagram import TokenWalk
 from structured.errors import ModelError, PatternError, SchemaError
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.models import PACKAGED_MODEL, load_model
-from structured.models.vocabularies import load_vocabulary
+from structured.models.load import load_vocabulary
 from structured.output_types.output_type import Description, OutputType
 from structured.regex import Pattern
 from structured.vocabulary import Vocabulary
@@ -216,11 +217,11 @@ def test_refused_types_say_why() -> None:
     with pytest.raises(ValueError, match="states is 0; it must be 1 or greater"):
         inspect_automaton(int, states=0)
     with pytest.raises(SchemaError, match="JSON options"):
-        inspect_automaton(FLOAT, whitespace="any")
+        inspect_automaton(FLOAT, layout=JsonLayout("any"))
 
 
 def test_whitespace_is_that_of_the_answers() -> None:
-    labels = [arrow.label for arrow in inspect_automaton(Person, whitespace="compact").states[0].arrows]
+    labels = [arrow.label for arrow in inspect_automaton(Person, layout=JsonLayout("compact")).states[0].arrows]
     assert labels == ['{"name":"']
 
 
@@ -232,7 +233,7 @@ def test_values_that_a_document_has_to_state_are_shown_for_all_documents() -> No
 
 
 def test_the_public_name_is_loaded_when_it_is_used() -> None:
-    assert structured.inspect_automaton is inspect_automaton
+    assert structured.decoding.inspect_automaton is inspect_automaton
 
 
 def test_the_vocabulary_of_a_model_is_the_one_it_decodes_with() -> None:

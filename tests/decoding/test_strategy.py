@@ -4,7 +4,7 @@ import json
 import re
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field, field_validator
 from random_patterns import patterns
 from strategies import output_types
 
-from structured import Extractor, extract, extract_batch
+from structured import Beams, Extractor, Particles, Samples, extract, extract_batch
 from structured.automata import RegularAutomaton
 from structured.decoding.beam_search import beam_search
 from structured.decoding.generate import generate
@@ -95,7 +95,7 @@ def test_candidates_do_not_depend_on_the_batch(
     sampler = Sampler(1.0, seed)
 
     def candidates(count: int, size: int) -> list[list[Generation]]:
-        return in_order(Search(sampler, samples=count), asked(indexes, sampler), batch_size=size)
+        return in_order(Search(sampler, Samples(count)), asked(indexes, sampler), batch_size=size)
 
     several, more = candidates(samples, batch_size), candidates(samples + 1, 1)
     for fewer, many in zip(several, more, strict=True):
@@ -115,7 +115,8 @@ def test_beams_go_through_the_model_in_batches(
     vocabulary: Vocabulary, drawn: list[Pattern], beams: int, batch_size: int
 ) -> None:
     """However many documents are searched for at a time, the candidates are those of beam search."""
-    indexes, search = [Index(RegularAutomaton(pattern), vocabulary) for pattern in drawn], Search(Sampler(), beams)
+    indexes = [Index(RegularAutomaton(pattern), vocabulary) for pattern in drawn]
+    search = Search(Sampler(), Beams(beams))
     found = in_order(search, asked(indexes, Sampler()), batch_size=batch_size)
     assert found == beam_search(MODEL, asked(indexes, Sampler()), beams=beams)
 
@@ -154,7 +155,7 @@ def test_beams_have_no_more_tokens_in_memory_than_allowed(
         Request([5] * length, Guide(index, max_tokens=index.shortest_completion(index.automaton.start) + 5), NO_RANDOM)
         for index, (_, length) in zip(indexes, drawn, strict=True)
     ]
-    search, model = Search(Sampler(), beams), Tracked(MODEL.function, TOKENIZER)
+    search, model = Search(Sampler(), Beams(beams)), Tracked(MODEL.function, TOKENIZER)
     expected = in_order(search, requests, batch_size=batch_size)
     assert in_order(search, requests, batch_size=batch_size, batch_tokens=most, model=model) == expected
     assert max(in_memory, default=0) <= most
@@ -172,18 +173,17 @@ def test_samples_have_random_numbers_of_their_own(vocabulary: Vocabulary) -> Non
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"beams": 0}, "beams is 0; it must be 1 or greater"),
-        ({"samples": 0}, "samples is 0; it must be 1 or greater"),
-        ({"samples": 3}, "samples is 3 and temperature 0, at which all of them are the same"),
-        ({"beams": 3, "temperature": 0.5}, "beams is 3 and temperature 0.5; beam search does not sample"),
-        ({"beams": 3, "samples": 3}, "beams is 3 and samples is 3; an answer is searched for by beams, or is one of "),
-        ({"samples": 3, "particles": 2}, "samples is 3 and particles is 2; an answer is searched for by beams, or is "),
-        ({"particles": 0}, "particles is 0; it must be 1 or greater"),
-        ({"particles": 4}, "particles is 4 and temperature 0, at which nothing is sampled. Set temperature=1"),
-        ({"particles": 4, "temperature": 1.0, "top_k": 3, "min_p": 0.1}, "particles is 4, with top_k and min_p; "),
-        ({"choose": "vote", "temperature": 1.0}, "choose is 'vote', and there is one sample only"),
-        ({"beams": 3, "thinking": Thinking("</think>")}, "beams is 3, with thinking"),
-        ({"choose": "best", "samples": 3, "temperature": 1.0}, "choose is 'best'; it must be one of 'likeliest', "),
+        (
+            {"search": Samples(3)},
+            "search is Samples(count=3, vote=False), and temperature 0, at which all of them are the same",
+        ),
+        (
+            {"search": Beams(3), "temperature": 0.5},
+            "search is Beams(count=3), and temperature 0.5; beam search does not sample",
+        ),
+        ({"search": Particles(4)}, "vote=False), and temperature 0, at which nothing is sampled. Set temperature=1"),
+        ({"search": Particles(4), "temperature": 1.0, "top_k": 3, "min_p": 0.1}, "vote=False), with top_k and min_p; "),
+        ({"search": Beams(3), "thinking": Thinking("</think>")}, "search is Beams(count=3), with thinking"),
     ],
 )
 def test_options_that_make_no_sense_together_are_refused(options: Options, message: str) -> None:
@@ -192,7 +192,32 @@ def test_options_that_make_no_sense_together_are_refused(options: Options, messa
 
 
 @pytest.mark.parametrize(
-    "options", [{"beams": 2}, {"samples": 2, "temperature": 1.0}, {"particles": 2, "temperature": 1.0}]
+    ("method", "error", "message"),
+    [
+        (lambda: Beams(0), ValueError, "The count of Beams is 0; it must be 1 or greater."),
+        (lambda: Samples(0), ValueError, "The count of Samples is 0; it must be 1 or greater."),
+        (lambda: Particles(0), ValueError, "The count of Particles is 0; it must be 1 or greater."),
+        (lambda: Beams(True), TypeError, "The count of Beams is True; it must be a whole number, 1 or greater."),
+        (lambda: Samples(3, vote="best"), TypeError, "vote of Samples is 'best'; it must be True or False."),
+        (lambda: Particles(1, vote=True), ValueError, "Particles(1, vote=True) is a vote of one. Take more of them"),
+    ],
+)
+def test_methods_of_search_are_checked_when_they_are_made(
+    method: Callable[[], object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        method()
+
+
+def test_a_method_of_search_has_numbers_of_python() -> None:
+    """NumPy's are converted, so that a method can be compared, hashed and written as JSON."""
+    assert Samples(np.int64(3), vote=np.True_) == Samples(3, vote=True)
+    assert type(Samples(np.int64(3)).count) is int
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"search": Beams(2)}, {"search": Samples(2), "temperature": 1.0}, {"search": Particles(2), "temperature": 1.0}],
 )
 def test_several_answers_are_no_stream(options: Options) -> None:
     with pytest.raises(ValueError, match="An answer can be streamed if it is the only one"):
@@ -201,7 +226,7 @@ def test_several_answers_are_no_stream(options: Options) -> None:
 
 def test_particles_are_candidates_in_random_order() -> None:
     """The first that validators accept is the answer, or what most say; evidence counts how many agree."""
-    options = Options(model=MODEL, temperature=5.0, particles=12, retries=0)
+    options = Options(model=MODEL, temperature=5.0, search=Particles(12), retries=0)
     candidates: list[Generation] = []
     observe = each_generation(lambda _, one: candidates.append(one))
     found = Extractor(EvenDigits, seed=5, observe=observe, **options).result("x")
@@ -211,7 +236,7 @@ def test_particles_are_candidates_in_random_order() -> None:
     assert found.value.model_dump() == even
     assert found.evidence["first"].agreement == sum(one["first"] == even["first"] for one in digits) / 12
     assert {one.diagnostics.type_log_probability for one in candidates} != {None}
-    voted = extract(Digits, "x", seed=5, choose="vote", **options)
+    voted = extract(Digits, "x", seed=5, **{**options, "search": Particles(12, vote=True)})
     assert voted == Digits(**vote([Candidate(one, 0.0) for one in digits], lambda data: data is not None).data)
     assert extract(EvenDigits, "x", seed=5, **options) == found.value
 
@@ -224,7 +249,7 @@ def test_particles_do_not_depend_on_the_batch(
 ) -> None:
     """However many requests go through the model at a time, and however often the rest of them are tried again."""
     indexes, sampler = [Index(RegularAutomaton(pattern), vocabulary) for pattern in drawn], Sampler(1.0, seed)
-    search = Search(sampler, particles=4)
+    search = Search(sampler, Particles(4))
     alone = in_order(search, asked(indexes, sampler), batch_size=1)
     assert in_order(search, asked(indexes, sampler), batch_size=batch_size, batch_tokens=most) == alone
 
@@ -237,7 +262,7 @@ def test_samples_think_each_for_itself() -> None:
         warnings.simplefilter("ignore", BudgetWarning)
         extract(
             *(Digits, "x"),
-            **Options(model=MODEL, temperature=1.0, seed=1, samples=5, choose="vote", thinking=thinking, retries=0),
+            **Options(model=MODEL, temperature=1.0, seed=1, search=Samples(5, vote=True), thinking=thinking, retries=0),
             observe=each_generation(lambda _, one: candidates.append(one)),
         )
     assert len({one.thinking for one in candidates}) == 5
@@ -245,15 +270,15 @@ def test_samples_think_each_for_itself() -> None:
 
 def test_after_a_search_in_vain_answers_are_drawn() -> None:
     """What draws nothing would find the same again; what draws draws anew."""
-    assert Search(Sampler(seed=3), beams=4).for_retries == Search(Sampler(RETRY_TEMPERATURE, seed=3))
-    drawing = Search(Sampler(1.0), samples=3, choose="vote")
+    assert Search(Sampler(seed=3), Beams(4)).for_retries == Search(Sampler(RETRY_TEMPERATURE, seed=3))
+    drawing = Search(Sampler(1.0), Samples(3, vote=True))
     assert drawing.for_retries == drawing
 
 
 @pytest.mark.parametrize("document", ["x", "y", "z"])
 def test_the_best_hypothesis_that_validators_accept_is_the_answer(document: str) -> None:
     """With beams for all hundred pairs of digits, the likeliest of the even ones is found at once."""
-    extractor = Extractor(EvenDigits, model=MODEL, beams=100, retries=0)
+    extractor = Extractor(EvenDigits, model=MODEL, search=Beams(100), retries=0)
     request = Request(
         MODEL.encode(str(extractor.prompt(document))), Guide(extractor.task.index(""), max_tokens=99), None
     )  # type: ignore[arg-type]
@@ -268,9 +293,9 @@ def test_the_likeliest_valid_sample_is_the_answer() -> None:
     """Rejected ones are told only if all are; those after the answer are not even read."""
     options = Options(model=MODEL, temperature=5.0, seed=1, retries=0)
     candidates: list[Generation] = []
-    extract(Digits, "x", samples=30, **options, observe=each_generation(lambda _, one: candidates.append(one)))
+    extract(Digits, "x", search=Samples(30), **options, observe=each_generation(lambda _, one: candidates.append(one)))
     even = next(one for one in candidates if all(number % 2 == 0 for number in json.loads(one.text).values()))
-    assert extract(EvenDigits, "x", samples=30, **options) == EvenDigits.model_validate_json(even.text)
+    assert extract(EvenDigits, "x", search=Samples(30), **options) == EvenDigits.model_validate_json(even.text)
 
     class Never(Digits):
         @field_validator("first")
@@ -279,19 +304,25 @@ def test_the_likeliest_valid_sample_is_the_answer() -> None:
             raise ValueError(f"not {number}")
 
     with pytest.raises(GenerationError) as caught:
-        extract(Never, "x", samples=5, **options)
+        extract(Never, "x", search=Samples(5), **options)
     assert len(caught.value.attempts) == 5
 
 
 @pytest.mark.thorough
 @settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
-@given(output_type=output_types(), seed=st.integers(0, 2**32), choose=st.sampled_from(["likeliest", "vote"]))
-def test_whatever_is_chosen_validates(output_type: Any, seed: int, choose: Any) -> None:
+@given(output_type=output_types(), seed=st.integers(0, 2**32), vote=st.booleans())
+def test_whatever_is_chosen_validates(output_type: Any, seed: int, vote: bool) -> None:
     """Samples of random types by a random model, and what is put together of them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StructuredWarning)
         extractor = Extractor(
-            output_type, model=MODEL, temperature=1.0, seed=seed, samples=4, choose=choose, max_tokens=200, retries=0
+            output_type,
+            model=MODEL,
+            temperature=1.0,
+            seed=seed,
+            search=Samples(4, vote=vote),
+            max_tokens=200,
+            retries=0,
         )
         for answer in extractor.batch(["a", "b"]):
             extractor.task.output_type.adapter.validate_python(answer)
@@ -299,7 +330,7 @@ def test_whatever_is_chosen_validates(output_type: Any, seed: int, choose: Any) 
 
 def test_a_vote_is_among_the_answers_of_one_document() -> None:
     """Each document has the outcome of its own valid samples."""
-    options = Options(model=MODEL, temperature=5.0, seed=2, samples=40, retries=0)
+    options = Options(model=MODEL, temperature=5.0, seed=2, search=Samples(40), retries=0)
     documents = ["x", "y"]
     candidates: list[list[Generation]] = [[], []]
     extract_batch(
@@ -313,7 +344,7 @@ def test_a_vote_is_among_the_answers_of_one_document() -> None:
         ballots = [Candidate(json.loads(one.text), one.log_probability) for one in drawn]
         even = [one for one in ballots if all(number % 2 == 0 for number in one.data.values())]
         expected.append(EvenDigits(**vote(even, lambda data: data is not None).data))
-    assert extract_batch(EvenDigits, documents, choose="vote", **options) == expected
+    assert extract_batch(EvenDigits, documents, **{**options, "search": Samples(40, vote=True)}) == expected
 
 
 def test_a_vote_that_breaks_a_rule_is_settled_by_one_answer() -> None:
@@ -328,14 +359,16 @@ def test_a_vote_that_breaks_a_rule_is_settled_by_one_answer() -> None:
             return number
 
     for seed in range(15):
-        found = extract(Different, "x", model=MODEL, temperature=1.5, seed=seed, samples=4, choose="vote", retries=3)
+        found = extract(
+            Different, "x", model=MODEL, temperature=1.5, seed=seed, search=Samples(4, vote=True), retries=3
+        )
         assert found.first != found.second
 
 
 def test_what_is_missing_is_voted_on_too() -> None:
     """With `absent`, an answer is what was stated by most."""
     found = Extractor(
-        Digits, allow_missing=True, model=MODEL, temperature=1.0, seed=0, samples=5, choose="vote"
+        Digits, allow_missing=True, model=MODEL, temperature=1.0, seed=0, search=Samples(5, vote=True)
     ).result("x")
     assert set(found.data) | set(found.missing) == {"first", "second"}
 
@@ -344,7 +377,7 @@ def test_the_warning_of_a_budget_is_that_of_the_answer() -> None:
     """A search whose best text is all there is has nothing to warn of."""
     endless = FunctionModel(json_hating_logits(TOKENIZER.tokens), TOKENIZER)
     with pytest.warns(BudgetWarning, match="fit max_tokens=9"):
-        extract(Annotated[str, Field(min_length=3)], "x", model=endless, max_tokens=9, beams=3)
+        extract(Annotated[str, Field(min_length=3)], "x", model=endless, max_tokens=9, search=Beams(3))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        extract(Digits, "x", model=MODEL, beams=3)
+        extract(Digits, "x", model=MODEL, search=Beams(3))

@@ -74,7 +74,7 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     from structured.errors import ModelError
     from structured.models.cuda_graphs import RecordingPool
     from structured.models.slot_cache import SlotCache
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
     byte_level_tokenizer().save_pretrained(tmp_path)
 

@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, Lfm2Config, Lfm2ForCausalLM
 
 import training
-from structured.models.packaged import PackagedModel
+from structured.models.lfm2 import PackagedModel
 from training.average import average
 from training.network import Network, Shape
 from training.tokenizer import train_tokenizer

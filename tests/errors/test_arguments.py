@@ -19,11 +19,14 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from structured import (
+    Beams,
+    Chunking,
     Extractor,
-    GuidedLogitsProcessor,
+    JsonLayout,
     JsonSchema,
-    Options,
-    PartialReader,
+    Particles,
+    Repetition,
+    Samples,
     StructuredError,
     Thinking,
     extract,
@@ -33,12 +36,15 @@ from structured import (
     structured,
     to_regex,
 )
-from structured.decoding.strategy import Choose
 from structured.errors import MissingError, ModelError, NotStatedError, OptionWarning, SchemaError, StructuredWarning
+from structured.extraction import Options
 from structured.extraction.options import Repairs
+from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.json_schema.document.drafts import Draft
-from structured.json_schema.document.location import Optionals
+from structured.json_schema.document.location import OptionalProperties
+from structured.json_schema.whitespace import WhitespaceName
 from structured.models import PACKAGED_MODEL, FunctionModel
+from structured.results import PartialReader
 
 TOKENIZER = ByteTokenizer()
 MODEL = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
@@ -71,23 +77,29 @@ GOOD: dict[str, st.SearchStrategy[Any]] = {
     "instructions": st.none() | st.text(st.characters(exclude_categories=["Cs"])),
     "examples": st.sampled_from([(), [ANA], (list(ANA),), [("", {"name": "x", "age": 1})]]),
     "grounded": st.sampled_from([None, ["name"]]),
-    "optional": st.sampled_from(get_args(Optionals)),
-    "whitespace": st.sampled_from(["spaced", "compact", "indented", "flexible", "any"]),
+    "layout": st.builds(
+        JsonLayout,
+        st.sampled_from(get_args(WhitespaceName)),
+        optional_properties=st.sampled_from(get_args(OptionalProperties)),
+    ),
     "temperature": st.floats(0, 1e30) | st.sampled_from([0, 1, np.float32(0.5), np.int8(1), Fraction(1, 3), 5e-324]),
     "top_k": st.none() | st.integers(1, 2**31 - 1) | st.just(np.int64(3)),
     "top_p": st.floats(0, 1, exclude_min=True) | st.just(np.float64(0.5)),
     "min_p": st.floats(0, 1),
-    "stop_repetition": st.booleans(),
+    "repetition": st.builds(
+        Repetition,
+        stop=st.booleans(),
+        penalty=st.floats(0.01, 100) | st.just(np.float64(1.2)),
+        no_repeat_ngram_size=st.integers(0, 2**31 - 1),
+    ),
     "system": st.sampled_from(["Be brief.", None]),
-    "repetition_penalty": st.floats(0.01, 100) | st.just(np.float64(1.2)),
-    "no_repeat_ngram_size": st.integers(0, 2**31 - 1),
     "jump_forward": st.booleans() | st.just(np.True_),
     "thinking": st.sampled_from([None, Thinking(max_tokens=5)]),
     "seed": st.none() | st.integers(0) | st.just(np.uint8(7)) | st.just(10**400),
-    "beams": st.integers(1, 3),
-    "samples": st.integers(1, 3),
-    "particles": st.integers(1, 3),
-    "choose": st.sampled_from(get_args(Choose)),
+    "search": st.none()
+    | st.builds(Beams, st.integers(1, 3))
+    | st.builds(Samples, st.integers(1, 3))
+    | st.builds(Particles, st.integers(2, 3), vote=st.booleans()),
     "max_tokens": st.integers(100, 2**31 - 1) | st.just(np.int32(200)),
     "retries": st.integers(0, 5),
     "repair": st.sampled_from(get_args(Repairs)),
@@ -95,10 +107,14 @@ GOOD: dict[str, st.SearchStrategy[Any]] = {
     "calibration": st.none(),
     "batch_size": st.integers(1, 2**31 - 1),
     "batch_tokens": st.none() | st.integers(1, 2**31 - 1),
-    "chunk_tokens": st.none() | st.integers(20, 2**31 - 1),
-    "passes": st.integers(1, 3),
-    "merge_by": st.sampled_from([(), []]),
-    "prefer": st.sampled_from(["confident", "first", "longest", "vote"]),
+    "chunking": st.none()
+    | st.builds(
+        Chunking,
+        tokens=st.none() | st.integers(20, 2**31 - 1),
+        passes=st.integers(1, 3),
+        merge_by=st.sampled_from([(), []]),
+        prefer=st.sampled_from(["confident", "first", "longest", "vote"]),
+    ),
     "observe": st.sampled_from([None, lambda *_: None]),
     "cache": st.just(False),
     "allow_missing": st.sampled_from([True, ["age"], ("name", "age")]),
@@ -135,7 +151,7 @@ def test_any_damage_to_any_option_is_told(data: st.DataObject) -> None:
         assert any(re.search(rf"\b{name}\b", str(error)) for name in options) or "path" in str(error)
         return
     assert made.prompt("x")
-    if max(made.run.search.samples, made.run.search.beams) <= 3 and options.get("observe") is None:
+    if made.run.search.method.count <= 3 and options.get("observe") is None:
         _, error = outcome(lambda: made("x"))
         assert error is None or isinstance(error, NotStatedError | MissingError) or "tokens" in str(error)
 
@@ -176,20 +192,16 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ),
     ({"allow_missing": [1]}, TypeError, "allow_missing[0] is 1; it must be text, a str."),
     ({"allow_missing": "age"}, TypeError, "allow_missing is one str, 'age'. Pass a list: ['age']."),
-    ({"merge_by": "age"}, TypeError, "merge_by is one str, 'age'. Pass a list: ['age']."),
-    ({"merge_by": True}, TypeError, "merge_by is True; it must be a list of paths such as ['number']."),
-    ({"chunk_tokens": 0}, ValueError, "chunk_tokens is 0; it must be 1 or greater."),
-    ({"passes": 0}, ValueError, "passes is 0; it must be 1 or greater."),
-    ({"prefer": "best"}, ValueError, "prefer is 'best'; it must be one of 'confident', 'first', 'longest', 'vote'."),
     ({"observe": "x"}, TypeError, "observe is 'x'; it must be a function."),
     ({"max_tokens": 1.5}, TypeError, "max_tokens is 1.5; it must be a whole number, 1 or greater."),
     ({"max_tokens": 2**31}, ValueError, "max_tokens is 2147483648; it must be 2,147,483,647 at most."),
     ({"seed": "a"}, TypeError, "seed is 'a'; it must be a whole number, 0 or greater."),
     ({"seed": -1}, ValueError, "seed is -1; it must be 0 or greater."),
-    ({"whitespace": "spacd"}, ValueError, "'flexible', 'any'. Did you mean 'spaced'?"),
-    ({"whitespace": []}, TypeError, "whitespace is []; it must be one of 'compact'"),
+    ({"layout": "compact"}, TypeError, "layout is 'compact'; it must be a JsonLayout, such as JsonLayout('compact')."),
+    ({"search": 4}, TypeError, "search is 4; it must be Beams(4), Samples(5) or Particles(16), or None."),
+    ({"chunking": 500}, TypeError, "chunking is 500; it must be a Chunking, such as Chunking(tokens=2000)."),
+    ({"repetition": 1.2}, TypeError, "repetition is 1.2; it must be a Repetition, such as Repetition(penalty=1.2)."),
     ({"instructions": 5}, TypeError, "instructions is 5; it must be text, a str."),
-    ({"choose": "best"}, ValueError, "choose is 'best'; it must be one of 'likeliest', 'vote'."),
     ({"cache": "no"}, TypeError, "cache is 'no'; it must be True or False."),
     ({"jump_forward": 0}, TypeError, "jump_forward is 0; it must be True or False."),
     ({"temprature": 0}, TypeError, "Unknown option temprature. Did you mean 'temperature'? The options are model, "),
@@ -223,6 +235,52 @@ def test_options_are_checked_before_a_model_is_loaded(
         assert type(caught.value) is error
 
 
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("absent", "It is called allow_missing."),
+        ("beams", "Pass search=Beams(4)."),
+        ("samples", "Pass search=Samples(5)."),
+        ("particles", "Pass search=Particles(16)."),
+        ("choose", "Pass search=Samples(5, vote=True)."),
+        ("chunk_tokens", "Pass chunking=Chunking(tokens=…)."),
+        ("passes", "Pass chunking=Chunking(passes=…)."),
+        ("merge_by", "Pass chunking=Chunking(merge_by=[…])."),
+        ("prefer", "Pass chunking=Chunking(prefer=…)."),
+        ("whitespace", "Pass layout=JsonLayout(…)."),
+        ("optional", "Pass layout=JsonLayout(optional_properties=…)."),
+        ("stop_repetition", "Pass repetition=Repetition(stop=…)."),
+        ("repetition_penalty", "Pass repetition=Repetition(penalty=…)."),
+        ("no_repeat_ngram_size", "Pass repetition=Repetition(no_repeat_ngram_size=…)."),
+    ],
+)
+def test_an_option_under_an_old_name_is_refused_with_the_new_one(name: str, remedy: str) -> None:
+    with pytest.raises(TypeError, match=re.escape(f"Unknown option {name}. {remedy} The options are")):
+        extract(Person, "x", model=ABSENT_FOLDER, **{name: 1})  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "message"),
+    [
+        (lambda: Chunking(merge_by="age"), TypeError, "merge_by is one str, 'age'. Pass a list: ['age']."),
+        (lambda: Chunking(merge_by=True), TypeError, "merge_by is True; it must be a list of paths such as"),  # type: ignore[arg-type]
+        (lambda: Chunking(tokens=0), ValueError, "tokens is 0; it must be 1 or greater."),
+        (lambda: Chunking(passes=0), ValueError, "passes is 0; it must be 1 or greater."),
+        (lambda: Chunking(prefer="best"), ValueError, "prefer is 'best'; it must be one of 'confident', 'first', "),  # type: ignore[arg-type]
+        (lambda: JsonLayout("spacd"), ValueError, "'flexible', 'any'. Did you mean 'spaced'?"),  # type: ignore[arg-type]
+        (lambda: JsonLayout([]), TypeError, "whitespace is []; it must be one of 'compact'"),  # type: ignore[arg-type]
+        (lambda: JsonLayout(optional_properties="no"), ValueError, "optional_properties is 'no'; it must be one of"),  # type: ignore[arg-type]
+        (lambda: Repetition(penalty=0), ValueError, "penalty is 0; it must be from 1e-6 to 1e6"),
+        (lambda: Repetition(stop=1), TypeError, "stop is 1; it must be True or False."),  # type: ignore[arg-type]
+    ],
+)
+def test_options_of_several_parts_are_checked_when_they_are_made(
+    value: Callable[[], object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=re.escape(message)):
+        value()
+
+
 @pytest.mark.parametrize("name", ["errors", "progress"])
 def test_arguments_of_batches_are_told_where_they_belong(name: str) -> None:
     """To a call for one text they are unknown."""
@@ -244,7 +302,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ({"top_p": 0.9}, "top_p has"),
         ({"top_k": 5, "min_p": 0.1}, "top_k, min_p have"),
         ({"seed": 1, "retries": 0}, "seed has"),
-        ({"top_k": 5, "beams": 2}, "top_k has"),
+        ({"top_k": 5, "search": Beams(2)}, "top_k has"),
         ({"seed": 1}, None),  # a rejected answer is drawn again
         ({"top_p": 0.9, "temperature": 1}, None),
         ({"top_p": 1.0, "top_k": None}, None),
@@ -322,8 +380,8 @@ def test_the_annotations_of_parameters_need_not_resolve() -> None:
         (lambda: JsonSchema(True, assert_formats=0), TypeError, "assert_formats is 0; it must be True or False."),
         (lambda: JsonSchema(True, key_order="shema"), ValueError, "Did you mean 'schema'?"),
         (lambda: JsonSchema(Stubborn()), SchemaError, "The schema is not a JSON value"),
-        (lambda: to_regex(int, whitespace=5), TypeError, "whitespace is 5; it must be one of"),
-        (lambda: inspect_type(int, whitespace="x"), ValueError, "whitespace is 'x'; it must be one of"),
+        (lambda: to_regex(int, layout=JsonLayout(5)), TypeError, "whitespace is 5; it must be one of"),
+        (lambda: inspect_type(int, layout=JsonLayout("x")), ValueError, "whitespace is 'x'; it must be one of"),
         (lambda: PartialReader(int).feed(5), TypeError, "piece is 5; it must be text"),
         (lambda: load_model(MODEL, dtype=5), TypeError, "dtype is 5; it must be a name"),
         (lambda: load_model(MODEL, device_map=5), TypeError, "device_map is 5; it must be a name"),
@@ -347,9 +405,9 @@ def test_the_annotations_of_parameters_need_not_resolve() -> None:
         ),
         (lambda: GuidedLogitsProcessor(int, MODEL, max_tokens=9, cache=1), TypeError, "cache is 1; it must be True or"),
         (
-            lambda: GuidedLogitsProcessor(int, MODEL, max_tokens=9, optional="no"),
+            lambda: GuidedLogitsProcessor(int, MODEL, max_tokens=9, layout=JsonLayout(optional_properties="no")),
             ValueError,
-            "optional is 'no'; it must",
+            "optional_properties is 'no'; it must",
         ),
         (lambda: GuidedLogitsProcessor(int, 5, max_tokens=9), ModelError, "5 is not a model."),
     ],

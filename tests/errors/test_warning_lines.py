@@ -8,8 +8,9 @@ import pytest
 from doubles import ByteTokenizer, json_hating_logits
 
 import structured
-from structured import Extractor, GuidedLogitsProcessor, aextract, aextract_batch, extract, extract_batch, load_model
+from structured import Extractor, aextract, aextract_batch, extract, extract_batch, load_model
 from structured.errors import BudgetWarning, ModelError, PackagedModelWarning
+from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.models import load
 
 

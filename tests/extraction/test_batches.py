@@ -16,17 +16,19 @@ from pydantic import BaseModel, Field, field_validator
 from random_patterns import randoms
 
 from structured import (
+    Beams,
     Extractor,
-    Generation,
-    Options,
+    Particles,
+    Repetition,
+    Samples,
     StructuredError,
     aextract,
     aextract_batch,
-    events,
     extract,
     extract_batch,
     structured,
 )
+from structured.decoding import Generation
 from structured.errors import (
     BatchError,
     BudgetError,
@@ -36,6 +38,7 @@ from structured.errors import (
     OutOfMemoryError,
     PromptError,
 )
+from structured.extraction import Options, events
 from structured.models import FunctionModel
 from structured.models.function import FunctionBatch
 
@@ -92,9 +95,9 @@ WAYS: tuple[Options, ...] = (
     {},
     {"jump_forward": False},
     {"temperature": 1.0, "seed": 1},
-    {"temperature": 1.0, "seed": 1, "samples": 2},
-    {"temperature": 1.0, "seed": 1, "samples": 3, "choose": "vote"},
-    {"beams": 2},
+    {"temperature": 1.0, "seed": 1, "search": Samples(2)},
+    {"temperature": 1.0, "seed": 1, "search": Samples(3, vote=True)},
+    {"search": Beams(2)},
 )
 GOOD = ("Ana", "1 and 2", "x" * 20)
 BAD: tuple[tuple[Any, type[StructuredError], str], ...] = (
@@ -306,17 +309,17 @@ def test_a_call_warns_once_of_all_that_was_shortened() -> None:
     one = one_warning(lambda: extract(str, "x", model=model, max_tokens=9))
     assert str(one) == (
         "The answer was shortened to fit max_tokens=9; it is valid but may be incomplete. Raise max_tokens, "
-        "or set chunk_tokens, and the text is read in parts."
+        "or set chunking=Chunking(tokens=…), and the text is read in parts."
     )
     types = [str, Digits, str, Digits, Digits, str]
     several = one_warning(
-        lambda: extract_batch(types, list("abcdef"), model=model, max_tokens=40, stop_repetition=False)
+        lambda: extract_batch(types, list("abcdef"), model=model, max_tokens=40, repetition=Repetition(stop=False))
     )
     assert several.documents == (0, 2, 5)
     assert str(several) == (
         "The answers for 3 of 6 documents (0, 2, 5) were shortened to fit max_tokens=40; they are valid "
         "but may be incomplete. Raise max_tokens, "
-        "or set chunk_tokens, and the text is read in parts."
+        "or set chunking=Chunking(tokens=…), and the text is read in parts."
     )
     many = one_warning(lambda: extract_batch(str, ["x"] * 12, model=model, max_tokens=9))
     assert "12 of 12 documents (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …)" in str(many)
@@ -374,7 +377,7 @@ def test_nothing_is_warned_of_where_nothing_was_shortened() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("search", [Options(beams=2), Options(particles=2, temperature=1.0, seed=3)])
+@pytest.mark.parametrize("search", [Options(search=Beams(2)), Options(search=Particles(2), temperature=1.0, seed=3)])
 @given(most=st.integers(1, 5), batch_size=st.integers(1, 12))
 @settings(max_examples=20, deadline=None)
 def test_searches_too_large_for_the_device_are_tried_in_halves(search: Options, most: int, batch_size: int) -> None:

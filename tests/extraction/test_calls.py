@@ -5,7 +5,7 @@ import random
 import re
 import warnings
 from datetime import date
-from typing import Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import pytest
 from doubles import ByteTokenizer, each_generation, in_order, json_hating_logits, random_logits
@@ -17,8 +17,7 @@ from strategies import WHITESPACES, output_types
 
 from structured import (
     Extractor,
-    Generation,
-    Options,
+    JsonLayout,
     StructuredError,
     extract,
     extract_batch,
@@ -37,7 +36,11 @@ from structured.errors import (
     SchemaError,
     StructuredWarning,
 )
+from structured.extraction import Options
 from structured.models import FunctionModel
+
+if TYPE_CHECKING:
+    from structured.decoding import Generation
 
 TOKENIZER = ByteTokenizer()
 WIDTH = len(TOKENIZER.tokens)
@@ -68,7 +71,7 @@ def test_every_answer_of_any_model_validates(name, output_type, whitespace, seed
         extractor = Extractor(
             output_type,
             model=MODELS[name],
-            whitespace=whitespace,
+            layout=JsonLayout(whitespace),
             temperature=1.0,
             seed=seed,
             max_tokens=400,
@@ -400,7 +403,7 @@ def test_a_decorator_refuses_what_cannot_work():
         (lambda: extract(ImportString, "a", model="no/model"), SchemaError, "import_string"),
         (lambda: extract(int, "a", model=MODELS["uniform"], examples=[("b", "x")]), PromptError, "is not of type int"),
         (lambda: extract(ImportString, "a", model=MODELS["uniform"]), SchemaError, "import_string"),
-        (lambda: extract(Person, "a", model=MODELS["uniform"], whitespace="loose"), ValueError, "compact"),
+        (lambda: extract(Person, "a", model=MODELS["uniform"], layout=JsonLayout("loose")), ValueError, "compact"),
         (lambda: extract(Person, "a", model=MODELS["uniform"], temperature=-1), ValueError, "temperature is -1"),
         (lambda: extract(Person, "a", model=MODELS["uniform"], max_tokens=0), ValueError, "max_tokens is 0"),
         (
@@ -440,6 +443,8 @@ def test_every_error_of_the_library_has_one_base():
 def test_examples_are_shown_in_the_whitespace_of_the_answers():
     person = Person(name="Ana", age=31)
     for whitespace in WHITESPACES:
-        extractor = Extractor(Person, model=MODELS["uniform"], examples=[("Ana is 31.", person)], whitespace=whitespace)
+        extractor = Extractor(
+            Person, model=MODELS["uniform"], examples=[("Ana is 31.", person)], layout=JsonLayout(whitespace)
+        )
         answer = extractor.prompt("x").split("JSON:\n")[1].split("\n\nText:")[0]
-        assert re.fullmatch(to_regex(Person, whitespace=whitespace), answer)
+        assert re.fullmatch(to_regex(Person, layout=JsonLayout(whitespace)), answer)

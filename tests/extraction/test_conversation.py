@@ -13,8 +13,7 @@ from pydantic import BaseModel
 from structured import Extractor, aextract, extract, extract_batch, load_model, structured
 from structured.automata import Automaton, RegularAutomaton
 from structured.errors import BatchError, PromptError
-from structured.extraction.conversation import Conversation
-from structured.extraction.prompts import framed
+from structured.extraction.prompts import Conversation, framed
 from structured.models import FunctionModel, ScriptedModel
 from structured.models.prompt_encoding import PromptEncoder
 from structured.output_types.output_type import Description, OutputType

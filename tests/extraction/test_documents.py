@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Document, Extractor, Result, events
+from structured import Document, Extractor, Repetition, Result
 from structured.errors import BatchError, ModelError, PromptError
-from structured.extraction import progress, windows
+from structured.extraction import events, prefetch, progress
 from structured.extraction.batch_state import BatchState
 from structured.extraction.documents.document import id_of
 from structured.models import FunctionModel
@@ -40,13 +40,18 @@ class Plain(BaseModel):
 
 
 def extractor(output_type: type[BaseModel] = Plain, **options: Any) -> Extractor[Any]:
-    given = {"model": FunctionModel(LOGITS, TOKENIZER), "seed": 1, "batch_size": 2, "stop_repetition": False}
+    given = {
+        "model": FunctionModel(LOGITS, TOKENIZER),
+        "seed": 1,
+        "batch_size": 2,
+        "repetition": Repetition(stop=False),
+    }
     return Extractor(output_type, **given | options)
 
 
 @pytest.fixture
 def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(windows, "BATCHES", 1)
+    monkeypatch.setattr(prefetch, "BATCHES", 1)
 
 
 def as_they_are(texts: list[str]) -> Iterable[Any]:
@@ -86,8 +91,8 @@ def test_answers_depend_on_no_window(
     kept = [position for position, one in enumerate(told) if errors == "return" or not isinstance(one, Exception)]
     made = extractor(Even)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(windows, "BATCHES", batches)
-        patch.setattr(windows, "MAX_CHARACTERS", characters)
+        patch.setattr(prefetch, "BATCHES", batches)
+        patch.setattr(prefetch, "MAX_CHARACTERS", characters)
         found = made.batch(given_as(texts), errors=errors, progress=False)
         streamed = sorted(made.results(given_as(texts)), key=lambda one: one.position)
     assert list(map(repr, found)) == [repr(told[position]) for position in kept]

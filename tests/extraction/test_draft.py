@@ -8,8 +8,9 @@ from doubles import in_memory, random_logits, tiny_gpt2, tiny_lfm2, tiny_llama, 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structured import Choice, Draft, Json, Regex, Text
+from structured import Choice, Json, Regex, Text
 from structured.errors import BudgetError, BudgetWarning, GenerationError, ModelError, PromptError, SchemaError
+from structured.extraction import Draft
 from structured.models import FunctionModel, LanguageModel, ScriptedModel
 from structured.models.protocol import DecodingBatch, Logits
 from structured.models.scripted import BYTE_TOKENS, ByteTokenizer
@@ -194,7 +195,7 @@ def test_what_cannot_be_written_is_refused(ask: Any, error: type[Exception], pro
 
 
 def test_options_of_documents_are_refused() -> None:
-    for option in ("system", "beams", "chunk_tokens", "repair", "thinking", "whitespace", "observe"):
+    for option in ("system", "search", "chunking", "repair", "thinking", "layout", "observe"):
         with pytest.raises(TypeError, match=option):
             Draft("a", model=function_model(1), **{option: None})  # type: ignore[misc]
     with pytest.raises(PromptError, match="The draft is empty"):

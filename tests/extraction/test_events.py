@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from package_map import HOUSE
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Document, Extractor, StructuredError, events, extract_batch
+from structured import Document, Extractor, Repetition, Samples, StructuredError, extract_batch
 from structured.errors import GenerationError, ModelError
-from structured.extraction import batch_state, windows
+from structured.extraction import batch_state, events, prefetch
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
 
@@ -41,7 +41,8 @@ class Even(BaseModel):
 
 
 def extractor(seen: list[events.Event], **options: Any) -> Extractor[Any]:
-    given = {"model": MODEL, "seed": 1, "temperature": 1.0, "batch_size": 2, "retries": 1, "stop_repetition": False}
+    given = {"model": MODEL, "seed": 1, "temperature": 1.0, "batch_size": 2, "retries": 1}
+    given["repetition"] = Repetition(stop=False)
     return Extractor(Even, observe=seen.append, **given | options)
 
 
@@ -80,8 +81,8 @@ def test_every_document_has_one_start_and_one_end(
     """
     seen: list[events.Event] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(windows, "BATCHES", batches)
-        results = extractor(seen, seed=seed, samples=samples, repair=repair).batch(texts, errors="return")
+        patch.setattr(prefetch, "BATCHES", batches)
+        results = extractor(seen, seed=seed, search=Samples(samples), repair=repair).batch(texts, errors="return")
     first, last = seen[0], seen[-1]
     assert isinstance(first, events.BatchStarted)
     assert first.total == len(texts)

@@ -21,9 +21,9 @@ from pydantic import BaseModel
 
 from structured import Document, Extractor
 from structured.errors import OptionWarning, PromptError
-from structured.extraction.documents.content import Content
 from structured.extraction.documents.document import each_document, read_document
 from structured.extraction.documents.files import read_file
+from structured.extraction.documents.plain_text import Content
 from structured.models import ScriptedModel
 from structured.results.evidence import page_of
 

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
-from structured import Extractor, Grounded, JsonSchema, Key, events, extract, extract_batch
+from structured import Chunking, Extractor, Grounded, JsonSchema, Key, Repetition, extract, extract_batch
 from structured.errors import BatchError, BudgetWarning, GenerationError, NotStatedError, SchemaError
+from structured.extraction import events
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
+from structured.output_types.keys import SET, shapes
 from structured.output_types.resolve import resolve_type
-from structured.output_types.shapes import SET, shapes
 
 
 class Order(BaseModel):
@@ -90,7 +91,7 @@ def test_splitting_loses_and_doubles_nothing(count: int, seed: int, tokens: int,
     document, expected = orders(count, seed)
     model = ScriptedModel(read_orders)
     merge_by = ["number"] if keyed else []
-    options: Any = {"chunk_tokens": tokens, "passes": passes, "merge_by": merge_by, "max_tokens": 20_000}
+    options: Any = {"chunking": Chunking(tokens=tokens, passes=passes, merge_by=merge_by), "max_tokens": 20_000}
     assert extract(list[Order], document, model=model, **options) == expected
 
 
@@ -104,7 +105,9 @@ def test_a_document_that_fits_is_read_at_once() -> None:
 
     document, expected = orders(3, 1)
     model = ScriptedModel(script, context_length=6_000)
-    assert extract(list[Order], document, model=model, passes=3, chunk_tokens=len(document) + 1) == expected
+    assert (
+        extract(list[Order], document, model=model, chunking=Chunking(tokens=len(document) + 1, passes=3)) == expected
+    )
     assert len(prompts) == 1
 
 
@@ -119,7 +122,7 @@ def test_a_chunk_goes_with_its_heading_and_the_header_of_its_table() -> None:
 
     rows = [f"| A-{number} | Ana | {number}.5 |\n" for number in range(100, 160)]
     document = "# Report\n\nWords.\n\n## Sales\n\n| no | who | sum |\n|----|-----|-----|\n" + "".join(rows)
-    found = extract(list[Order], document, model=ScriptedModel(script), chunk_tokens=400, max_tokens=9_000)
+    found = extract(list[Order], document, model=ScriptedModel(script), chunking=Chunking(tokens=400), max_tokens=9_000)
     assert [one.number for one in found] == [f"A-{number}" for number in range(100, 160)]
     assert len(prompts) > 3
     assert (
@@ -148,13 +151,13 @@ def test_one_object_is_put_together_from_chunks() -> None:
     """Each field from the chunk that states it; lists from all; other values are kept as conflicts."""
     document = f"From: Ana\n\n{FILLER}\n\nCity: Porto #a\n\n{FILLER}\n\n#b and #c. From: Bob\n\n{FILLER}"
     model = ScriptedModel(read_letter)
-    found = Extractor(Letter, model=model, chunk_tokens=300, prefer="first").result(document)
+    found = Extractor(Letter, model=model, chunking=Chunking(tokens=300, prefer="first")).result(document)
     assert found.value == Letter(sender="Ana", city="Porto", tags=["a", "b", "c"])
     assert [(value, document[slice(*one.span)]) for value, one in found.conflicts["sender"] if one.span] == [
         ("Bob", "Bob")
     ]
     assert read_back(found, Letter).conflicts == found.conflicts
-    assert extract(Letter, document, model=model, chunk_tokens=300, prefer="first") == found.value
+    assert extract(Letter, document, model=model, chunking=Chunking(tokens=300, prefer="first")) == found.value
 
 
 class Numbered(BaseModel):
@@ -170,7 +173,7 @@ def test_records_are_merged_by_marked_fields() -> None:
         found = re.findall(r"No (\d)(?:: (\w+))?", text_of(prompt))
         return json.dumps([{"number": number, "note": note or None} for number, note in found])
 
-    found = extract(list[Numbered], document, model=ScriptedModel(script), chunk_tokens=300)
+    found = extract(list[Numbered], document, model=ScriptedModel(script), chunking=Chunking(tokens=300))
     assert found == [Numbered(number="7", note="first"), Numbered(number="8", note="second")]
 
 
@@ -178,7 +181,7 @@ def test_the_parts_of_a_document_are_told() -> None:
     """So that whoever waits for a long one sees how far it is."""
     told: list[events.Event] = []
     document, _ = orders(40, 2)
-    extract(list[Order], document, model=ScriptedModel(read_orders), chunk_tokens=600, observe=told.append)
+    extract(list[Order], document, model=ScriptedModel(read_orders), chunking=Chunking(tokens=600), observe=told.append)
     spans = [one.span for one in told if isinstance(one, events.AttemptWritten)]
     assert len(spans) > 3
     assert {place for span in spans if span for place in range(*span)} >= set(range(len(document.rstrip())))
@@ -190,13 +193,13 @@ def test_a_key_may_be_written_as_a_call() -> None:
         number: Annotated[str, Key()]
 
     document = f"No 7. {FILLER} No 7. {FILLER}"
-    found = extract(list[Written], document, model=ScriptedModel('[{"number": "7"}]'), chunk_tokens=200)
+    found = extract(list[Written], document, model=ScriptedModel('[{"number": "7"}]'), chunking=Chunking(tokens=200))
     assert found == [Written(number="7")]
 
 
 def test_merge_by_names_fields_of_records() -> None:
     with pytest.raises(SchemaError, match=r"merge_by names 'nr', .* Name one of its fields: '\[\]\.number', '\[\]\.c"):
-        Extractor(list[Order], model=ScriptedModel(read_orders), merge_by=["nr"])
+        Extractor(list[Order], model=ScriptedModel(read_orders), chunking=Chunking(merge_by=["nr"]))
 
 
 def test_a_further_pass_finds_what_others_missed() -> None:
@@ -212,7 +215,9 @@ def test_a_further_pass_finds_what_others_missed() -> None:
     counts = []
     for passes in (1, 2, 9):
         asked.clear()
-        found = extract(list[Order], document, model=ScriptedModel(forgetful), chunk_tokens=600, passes=passes)
+        found = extract(
+            list[Order], document, model=ScriptedModel(forgetful), chunking=Chunking(tokens=600, passes=passes)
+        )
         counts.append((len(found), len(asked)))
     assert counts[0][0] < counts[1][0] <= counts[2][0] <= len(expected)
     assert counts[2][1] < 9 * counts[0][1]
@@ -227,9 +232,9 @@ def test_chunks_repeat_no_item_of_a_list_whose_items_must_differ() -> None:
     document, listed = orders(40, 3)
     model = ScriptedModel(lambda prompt: json.dumps(sorted({name for _, name, _ in ORDER.findall(text_of(prompt))})))
     schema = {"type": "array", "uniqueItems": True, "items": {"type": "string"}}
-    found = extract(JsonSchema(schema), document, model=model, chunk_tokens=300)
+    found = extract(JsonSchema(schema), document, model=model, chunking=Chunking(tokens=300))
     assert sorted(found) == sorted({one.customer for one in listed})
-    assert extract(set[str], document, model=model, chunk_tokens=300) == {one.customer for one in listed}
+    assert extract(set[str], document, model=model, chunking=Chunking(tokens=300)) == {one.customer for one in listed}
 
 
 @pytest.mark.parametrize(
@@ -260,11 +265,13 @@ def test_a_chunk_whose_answer_is_shortened_is_split_again() -> None:
 
     model = FunctionModel(as_many_as_stand_there, TOKENIZER)
     document = "seven 7 words " * 40
-    found = extract(Digits, document, model=model, chunk_tokens=400, max_tokens=30, stop_repetition=False)
+    found = extract(
+        Digits, document, model=model, chunking=Chunking(tokens=400), repetition=Repetition(stop=False), max_tokens=30
+    )
     assert found.digits == [7] * 40
     assert max(counts) > 20  # more than thirty tokens can say
     with pytest.warns(BudgetWarning):
-        assert len(extract(Digits, document, model=model, max_tokens=30, stop_repetition=False).digits) < 10
+        assert len(extract(Digits, document, model=model, max_tokens=30, repetition=Repetition(stop=False)).digits) < 10
 
 
 def test_documents_of_a_batch_are_split_by_themselves() -> None:
@@ -290,13 +297,13 @@ def test_chunks_that_do_not_state_what_has_to_be_stated_say_nothing() -> None:
     """The document fails only if none of its chunks does."""
     model = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
     document = f"{FILLER}\n\nThe total is 12.50.\n\n{FILLER}"
-    found = Extractor(Dated, model=model, chunk_tokens=200).result(document)
+    found = Extractor(Dated, model=model, chunking=Chunking(tokens=200)).result(document)
     assert found.value == Dated(total=12.5)
     span = found.evidence["total"].span
     assert span is not None
     assert document[slice(*span)] == "12.50"
     with pytest.raises(NotStatedError, match="total"):
-        extract(Dated, FILLER, model=model, chunk_tokens=200)
+        extract(Dated, FILLER, model=model, chunking=Chunking(tokens=200))
 
 
 def test_a_chunk_that_validators_reject_fails_its_document_once() -> None:
@@ -311,7 +318,7 @@ def test_a_chunk_that_validators_reject_fails_its_document_once() -> None:
 
     model = ScriptedModel('{"numbers": [2, 4]}')
     with pytest.raises(BatchError) as caught:
-        extract_batch(Even, ["word " * 100, "word"], model=model, chunk_tokens=100, retries=1)
+        extract_batch(Even, ["word " * 100, "word"], model=model, chunking=Chunking(tokens=100), retries=1)
     assert [type(one) for one in caught.value.errors.values()] == [GenerationError, GenerationError]
 
 
@@ -327,13 +334,13 @@ def test_chunks_that_exclude_each_other_fail_their_document() -> None:
         return json.dumps({"tags": re.findall(r"#(\w)", text_of(prompt))})
 
     with pytest.raises(GenerationError) as caught:
-        extract(One, document, model=ScriptedModel(script), chunk_tokens=300)
+        extract(One, document, model=ScriptedModel(script), chunking=Chunking(tokens=300))
     assert caught.value.attempts[-1].text == '{"tags": ["a", "b"]}'
     assert "what the chunks of the document say together" in caught.value.__notes__[0]
 
 
 def test_a_document_that_fits_is_split_where_its_answer_does_not() -> None:
-    """With chunk_tokens, an answer that would be shortened is put together from parts of the text."""
+    """In chunks, an answer that would be shortened is put together from parts of the text."""
     document, expected = orders(12, 3, joints=("\n\n",))
     width = len(TOKENIZER.tokens)
 
@@ -346,9 +353,9 @@ def test_a_document_that_fits_is_split_where_its_answer_does_not() -> None:
         return scores
 
     model = FunctionModel(reading, TOKENIZER)
-    options: Any = {"model": model, "max_tokens": 400, "jump_forward": False, "stop_repetition": False}
-    assert extract(list[Order], document, chunk_tokens=5_000, **options) == expected
-    with pytest.warns(BudgetWarning, match="set chunk_tokens"):
+    options: Any = {"model": model, "max_tokens": 400, "jump_forward": False, "repetition": Repetition(stop=False)}
+    assert extract(list[Order], document, chunking=Chunking(tokens=5_000), **options) == expected
+    with pytest.warns(BudgetWarning, match="set chunking"):
         assert len(extract(list[Order], document, **options)) < 12
 
 
@@ -381,7 +388,7 @@ def test_only_what_is_of_one_shape_is_put_together() -> None:
         said = next((answers[name] for name in answers if f"{name}:" in text_of(prompt)), None)
         return json.dumps(said or {"pet": None, "at": None, "note": None})
 
-    found = Extractor(Owner, model=ScriptedModel(script), chunk_tokens=400).result(document)
+    found = Extractor(Owner, model=ScriptedModel(script), chunking=Chunking(tokens=400)).result(document)
     assert found.value is not None
     assert isinstance(found.value.pet, Dog)
     assert found.value.at in {(1, 2), (3, 4)}
@@ -402,7 +409,7 @@ def test_a_model_that_never_ends_costs_a_bounded_number_of_chunks() -> None:
 
     model = FunctionModel(endless, TOKENIZER)
     with pytest.warns(BudgetWarning, match="max_tokens=40"):
-        found = Extractor(Digits, model=model, chunk_tokens=100, max_tokens=40, stop_repetition=False).result(
-            "word " * 320
-        )
+        found = Extractor(
+            Digits, model=model, chunking=Chunking(tokens=100), repetition=Repetition(stop=False), max_tokens=40
+        ).result("word " * 320)
     assert found.usage.passes < 16 * 8 * 4 * 40

@@ -13,10 +13,14 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, Field, field_validator
 
 from structured import (
-    Calibration,
+    Beams,
+    Chunking,
     Extractor,
-    OutputType,
+    JsonLayout,
+    Particles,
+    Repetition,
     Result,
+    Samples,
     Thinking,
     classify,
     extract,
@@ -28,8 +32,10 @@ from structured.errors import OptionWarning
 from structured.extraction.options import Options
 from structured.index.cache import entries
 from structured.models import FunctionModel
+from structured.output_types import OutputType
 from structured.output_types.output_type import Description
 from structured.regex import literal
+from structured.results import Calibration
 
 TOKENS = ByteTokenizer()
 TEXT = "Ana has 3 cats and 12 dogs."
@@ -90,37 +96,37 @@ OPTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "system": ("You count.", {}),
     "examples": ([("Ten cats.", {"name": "c", "count": 3, "note": None})], {}),
     "grounded": (["name"], {}),
-    "optional": ("omittable", {}),
-    "whitespace": ("compact", {}),
+    "layout, of blanks": (JsonLayout("compact"), {}),
+    "layout, of properties": (JsonLayout(optional_properties="omittable"), {}),
     "temperature": (1.5, {"seed": 3}),
     "top_k": (1, SAMPLED),
     "top_p": (0.05, SAMPLED),
     "min_p": (0.9, SAMPLED),
-    "stop_repetition": (False, {}),
-    "repetition_penalty": (3.0, {}),
-    "no_repeat_ngram_size": (1, {}),
+    "repetition, allowed": (Repetition(stop=False), {}),
+    "repetition, of tokens": (Repetition(penalty=3.0), {}),
+    "repetition, of words": (Repetition(no_repeat_ngram_size=1), {}),
     "jump_forward": (False, {}),
     "thinking": (Thinking("!", max_tokens=5), {}),
     "seed": (4, {"temperature": 1.5}),
-    "beams": (2, {}),
-    "samples": (3, SAMPLED),
-    "particles": (5, SAMPLED),
-    "choose": ("vote", {"temperature": 9.0, "seed": 6, "samples": 7}),
+    "search, by beams": (Beams(2), {}),
+    "search, by samples": (Samples(3), SAMPLED),
+    "search, by a vote of samples": (Samples(7, vote=True), {"temperature": 9.0, "seed": 6}),
+    "search, by particles": (Particles(5), SAMPLED),
     "max_tokens": (40, {}),
     "retries": (1, {}),
     "repair": ("told", {"retries": 5}),
     "repair_below": (0.9, {"retries": 5}),
     "calibration": (Calibration((0.0, 1.0), (0.25, 0.5)), {}),
-    "batch_size": (1, {**SAMPLED, "samples": 2}),
-    "batch_tokens": (1, {**SAMPLED, "samples": 2}),
-    "chunk_tokens": (6, {}),
-    "passes": (2, {"chunk_tokens": 6}),
-    "merge_by": (["note"], {}),
-    "prefer": ("longest", {"chunk_tokens": 6}),
+    "batch_size": (1, {**SAMPLED, "search": Samples(2)}),
+    "batch_tokens": (1, {**SAMPLED, "search": Samples(2)}),
+    "chunking, in small chunks": (Chunking(6), {}),
+    "chunking, in two passes": (Chunking(passes=2), {"chunking": Chunking(6)}),
+    "chunking, by a field": (Chunking(merge_by=["note"]), {}),
+    "chunking, by length": (Chunking(6, prefer="longest"), {"chunking": Chunking(6)}),
     "cache": (False, {}),
     "allow_missing": (["count"], {}),
 }
-"""For each option a value that is not the default, and other options with which it has an effect."""
+"""For each option, with a word on the value, one that is not the default, and options with which it has an effect."""
 
 
 def watched(
@@ -162,7 +168,7 @@ VACUOUS = {("stream", "batch_size"), ("stream", "batch_tokens")}
 
 def test_all_options_are_tried() -> None:
     """But for the model, and what observes, which change nothing."""
-    assert OPTIONS.keys() == Options.__annotations__.keys() - {"model", "observe"}
+    assert {name.partition(",")[0] for name in OPTIONS} == Options.__annotations__.keys() - {"model", "observe"}
 
 
 @pytest.mark.thorough
@@ -174,6 +180,7 @@ def test_an_option_has_an_effect_or_is_named(
 ) -> None:
     """A call with it differs from the same call without it, or names it in an error or a warning."""
     value, others = OPTIONS[option]
+    option = option.partition(",")[0]
     without, told = watched(CALLS[call], others, tmp_path / "without", monkeypatch)
     if without is None:  # the others are refused
         others = {}
@@ -209,7 +216,7 @@ class Word(OutputType[str]):
         (bool, {"calibration": OPTIONS["calibration"][0], "repair_below": 0.5}, None),
         (Word(), {"repair": "told", "repair_below": 0.5}, "repair_below, repair='told' have no effect on Word, whose"),
         (Word(), {}, None),
-        (Word(), {"chunk_tokens": 9, "passes": 2}, "chunk_tokens, passes have no effect on Word, whose answers are no"),
+        (Word(), {"chunking": Chunking(9)}, "chunking has no effect on Word, whose answers are no JSON"),
     ],
 )
 def test_what_has_no_effect_is_told_once(wanted: Any, options: Any, told: str | None) -> None:
@@ -234,7 +241,10 @@ def test_an_uncertain_stream_is_an_answer() -> None:
     [
         ({"calibration": None}, "apply it: calibration.apply"),
         ({"thinking": Thinking()}, "Use extract, which lets the model think first."),
-        ({"samples": 3, "temperature": 1}, "samples nothing: it scores each value as a whole. Leave it out, or use"),
+        (
+            {"search": Samples(3), "temperature": 1},
+            "samples nothing: it scores each value as a whole. Leave it out, or use",
+        ),
         ({"allow_missing": True}, "Classify by a type that allows None"),
         ({"evidence": True}, "Use extract for evidence."),
     ],

@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from structured import Extractor, Generation, JsonSchema, Result, extract
+from structured import Extractor, JsonLayout, JsonSchema, Result, Samples, extract
 from structured.automata.byte_automaton import accepts_text
+from structured.decoding import Generation
 from structured.errors import GenerationError, OptionWarning
 from structured.models import FunctionModel
 from structured.results import Calibration
-from structured.results.leaves import leaves
+from structured.results.json_text import leaves
 
 TOKENS = ByteTokenizer()
 
@@ -264,7 +265,7 @@ def test_what_is_kept_stands_there_as_it_was(name: str, whitespace: str) -> None
     schema = JsonSchema(SCHEMAS[name])
     repaired = 0
     for seed in range(8):
-        options = {"model": model(seed, 2.0), "seed": seed, "max_tokens": 150, "whitespace": whitespace}
+        options = {"model": model(seed, 2.0), "seed": seed, "max_tokens": 150, "layout": JsonLayout(whitespace)}
         once = Extractor(schema, **options).result("Some text.")  # type: ignore[call-overload]
         written: list[Generation] = []
         extractor = Extractor(
@@ -289,7 +290,7 @@ def test_what_is_kept_stands_there_as_it_was(name: str, whitespace: str) -> None
 def votes(seed: int, **options: object) -> Result[object]:
     kinds = JsonSchema({**RECORD, "properties": {name: {"enum": ["x", "y", "z"]} for name in "abc"}})
     return Extractor(
-        kinds, model=model(seed, 0.3), samples=5, choose="vote", temperature=1.0, seed=seed, **options
+        kinds, model=model(seed, 0.3), search=Samples(5, vote=True), temperature=1.0, seed=seed, **options
     ).result("Some text.")
 
 

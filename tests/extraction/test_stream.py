@@ -1,6 +1,7 @@
 """Streams and threads: the same answers, sooner or without waiting."""
 
 import asyncio
+from typing import TYPE_CHECKING
 
 import pytest
 from doubles import ByteTokenizer, random_logits
@@ -11,7 +12,7 @@ from pydantic import BaseModel, field_validator
 
 from structured import (
     Extractor,
-    Options,
+    JsonLayout,
     Result,
     aextract,
     aextract_batch,
@@ -22,6 +23,9 @@ from structured import (
 )
 from structured.errors import GenerationError
 from structured.models import FunctionModel
+
+if TYPE_CHECKING:
+    from structured.extraction import Options
 
 pytestmark = pytest.mark.filterwarnings("ignore::structured.errors.StructuredWarning")
 
@@ -117,7 +121,13 @@ def test_async_calls_answer_as_the_others_do() -> None:
 @settings(max_examples=20)
 def test_values_are_told_as_they_become_whole(seed: int, whitespace: str) -> None:
     """Each field once, in order, with the value it has in the end; what is partly there is a part of the answer."""
-    options: Options = {"model": MODEL, "temperature": 1, "seed": seed, "max_tokens": 60, "whitespace": whitespace}
+    options: Options = {
+        "model": MODEL,
+        "temperature": 1,
+        "seed": seed,
+        "max_tokens": 60,
+        "layout": JsonLayout(whitespace),
+    }
     person = Extractor(Person, **options)("x")
     events = list(Extractor(Person, **options).stream("x").events())
     assert [event.path for event in events] == ["name", "age", ""]

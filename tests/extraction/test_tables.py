@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structured import Document, Extractor, read_rows
+from structured import Document, Extractor
 from structured.errors import PromptError
+from structured.extraction import read_rows
 from structured.models import ScriptedModel
 
 FIELDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12) | st.text(

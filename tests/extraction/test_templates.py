@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from structured import extract, structured
 from structured.errors import PromptError
-from structured.extraction.templates import MAX_INLINE, Question, Template
+from structured.extraction.prompt_functions import MAX_INLINE, Question, Template
 from structured.models import FunctionModel
 
 

@@ -33,7 +33,7 @@ from random_patterns import patterns, randoms
 from typer.testing import CliRunner
 from walks import states_on_walks
 
-from structured import Extractor, GuidedLogitsProcessor, load_model
+from structured import Beams, Extractor, Samples, load_model
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.loops import machine
 from structured.cli.commands import app
@@ -50,10 +50,11 @@ from structured.index.cache import (
     save_index,
 )
 from structured.index.cache.disk import MAGIC, decode, encode, key_of
+from structured.index.cache_folder import cache_folder
 from structured.index.compilation import WORTH_SAVING, related_index
 from structured.index.index import Index
 from structured.index.trie_walks import Walks
-from structured.models.fetched import cache_folder
+from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.regex import Pattern, alternation, literal
 from structured.vocabulary import TokenLayout, Vocabulary
 from structured.vocabulary.trie import Trie
@@ -757,9 +758,9 @@ def test_forged_masks_end_in_valid_answers(
             case "stream":
                 answers = [Extractor(Stay, model=COPYING, max_tokens=budget).stream(TEXT).result().value]
             case "beams":
-                answers = [Extractor(Stay, model=COPYING, max_tokens=budget, beams=3)(TEXT)]
+                answers = [Extractor(Stay, model=COPYING, max_tokens=budget, search=Beams(3))(TEXT)]
             case "samples":
-                answers = [Extractor(Stay, model=COPYING, max_tokens=budget, samples=3, temperature=1.0)(TEXT)]
+                answers = [Extractor(Stay, model=COPYING, max_tokens=budget, search=Samples(3), temperature=1.0)(TEXT)]
     assert all(isinstance(found, Stay) for found in answers)
 
 

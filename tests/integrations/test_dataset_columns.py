@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, field_serializer, field_validator
 
+from structured import Repetition
 from structured.errors import ModelError
 from structured.integrations.datasets import TableExtractor, added_columns, check_columns
 from structured.models import FunctionModel
@@ -89,7 +90,7 @@ def answer(texts: list[Any], output_type: object, **given: Any) -> Any:
 def test_values_have_the_arrow_type_of_their_schema(invoice: Invoice) -> None:
     """What the type reads of a row's cell is the value: nested, listed, optional, a date, an enum or a decimal."""
     model = ScriptedModel(invoice.model_dump_json())
-    table = answer(["The invoice."], Invoice, model=model, max_tokens=10_000, stop_repetition=False)
+    table = answer(["The invoice."], Invoice, model=model, max_tokens=10_000, repetition=Repetition(stop=False))
     assert table["error"].to_pylist() == [None]
     (cell,) = table["value"].to_pylist(maps_as_pydicts="strict")
     assert Invoice.model_validate(cell) == invoice

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from package_map import HOUSE
 from pydantic import BaseModel
 
-from structured import StructuredError, extract_batch
+from structured import Repetition, StructuredError, extract_batch
 from structured.errors import SchemaError
 from structured.integrations.datasets import extract_dataset
 from structured.models import PACKAGED_MODEL
@@ -107,7 +107,7 @@ def test_an_iterable_dataset_is_pickled() -> None:
 def test_values_come_back_from_their_features(visit: Visit) -> None:
     """Nested, listed, optional and dates; an object with any names is a list of its members. From a file, too."""
     model = ScriptedModel(visit.model_dump_json())
-    options: dict[str, Any] = {"model": model, "max_tokens": 10_000, "stop_repetition": False}
+    options: dict[str, Any] = {"model": model, "max_tokens": 10_000, "repetition": Repetition(stop=False)}
     answered = extract_dataset(letters(["The visit."]), Visit, **options)
     assert answered.features["value"]["day"] == datasets.Value("date32")
     for (row,) in (
@@ -183,9 +183,8 @@ def test_mistakes_are_told_before_a_model_is_loaded(monkeypatch: pytest.MonkeyPa
 
 def test_the_guide_shows_what_comes_out(tmp_path: Path) -> None:
     """The block of the guide, run as a script."""
-    (script,) = re.findall(
-        r"```python\n(.*?)```", (HOUSE.parent / "docs/guides/datasets.md").read_text("utf-8"), re.DOTALL
-    )
+    page = (HOUSE.parent / "docs/guides/ray-and-datasets.md").read_text("utf-8")
+    (script,) = (block for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "import datasets\n" in block)
     command = [sys.executable, "-W", "ignore", "-c", script]
     environment = {**os.environ, "HF_HOME": str(tmp_path), "PYTHONPATH": str(HOUSE.parent)}
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True, env=environment)

@@ -10,8 +10,9 @@ import pytest
 from doubles import ByteTokenizer, random_logits
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Document, Extractor, events, extract
+from structured import Document, Extractor, Samples, extract
 from structured.errors import ModelError
+from structured.extraction import events
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
 
@@ -143,7 +144,7 @@ def test_metrics_agree_with_the_events() -> None:
 def test_names_are_those_of_the_conventions() -> None:
     """All that is called gen_ai is in the conventions, and so is the type of an error."""
     recorder = Recorder(contents=True)
-    extractor(recorder, samples=2).batch(DOCUMENTS, errors="return")
+    extractor(recorder, search=Samples(2)).batch(DOCUMENTS, errors="return")
     known = {value for name, value in vars(gen_ai_attributes).items() if name.isupper()}
     metrics = {value for name, value in vars(gen_ai_metrics).items() if name.isupper()}
     used = {name for span in recorder.spans for name in span.attributes or ()}

@@ -19,11 +19,12 @@ from structured import (
     Choice,
     Extractor,
     Grammar,
+    JsonLayout,
     JsonSchema,
     Regex,
+    Repetition,
+    Samples,
     StructuredError,
-    Tool,
-    connect,
     extract,
     extract_batch,
     functions,
@@ -39,8 +40,10 @@ from structured.errors import (
     ServerError,
 )
 from structured.json_schema.document.drafts import Draft
+from structured.models import connect
 from structured.models.load import PACKAGED_MODEL
-from structured.output_types.constraints.plain_data import data_to_type, type_to_data
+from structured.output_types import Tool
+from structured.output_types.described_types import data_to_type, type_to_data
 from structured.output_types.resolve import resolve_type
 
 pytest.importorskip("httpx", reason="The extra remote asks servers.")
@@ -90,9 +93,10 @@ def outcome(wanted: Any, model: Any, **options: Any) -> str:
     """What becomes of a text: the value, or the kind of the error."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BudgetWarning)  # which a server does not give
+        warnings.simplefilter("ignore", RepetitionWarning)
         try:
             return repr(extract(wanted, TEXTS[0], model=model, retries=0, max_tokens=80, **options))
-        except (SchemaError, PatternError, GenerationError) as error:
+        except (SchemaError, PatternError, GenerationError, BudgetError) as error:
             return type(error).__name__
 
 
@@ -161,7 +165,9 @@ def test_any_type_is_described_there_as_here(wanted: Any) -> None:
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_type_is_answered_there_as_here(babbling: str, wanted: Any, optional: Any) -> None:
     """What tries everything writes the same text behind a server, so the masks are the same."""
-    assert outcome(wanted, babbling, optional=optional) == outcome(wanted, random_model(), optional=optional)
+    assert outcome(wanted, babbling, layout=JsonLayout(optional_properties=optional)) == outcome(
+        wanted, random_model(), layout=JsonLayout(optional_properties=optional)
+    )
 
 
 @pytest.mark.parametrize("text", TEXTS)
@@ -214,7 +220,7 @@ def test_what_repeats_itself_is_warned_of_unless_it_is_allowed() -> None:
         address = found.replace("http://", "structured://")
         with pytest.warns(RepetitionWarning):
             ended = extract(Regex("(ab|x){1,40}"), "Go: ", model=address)
-        whole = extract(Regex("(ab|x){1,40}"), "Go: ", model=address, stop_repetition=False)
+        whole = extract(Regex("(ab|x){1,40}"), "Go: ", model=address, repetition=Repetition(stop=False))
     assert len(ended) < len(whole) == 80
 
 
@@ -245,7 +251,9 @@ def test_what_validators_reject_is_asked_for_again(model: str) -> None:
 
 
 def test_samples_vote(model: str) -> None:
-    found = extract(Order, "Two small ones, please.", model=model, samples=3, temperature=0.5, choose="vote", seed=1)
+    found = extract(
+        Order, "Two small ones, please.", model=model, search=Samples(3, vote=True), temperature=0.5, seed=1
+    )
     assert isinstance(found, Order)
 
 

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 from serving import ask, connection_to, figure, posted, random_model, served, user, wait_until
 
-from structured import Grammar, JsonSchema, Regex, Tool, functions
+from structured import Grammar, JsonSchema, Regex, functions
 from structured.integrations.server.limits import Limits
-from structured.output_types.constraints.plain_data import type_to_data
+from structured.output_types import Tool
+from structured.output_types.described_types import type_to_data
 from structured.output_types.resolve import resolve_type
 
 

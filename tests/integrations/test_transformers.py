@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, TypeAdapter
 
-from structured import GuidedLogitsProcessor, JsonSchema
+from structured import JsonLayout, JsonSchema
 from structured.decoding.generate import generate
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Request
@@ -23,7 +23,8 @@ from structured.decoding.sampling import Sampler
 from structured.errors import BatchError, BudgetError, GenerationError, IncompleteError, ModelError, RepetitionWarning
 from structured.index.guide import Guide
 from structured.index.masks import unpack
-from structured.models.transformers import HuggingFaceModel
+from structured.integrations.logits_processor import GuidedLogitsProcessor
+from structured.models.transformers_model import HuggingFaceModel
 
 if TYPE_CHECKING:
     import torch
@@ -250,7 +251,7 @@ def test_an_answer_with_a_forbidden_token_is_told_as_such() -> None:
 
 def test_a_processor_is_pickled_as_what_it_was_made_of() -> None:
     """With a tokenizer it goes anywhere; a copy starts from where the other is, and goes its own way."""
-    processor = GuidedLogitsProcessor(Person, model().tokenizer, max_tokens=MAX_TOKENS, whitespace="compact")
+    processor = GuidedLogitsProcessor(Person, model().tokenizer, max_tokens=MAX_TOKENS, layout=JsonLayout("compact"))
     other = pickle.loads(pickle.dumps(processor))  # noqa: S301  what was written here
     written = run(processor, PROMPTS, do_sample=False)
     assert run(other, PROMPTS, do_sample=False).tolist() == written.tolist()
@@ -321,7 +322,9 @@ def test_whitespace_and_optional() -> None:
         name: Annotated[str, Field(max_length=3)]
         language: str = "English"
 
-    compact = GuidedLogitsProcessor(Guest, model(), max_tokens=60, whitespace="compact", optional="written")
+    compact = GuidedLogitsProcessor(
+        Guest, model(), max_tokens=60, layout=JsonLayout("compact", optional_properties="written")
+    )
     for text in compact.texts(run(compact, PROMPTS, max_new_tokens=61)):
         assert text == json.dumps(json.loads(text), ensure_ascii=False, separators=(",", ":")) or "\\" in text
         assert json.loads(text).keys() == {"name", "language"}

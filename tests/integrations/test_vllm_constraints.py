@@ -18,7 +18,7 @@ from structured.index.masks import unpack
 from structured.integrations.vllm import fault_of, read
 from structured.integrations.vllm.cursor import start
 from structured.json_schema.document.drafts import Draft
-from structured.output_types.constraints.plain_data import MAX_CHARACTERS, text_to_type, type_to_text
+from structured.output_types.described_types import MAX_CHARACTERS, text_to_type, type_to_text
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary

@@ -13,9 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from structured import Document, Evaluation, Evidence, Extractor, Key, evaluate, report
+from structured import Document, Extractor, Key, evaluate, report
 from structured.errors import PromptError
+from structured.jobs import Evaluation
 from structured.models import PACKAGED_MODEL, ScriptedModel
+from structured.results import Evidence
 
 HOSTILE = "</style></title><script>alert(1)</script><img src=x onerror=alert(1)>&\u202egpj\ud800 [bold]\x1b[31m"
 NAMES = ["Ana", "Bo", "Cy", "Dee"]

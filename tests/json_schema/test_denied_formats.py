@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from random_json import automaton_of, random_json
 from walks import accepted
 
-from structured import JsonSchema, extract
+from structured import JsonLayout, JsonSchema, extract
 from structured.automata import RegularAutomaton
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.json_schema.schema_compiler import compiled
@@ -105,7 +105,7 @@ def test_one_kind_of_validators_can_be_chosen(schemas: dict[str, Any], asserts: 
         chosen, source = JsonSchema(schema, assert_formats=asserts), random.Random(0)
         checker = VALIDATORS["asserting" if asserts else "annotating"]
         try:
-            automaton = RegularAutomaton(compiled(chosen.compilation("compact", "schema")))
+            automaton = RegularAutomaton(compiled(chosen.compilation(JsonLayout("compact", "schema"))))
         except UnsatisfiableError:
             assert not asserts
             continue

@@ -40,15 +40,9 @@ from walks import accepted
 from structured.automata import RegularAutomaton
 from structured.automata.dfa import PatternLanguage
 from structured.errors import PatternError
-from structured.json_schema.strings.formats import (
-    PYDANTIC_FORMATS,
-    SPECIFIED_FORMATS,
-    base64_text,
-    hex_text,
-    locators,
-    multi_host_url,
-    url,
-)
+from structured.json_schema.strings.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS, locators
+from structured.json_schema.strings.formats.locators import multi_host_url, url
+from structured.json_schema.strings.formats.text_formats import base64_text, hex_text
 from structured.regex import Alternation, Concat, Pattern, Reference, Repeat, nodes_of
 
 SUITE = pathlib.Path(__file__).parents[3] / "shared" / "json-schema-test-suite" / "suite.zip"

@@ -24,7 +24,7 @@ from structured.index.masks import unpack
 from structured.json_schema.document.location import Complement, Reading
 from structured.json_schema.numbers import is_multiple
 from structured.json_schema.schema_compiler import schema_to_pattern
-from structured.output_types.regular_expression import to_regex
+from structured.output_types.regex import to_regex
 from structured.output_types.resolve import resolve_type
 
 SLOW = settings(max_examples=examples(80), deadline=None)

@@ -14,7 +14,7 @@ from structured.errors import SchemaError, UnsatisfiableError
 from structured.json_schema.document.location import Reading
 from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.output_types.json_schema import JsonSchema
-from structured.output_types.regular_expression import to_regex
+from structured.output_types.regex import to_regex
 from structured.output_types.resolve import resolve_type
 
 DAY = dt.date(2024, 1, 1)

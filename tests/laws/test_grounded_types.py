@@ -13,9 +13,10 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, create_model
 
-from structured import Extractor, Grounded, Grounding, Result
+from structured import Extractor, Grounded, Repetition, Result
 from structured.errors import NotStatedError, SchemaError
 from structured.models import FunctionModel
+from structured.output_types import Grounding
 from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
 from structured.output_types.grounded.numbers import stated_numbers
 from structured.output_types.paths import Steps, steps_to_path
@@ -153,7 +154,7 @@ def law(output_type: Any, document: str, seed: int, hates: bool) -> None:
             output_type,
             model=FunctionModel(logits, TOKENS),
             max_tokens=300,
-            stop_repetition=False,
+            repetition=Repetition(stop=False),
             temperature=1.5,
             seed=seed,
         ).result(f"{document}.")

@@ -188,7 +188,7 @@ def test_models_that_share_models_are_described(of: Callable[[Any], Any]) -> Non
     assert not report.refusals
     assert len(report.fields) == 1 + 1 + 10 * 9
     assert len(describe(resolve_type(model).root)) < 5_000
-    assert resolve_type(model).with_absence(True).schema
+    assert resolve_type(model).with_missing(True).schema
     with pytest.raises(SchemaError, match="pieces"):
         to_regex(model)
 
@@ -274,7 +274,7 @@ def test_nested_models_are_compiled(depth: int, frames: int) -> None:
     for level in range(1, depth):
         model = create_model(f"Level{level}", inner=(model, ...))
     expected = r'\{"inner": ' * (depth - 1) + r'\{"value": (?:true|false)' + r"\}" * depth
-    assert from_below(frames, lambda: to_regex(model, whitespace="spaced")) == expected
+    assert from_below(frames, lambda: to_regex(model, layout=JsonLayout("spaced"))) == expected
     assert not from_below(frames, lambda: inspect_type(model)).refusals
 
 

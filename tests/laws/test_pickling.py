@@ -14,17 +14,11 @@ import pytest
 from doubles import ByteTokenizer, in_memory, made_result, random_logits, said, tiny_llama
 from pydantic import BaseModel, Field
 
-from structured import (
-    Extractor,
-    Generation,
-    JsonSchema,
-    Options,
-    PartialReader,
-    Thinking,
-    events,
-    inspect_type,
-)
+from structured import Extractor, JsonLayout, JsonSchema, Samples, Thinking, inspect_type
+from structured.decoding import Generation
+from structured.extraction import Options, events
 from structured.models import PACKAGED_MODEL, FunctionModel
+from structured.results import PartialReader
 
 TOKENIZER = ByteTokenizer()
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "many-documents.md"
@@ -52,9 +46,9 @@ MODEL = (logits, TOKENIZER)
 
 OPTIONS: dict[str, Any] = {
     "greedy": {},
-    "drawn": {"temperature": 0.7, "seed": np.int64(3), "samples": 3, "choose": "vote", "top_p": 0.9},
+    "drawn": {"temperature": 0.7, "seed": np.int64(3), "search": Samples(3, vote=True), "top_p": 0.9},
     "with examples": {"examples": [("Ana is 31.", Person(name="Ana", age=31))], "instructions": "Read."},
-    "with allow_missing": {"allow_missing": ["age"], "whitespace": "compact"},
+    "with allow_missing": {"allow_missing": ["age"], "layout": JsonLayout("compact")},
     "thinking": {"thinking": Thinking(max_tokens=20), "max_tokens": 80},
     "observed": {"observe": note, "cache": False},
 }

@@ -88,7 +88,10 @@ def check_answers(schema: JsonSchema, layout: JsonLayout, seed: int, vocabulary:
             text = write(Guide(index, max_tokens=LONG), random.Random(seed), eager=eager).decode()
             assert_valid(schema, output_type.parse(text))
         model = FunctionModel(random_logits(WIDTH, scale=2.0, seed=seed), TOKENS)
-        options: dict[str, Any] = {"whitespace": layout.whitespace, "optional": layout.optional, "max_tokens": LONG}
+        options: dict[str, Any] = {
+            "layout": layout,
+            "max_tokens": LONG,
+        }
         assert_valid(schema, extract(schema, "text", model=model, retries=0, **options))
     except BudgetError:  # the shortest answer is longer
         return True

@@ -20,7 +20,7 @@ from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.output_types.description import describe_schema
-from structured.output_types.regular_expression import to_regex
+from structured.output_types.regex import to_regex
 from structured.output_types.resolve import resolve_type
 from structured.regex import Reference, alternation, concat, literal, optional, productive_nodes, repeat
 from structured.vocabulary import Vocabulary

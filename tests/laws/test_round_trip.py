@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import WHITESPACES, random_text, typed
 
+from structured import JsonLayout
 from structured.json_schema.schema_compiler import schema_to_pattern
-from structured.output_types.regular_expression import to_regex
+from structured.output_types.regex import to_regex
 from structured.output_types.resolve import resolve_type
 
 STYLES = {
@@ -31,7 +32,7 @@ def test_every_text_of_the_pattern_is_valid(drawn, whitespace, seed):
     """Whatever the pattern of a type writes, Pydantic accepts, and the printed pattern matches."""
     output_type = resolve_type(drawn.type)
     pattern = schema_to_pattern(output_type.schema, whitespace)
-    printed = re.compile(to_regex(drawn.type, whitespace=whitespace))
+    printed = re.compile(to_regex(drawn.type, layout=JsonLayout(whitespace)))
     source = random.Random(seed)
     for _ in range(10):
         text = random_text(pattern, source)
@@ -47,5 +48,5 @@ def test_every_instance_can_be_written(data, drawn, style):
     value = data.draw(drawn.values)
     adapter = resolve_type(drawn.type).adapter
     text = json.dumps(json.loads(adapter.dump_json(value, by_alias=True)), ensure_ascii=False, **STYLES[style])
-    assert re.fullmatch(to_regex(drawn.type, whitespace=style), text), text
-    assert re.fullmatch(to_regex(drawn.type, whitespace="flexible"), text), text
+    assert re.fullmatch(to_regex(drawn.type, layout=JsonLayout(style)), text), text
+    assert re.fullmatch(to_regex(drawn.type, layout=JsonLayout("flexible")), text), text

@@ -20,7 +20,7 @@ from structured import extract, load_model
 from structured.errors import ModelError
 from structured.models import ByteTokenizer, LanguageModel
 from structured.models.adapters import Heads, LowRank, add_adapter, read_adapter, write_gguf_adapter
-from structured.models.fetched import FETCHABLE
+from structured.models.downloads import FETCHABLE
 from structured.models.gguf_file import GgufFile, write_gguf
 from structured.models.llama_cpp import LlamaCppModel, is_installed
 
@@ -282,7 +282,7 @@ def test_a_matrix_that_is_the_table_of_embeddings_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("metadata", "names", "message"),
     [
-        ({"general.type": "model"}, "v", r"is no LoRA adapter: its general\.type is 'model'"),
+        ({"general.type": "model"}, "v", r"is not a LoRA adapter: its general\.type is 'model'"),
         ({"adapter.type": "control_vector"}, "v", r"its adapter\.type 'control_vector'"),
         ({"adapter.alora.invocation_tokens": 1}, "v", r"activated LoRA"),
         ({"general.architecture": "qwen2"}, "v", r"for models of the architecture 'qwen2', and this one is 'llama'"),
@@ -309,7 +309,7 @@ def test_what_has_no_pair_is_refused(tmp_path: Path) -> None:
     folder = save_folder(random_adapter(), tmp_path / "adapter")
     for tensors, message in (
         ({f"{V}.lora_A.weight": torch.ones(4, 32)}, r"no two thin matrices .*v_proj: A \(4, 32\)\."),
-        ({f"{V}.lora_magnitude_vector.weight": torch.ones(4)}, "which is no part of a low-rank product"),
+        ({f"{V}.lora_magnitude_vector.weight": torch.ones(4)}, "which is not part of a low-rank product"),
     ):
         save_file(tensors, folder / "adapter_model.safetensors")
         with pytest.raises(ModelError, match=message):
@@ -319,8 +319,11 @@ def test_what_has_no_pair_is_refused(tmp_path: Path) -> None:
 def test_names_that_are_no_adapter(base: Path, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("GGML")
     for name, message in (
-        (tmp_path, r"is no adapter: it lacks adapter_config\.json and adapter_model\.safetensors\. Name a GGUF file"),
-        ("owner/adapter", r"^The adapter 'owner/adapter' is not there\. .* of the hub has to be downloaded first"),
+        (
+            tmp_path,
+            r"is not an adapter: it lacks adapter_config\.json and adapter_model\.safetensors\. Name a GGUF file",
+        ),
+        ("owner/adapter", r"^The adapter 'owner/adapter' does not exist\. .* of the hub has to be downloaded first"),
         (tmp_path / "text", "is a file of another kind"),
     ):
         with pytest.raises(ModelError, match=message):

@@ -9,15 +9,16 @@ import pytest
 from doubles import byte_level_tokenizer, real_tokenizer, tiny
 from pydantic import BaseModel, Field
 
-from structured import Extractor, GuidedLogitsProcessor, extract, extract_batch
+from structured import Beams, Extractor, Repetition, extract, extract_batch
 from structured.errors import ModelError
-from structured.models.continuation import examined
+from structured.integrations.logits_processor import GuidedLogitsProcessor
+from structured.models.network import can_append_several
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from structured.extraction.extractor import Options
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
 CHAT_TEMPLATE = "{% for m in messages %}<turn>{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}<turn>assistant:"
 
@@ -75,7 +76,7 @@ def network(name: str, width: int) -> "PreTrainedModel":
 
 
 def with_tokenizer(name: str, tokenizer: Any) -> "HuggingFaceModel":
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
     return HuggingFaceModel(network(name, len(tokenizer) + 13), tokenizer)
 
@@ -102,13 +103,13 @@ def by_generate(model: "HuggingFaceModel") -> list[Entry]:
 
 def assert_texts_do_not_depend_on_the_way(model: "HuggingFaceModel") -> None:
     """Compare one by one with batches, a shared instruction, no forced tokens, beams, and the loop of transformers."""
-    options: Options = {"model": model, "max_tokens": 60, "retries": 0, "stop_repetition": False}
+    options: Options = {"model": model, "max_tokens": 60, "retries": 0, "repetition": Repetition(stop=False)}
     expected = [extract(Entry, document, **options) for document in DOCUMENTS]
     assert len(set(map(str, expected))) > 1 or model.model.config.model_type in RECURRENT  # some forget a document soon
     assert extract_batch(Entry, DOCUMENTS, batch_size=2, **options) == expected
     assert extract_batch(Entry, DOCUMENTS, jump_forward=False, **options) == expected
     assert by_generate(model) == expected
-    for more in ({"instructions": "Be exact. " * 12}, {"beams": 2}):
+    for more in ({"instructions": "Be exact. " * 12}, {"search": Beams(2)}):
         alone = [extract(Entry, document, **options, **more) for document in DOCUMENTS[:2]]
         assert extract_batch(Entry, DOCUMENTS[:2], **options, **more) == alone
 
@@ -151,7 +152,7 @@ def test_recurrences_are_read_as_a_whole(name: str) -> None:
     import torch
 
     model = with_tokenizer(name, byte_level_tokenizer())
-    assert model.network.continuation.takes_several == (name not in FORGETFUL)
+    assert model.network.takes_several == (name not in FORGETFUL)
     rng = np.random.default_rng(0)
 
     def some(count: int) -> list[int]:
@@ -207,18 +208,16 @@ def reader(state: State) -> Callable[..., Any]:
 def test_a_model_that_forgets_is_found_out() -> None:
     """One that keeps all takes several tokens; one that forgets for several, one; others are refused by name."""
     cache: Any = Text
-    assert examined("Whole", cache, reader(lambda row, *_: row)).takes_several
-    assert not examined(
-        "Several", cache, reader(lambda row, before, new: row if new == 1 else row[before:])
-    ).takes_several
+    assert can_append_several("Whole", cache, reader(lambda row, *_: row))
+    assert not can_append_several("Several", cache, reader(lambda row, before, new: row if new == 1 else row[before:]))
     message = r"^One cannot be used: in transformers .* a text that it reads token by token than for the whole\. Use "
     with pytest.raises(ModelError, match=message):
-        examined("One", cache, reader(lambda row, before, _: row[before:]))
+        can_append_several("One", cache, reader(lambda row, before, _: row[before:]))
     whole = reader(lambda row, *_: row)
     with pytest.raises(ModelError, match=r"has other logits for a text in a batch than for the text alone\."):
-        examined("Batch", cache, lambda texts, *others: whole(texts, *others) * (3 - 2 * len(texts.rows)))  # type: ignore[attr-defined]
+        can_append_several("Batch", cache, lambda texts, *others: whole(texts, *others) * (3 - 2 * len(texts.rows)))  # type: ignore[attr-defined]
     with pytest.raises(ModelError, match=r"it does not go on with a text: ZeroDivisionError: .* zero\. Use another"):
-        examined("Failing", cache, reader(lambda row, *_: row[: 1 // 0]))
+        can_append_several("Failing", cache, reader(lambda row, *_: row[: 1 // 0]))
 
 
 REFUSED = {
@@ -244,7 +243,7 @@ def test_models_of_other_kinds_are_refused(name: str) -> None:
 )
 def test_models_that_go_on_with_no_text_are_refused(name: str, options: dict[str, Any]) -> None:
     """One has a cache of its own, the other keeps its state beside the cache, where another text overwrites it."""
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer()
     model = HuggingFaceModel(tiny(name, len(tokenizer), **options), tokenizer)
@@ -255,7 +254,7 @@ def test_models_that_go_on_with_no_text_are_refused(name: str, options: dict[str
 def test_encoder_with_a_decoder_is_refused() -> None:
     from transformers import T5Config, T5ForConditionalGeneration
 
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer()
     config = T5Config(vocab_size=len(tokenizer), d_model=16, d_kv=4, d_ff=16, num_layers=1, num_heads=2)
@@ -279,7 +278,7 @@ class Wrapper:
 
 def test_adapters_of_peft() -> None:
     """Those that change weights are in the model inside, which is used; others are refused."""
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer()
     inside = network("llama", len(tokenizer))

@@ -71,7 +71,7 @@ def test_hub_that_cannot_be_reached_is_asked_once(no_network, monkeypatch, tmp_p
     monkeypatch.setattr("time.sleep", lambda seconds: pytest.fail(f"waits for {seconds} s"))
     message = refusal("nobody/no-such-model")
     assert message.startswith(
-        f"No model could be loaded from 'nobody/no-such-model'. It is no local folder, it is not in the cache "
+        f"No model could be loaded from 'nobody/no-such-model'. It is not a local folder, it is not in the cache "
         f"{tmp_path}, and https://huggingface.co cannot be reached ("
     )
     assert 1 <= len(no_network) <= MAX_REQUESTS

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from structured.cli.commands import app
 from structured.errors import ModelError
-from structured.models import dequantised, loading_bar, pretrained
+from structured.models import dequantised, pretrained
 from structured.models.dequantised import ModelCache, key_of
 from structured.models.pretrained import load_pretrained
 
@@ -301,7 +301,7 @@ def test_a_terminal_shows_our_bar_alone(file: Path, monkeypatch: pytest.MonkeyPa
     """It names the file while that is dequantised; from the cache, a model is loaded without a bar."""
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setattr(loading_bar, "PATIENCE", 0.0)
+    monkeypatch.setattr(pretrained, "PATIENCE", 0.0)
     screens = Terminal(), Terminal()
     for screen in screens:
         monkeypatch.setattr(sys, "stderr", screen)

@@ -9,7 +9,7 @@ import torch
 from doubles import ByteTokenizer, random_logits
 from pydantic import Field
 
-from structured import extract, extract_batch
+from structured import Beams, extract, extract_batch
 from structured.errors import ModelError
 from structured.extraction.extractor import Options
 from structured.models import DecodingBatch, FunctionModel, LanguageModel
@@ -74,7 +74,7 @@ class Rows(DecodingBatch):
         self.texts = [text[: len(text) - count] for text, count in zip(self.texts, counts, strict=True)]
 
 
-WAYS: dict[str, Options] = {"alone": {"batch_size": 1}, "batch": {"batch_size": 3}, "beams": {"beams": 2}}
+WAYS: dict[str, Options] = {"alone": {"batch_size": 1}, "batch": {"batch_size": 3}, "beams": {"search": Beams(2)}}
 FORMS: dict[str, Change] = {
     "float64": lambda scores: scores.astype(np.float64),
     "another byte order": lambda scores: scores.astype(">f4"),

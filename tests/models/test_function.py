@@ -15,7 +15,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from structured import extract
+from structured import Beams, extract
 from structured.errors import ModelError, StructuredError, VocabularyError
 from structured.models import FunctionModel, load_model
 from structured.vocabulary import Vocabulary
@@ -112,7 +112,7 @@ def test_scores_that_cannot_be_read(make, what):
 
 
 @pytest.mark.parametrize("score", [np.nan, np.inf], ids=str)
-@pytest.mark.parametrize("options", [{}, {"temperature": 1.0}, {"beams": 2}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"temperature": 1.0}, {"search": Beams(2)}], ids=str)
 def test_scores_that_are_no_numbers(score, options):
     with pytest.raises(ModelError, match=r"as the logit of an allowed token\. .* a function must return numbers"):
         extract(Answer, "x", model=(lambda token_ids: np.full(SIZE, score), TOKENIZER), **options)  # noqa: ARG005

@@ -18,7 +18,7 @@ from structured.models.load import PACKAGED_MODEL, load_model
 from structured.output_types.resolve import resolve_type
 
 if TYPE_CHECKING:
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
 pytestmark = [pytest.mark.gpu, pytest.mark.thorough if DEVICE.type == "cuda" else pytest.mark.slow]
 

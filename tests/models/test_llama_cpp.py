@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
-from structured import extract, extract_batch, load_model
+from structured import Beams, extract, extract_batch, load_model
 from structured.errors import ModelError, OutOfMemoryError, PromptError
-from structured.models.chat_template import chat_template
-from structured.models.llama_cpp import MIN_SHARED, LlamaCppModel, is_installed
-from structured.models.llama_tokenizer import LlamaTokenizer
+from structured.models.llama_cpp import LlamaCppModel, is_installed
+from structured.models.llama_tokenizer import LlamaTokenizer, chat_template
 from structured.models.prompt_encoding import PromptEncoder
+from structured.models.protocol import MIN_SHARED
 
 DOCUMENTS = (
     "Jason is 25 years old.",
@@ -281,7 +281,7 @@ def test_texts_do_not_depend_on_how_they_are_written(
 
 def test_beam_search(llama: LlamaCppModel) -> None:
     """Beams fork and leave in one context."""
-    assert extract(Person, DOCUMENTS[0], model=llama, beams=3).age == 25
+    assert extract(Person, DOCUMENTS[0], model=llama, search=Beams(3)).age == 25
 
 
 def test_loaded_llama_is_a_model(

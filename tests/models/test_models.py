@@ -33,7 +33,7 @@ from structured.models import FunctionModel, LanguageModel, load, load_model
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
 CHAT_TEMPLATE = (
     "<s>{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}<turn>{% endfor %}"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from doubles import ByteTokenizer, random_logits
 
-from structured import extract_batch
+from structured import Beams, extract_batch
 from structured.extraction.extractor import Options
 from structured.models import DecodingBatch, FunctionModel, LanguageModel
 from structured.vocabulary import Vocabulary
@@ -50,7 +50,9 @@ class Rows(DecodingBatch):
 
 
 @pytest.mark.parametrize("batch_size", [1, 3])
-@pytest.mark.parametrize("way", [{}, {"jump_forward": False}, {"temperature": 1.0, "seed": 1}, {"beams": 2}], ids=repr)
+@pytest.mark.parametrize(
+    "way", [{}, {"jump_forward": False}, {"temperature": 1.0, "seed": 1}, {"search": Beams(2)}], ids=repr
+)
 def test_the_least_model_writes_what_others_write(way: Options, batch_size: int) -> None:
     """In batches of any size, sampled or searched for, with forced tokens or without."""
     documents = ["a", "b" * 20, "c", "d" * 7, "e"]

@@ -14,7 +14,7 @@ import pytest
 from structured import extract, load_model
 from structured.errors import ModelError
 from structured.models import PACKAGED_MODEL, LanguageModel, load
-from structured.models.packaged import PackagedModel
+from structured.models.lfm2 import PackagedModel
 from structured.models.protocol import DecodingBatch
 
 CLOSE = 1e-4

@@ -20,16 +20,20 @@ from pydantic import AfterValidator, BaseModel, Field
 from servers import Reply, chat, double, events, json_lines, ollama, with_logprobs
 
 from structured import (
+    Beams,
     Choice,
-    Draft,
+    Chunking,
     Extractor,
     Grammar,
     Grounded,
+    JsonLayout,
     JsonSchema,
+    Particles,
     Regex,
+    Repetition,
+    Samples,
     Text,
     classify,
-    connect,
     extract,
     extract_batch,
     load_model,
@@ -37,14 +41,13 @@ from structured import (
 )
 from structured.automata.byte_automaton import accepts_text
 from structured.errors import BatchError, GenerationError, ModelError, PatternError, SchemaError, ServerError
+from structured.extraction import Draft
+from structured.models import connect
 from structured.models.remote import connection
 from structured.models.remote.address import Address
-from structured.models.remote.chat_forms import VllmForm
-from structured.models.remote.exchange import ServerAnswer
-from structured.models.remote.form import Envelope, wrapped
-from structured.models.remote.gbnf_writer import pattern_to_gbnf, words_to_gbnf
-from structured.output_types.constraints.constraint import JsonConstraint, RegexConstraint
-from structured.output_types.constraints.of_type import constraint_of
+from structured.models.remote.form import Envelope, ServerAnswer, wrapped
+from structured.models.remote.server_forms import VllmForm, pattern_to_gbnf, words_to_gbnf
+from structured.output_types.remote_constraints import JsonConstraint, RegexConstraint, constraint_of
 from structured.output_types.resolve import resolve_type
 
 pytest.importorskip("httpx", reason="The extra remote asks servers.")
@@ -137,7 +140,7 @@ JSON = {
         {
             "type": {keyword: SCHEMA[keyword] for keyword in SCHEMA if keyword != "additionalProperties"},
             "whitespace": "spaced",
-            "optional": "written",
+            "optional_properties": "written",
         }
     ),
 }
@@ -228,24 +231,24 @@ def test_what_cannot_be_enforced_can_be_asked_for_by_name() -> None:
 @pytest.mark.parametrize(
     ("options", "named_in_it"),
     [
-        ({"beams": 2}, "beams"),
-        ({"particles": 4, "temperature": 1.0}, "particles"),
+        ({"search": Beams(2)}, "Beams(count=2)"),
+        ({"search": Particles(4), "temperature": 1.0}, "Particles(count=4"),
         ({"jump_forward": False}, "jump_forward"),
-        ({"stop_repetition": True}, "stop_repetition"),
-        ({"repetition_penalty": 1.2}, "repetition_penalty"),
-        ({"no_repeat_ngram_size": 3}, "no_repeat_ngram_size"),
-        ({"chunk_tokens": 100}, "chunk_tokens"),
-        ({"passes": 2}, "passes"),
+        ({"repetition": Repetition(stop=True)}, "repetition"),
+        ({"repetition": Repetition(penalty=1.2)}, "repetition"),
+        ({"repetition": Repetition(no_repeat_ngram_size=3)}, "no_repeat_ngram_size=3"),
+        ({"chunking": Chunking(tokens=100)}, "chunking"),
+        ({"chunking": Chunking(passes=2)}, "passes=2"),
         ({"batch_tokens": 100}, "batch_tokens"),
         ({"repair": "field"}, "repair"),
         ({"repair_below": 0.5}, "repair_below"),
-        ({"whitespace": "compact"}, "whitespace"),
+        ({"layout": JsonLayout("compact")}, "layout"),
         ({"temperature": 0.5, "top_k": 3}, "top_k"),
         ({"temperature": 0.5, "min_p": 0.1}, "min_p"),
     ],
 )
 def test_options_that_need_logits_are_refused_by_name(options: Any, named_in_it: str) -> None:
-    with double(chat(JASON)) as made, pytest.raises(ValueError, match=named_in_it):
+    with double(chat(JASON)) as made, pytest.raises(ValueError, match=re.escape(named_in_it)):
         Extractor(Person, model=made.address("openai"), **options)
     assert made.bodies == []
 
@@ -279,18 +282,24 @@ def test_samples_are_requests_with_seeds_of_their_own_and_vote() -> None:
     answers = [chat('{"name": "Jason", "age": 25}'), chat('{"name": "Jonas", "age": 25}'), chat(JASON)]
     with double(answers) as made:
         found = extract(
-            Person, TEXT, model=made.address("vllm"), samples=3, temperature=0.7, seed=1, choose="vote", batch_size=1
+            Person,
+            TEXT,
+            model=made.address("vllm"),
+            search=Samples(3, vote=True),
+            temperature=0.7,
+            seed=1,
+            batch_size=1,
         )
     assert found == Person(name="Jason", age=25)
     assert len({body["seed"] for body in made.bodies}) == 3
     with double(ollama(JASON)) as made, pytest.raises(ValueError, match="how likely a sample is"):
-        extract(Person, TEXT, model=made.address("ollama"), samples=3, temperature=0.7)
+        extract(Person, TEXT, model=made.address("ollama"), search=Samples(3), temperature=0.7)
 
 
 def test_all_fields_are_asked_for_unless_they_may_be_left_out() -> None:
     body = sent_for("vllm", Visit, '{"who": "Ana", "note": null}')
     assert body["response_format"]["json_schema"]["schema"]["required"] == ["who", "note"]
-    body = sent_for("vllm", Visit, '{"who": "Ana"}', optional="omittable")
+    body = sent_for("vllm", Visit, '{"who": "Ana"}', layout=JsonLayout(optional_properties="omittable"))
     assert body["response_format"]["json_schema"]["schema"]["required"] == ["who"]
 
 

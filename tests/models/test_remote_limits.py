@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from servers import Reply, chat, double, events
 
-from structured import Extractor, connect
+from structured import Extractor
 from structured.errors import ServerError
-from structured.models.remote.allowance import LONGEST_ANSWER
+from structured.models import connect
+from structured.models.remote.connection import LONGEST_ANSWER
 
 pytest.importorskip("httpx", reason="The extra remote asks servers.")
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Extractor, extract, extract_batch
+from structured import Beams, Extractor, JsonLayout, Repetition, Samples, extract, extract_batch
 from structured.errors import ModelError
 from structured.extraction.extractor import Options
 from structured.models import ByteTokenizer, ScriptedModel
@@ -38,10 +38,10 @@ class Even(BaseModel):
 
 WAYS: tuple[Options, ...] = (
     {},
-    {"whitespace": "compact"},
-    {"whitespace": "indented", "jump_forward": False},
-    {"whitespace": "flexible"},
-    {"temperature": 1.0, "seed": 1, "samples": 2},
+    {"layout": JsonLayout("compact")},
+    {"layout": JsonLayout("indented"), "jump_forward": False},
+    {"layout": JsonLayout("flexible")},
+    {"temperature": 1.0, "seed": 1, "search": Samples(2)},
 )
 
 
@@ -59,7 +59,7 @@ def test_the_script_is_what_is_read(
     person.age = None if person.age is None else person.age % 1000
     tokenizer = ByteTokenizer((*BYTE_TOKENS, *longer))
     model = ScriptedModel(person.model_dump_json(indent=indent), tokenizer)
-    assert extract(Person, "x", model=model, max_tokens=400, stop_repetition=False, **way) == person
+    assert extract(Person, "x", model=model, max_tokens=400, repetition=Repetition(stop=False), **way) == person
 
 
 def test_a_script_may_depend_on_the_prompt() -> None:
@@ -125,7 +125,7 @@ DIFFERENT: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize("way", [{}, {"jump_forward": False}, {"temperature": 2.0}, {"beams": 2}], ids=str)
+@pytest.mark.parametrize("way", [{}, {"jump_forward": False}, {"temperature": 2.0}, {"search": Beams(2)}], ids=str)
 @pytest.mark.parametrize(("output_type", "script"), DIFFERENT, ids=[one for _, one in DIFFERENT])
 def test_an_answer_that_the_script_does_not_say(output_type: Any, script: str, way: Options) -> None:
     """It is an error wherever they part: in forced tokens, in the last one, and after it."""
@@ -137,9 +137,9 @@ def test_an_answer_that_the_script_does_not_say(output_type: Any, script: str, w
 def test_one_document_whose_script_differs_is_told_beside_others(beams: int) -> None:
     """The script of each text is compared with that text, in batches and among beams."""
     model = ScriptedModel(lambda prompt: "[10, 20]" if "good" in prompt else "[3] !")
-    assert extract_batch(list[int], ["good", "good one"], model=model, beams=beams) == [[10, 20]] * 2
+    assert extract_batch(list[int], ["good", "good one"], model=model, search=Beams(beams)) == [[10, 20]] * 2
     with pytest.raises(ModelError, match=r"^The script says b' !', and b'\[3\]' was written"):
-        extract_batch(list[int], ["good", "bad", "good one"], model=model, beams=beams)
+        extract_batch(list[int], ["good", "bad", "good one"], model=model, search=Beams(beams))
 
 
 def test_arguments_of_the_doubles_are_checked() -> None:

@@ -43,7 +43,7 @@ def test_texts_of_any_architecture_are_read_as_alone(name):
     """Uneven texts, some with tokens that are rolled back, some that leave: the logits are those of each text alone."""
     import torch
 
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer()
     model = HuggingFaceModel(tiny(name, len(tokenizer)).to(DEVICE), tokenizer)
@@ -81,7 +81,7 @@ def test_texts_of_any_architecture_are_read_as_alone(name):
 def test_passes_of_any_architecture_can_be_recorded(name):
     """They read and write the same memory each time, wait for no number, and find what is found without."""
     from structured.models.cuda_graphs import RecordingPool
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer()
     network = tiny(name, len(tokenizer)).to(DEVICE)
@@ -149,7 +149,7 @@ def test_what_waits_for_the_device_is_no_recording(name):
 
 def recorded_llama(make=Rerun):
     from structured.models.cuda_graphs import RecordingPool
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer()
     model = HuggingFaceModel(tiny("llama", len(tokenizer)), tokenizer)
@@ -222,7 +222,7 @@ def test_what_was_too_much_memory_is_not_lent_again():
 
 def test_graphs_need_a_gpu():
     """To ask for them without one, or for layers that cannot be recorded, is an error that says what to do."""
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer()
     with pytest.raises(ModelError, match=r"cuda_graphs is for a model on one GPU, and .* is on cpu\. Leave it out"):

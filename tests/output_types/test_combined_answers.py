@@ -15,6 +15,7 @@ from structured import (
     Json,
     Regex,
     Repeat,
+    Samples,
     Text,
     classify,
     evaluate,
@@ -90,7 +91,7 @@ def test_an_answer_is_streamed_voted_on_and_inspected(output_type: OutputType[An
         pass
     assert stream.result().value == value
     assert stream.generation.text == text
-    options: Any = {"samples": 3, "temperature": 1.0, "choose": "vote"}
+    options: Any = {"search": Samples(3, vote=True), "temperature": 1.0}
     assert extract(output_type, "Ana is 3", model=ScriptedModel(text), **options) == value
     assert inspect_type(output_type).refusals == ()
 
@@ -99,7 +100,7 @@ def test_places_are_voted_on_one_by_one() -> None:
     """The values of most samples may stand together in none of them."""
     answers = iter(["ab, 1", "ab, 2", "cd, 2"])
     wanted = template("{word}, {digit}", word=Regex("[a-z]+"), digit=Regex("[0-9]"))
-    options: Any = {"samples": 3, "temperature": 1.0, "choose": "vote"}
+    options: Any = {"search": Samples(3, vote=True), "temperature": 1.0}
     found = extract(wanted, "…", model=ScriptedModel(lambda _: next(answers)), **options)
     assert found == {"word": "ab", "digit": "2"}
 

@@ -311,12 +311,12 @@ def test_grounded_parts_are_those_of_the_document() -> None:
 @pytest.mark.parametrize(
     ("text", "parts", "position", "problem"),
     [
-        ("Name: {name", {"name": int}, 6, "A '{' stands alone"),
-        ("Name: name}", {"name": int}, 10, "A '}' stands alone"),
+        ("Name: {name", {"name": int}, 6, "A '{' is unmatched"),
+        ("Name: name}", {"name": int}, 10, "A '}' is unmatched"),
         ("Name: {}", {"name": int}, 6, "{} is no name"),
         ("Name: {name:>3}", {"name": int}, 6, "{name:>3} is no name"),
         ("Name: {nam}", {"name": int}, 6, "{nam} has no type"),
-        ("{name} {name}", {"name": int}, 7, "{name} stands there twice"),
+        ("{name} {name}", {"name": int}, 7, "{name} appears twice"),
         ("{result}", {}, 0, "{result} has the name of an option"),
         ("Name", {"name": int}, None, "The template has no place for name"),
         ("{{name}}", {}, None, "The template has no places"),

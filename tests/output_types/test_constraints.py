@@ -1,6 +1,7 @@
 """What servers are told of a type: it allows what the mask allows, and answers are checked by the same rules."""
 
 import random
+import re
 from typing import Any
 
 import pytest
@@ -8,10 +9,8 @@ from pydantic import BaseModel, create_model
 from pydantic_types import KINDS
 from random_json import automaton_of, random_json
 
-from structured import JsonSchema
-from structured.output_types.constraints.constraint import JsonConstraint
-from structured.output_types.constraints.of_type import constraint_of
-from structured.output_types.constraints.validation import AnswerCheck
+from structured import JsonSchema, to_regex
+from structured.output_types.remote_constraints import AnswerCheck, JsonConstraint, constraint_of
 from structured.output_types.resolve import resolve_type
 
 pytestmark = pytest.mark.filterwarnings("ignore::pydantic.warnings.TypedDictExtraConfigWarning")
@@ -58,3 +57,10 @@ def test_what_pydantic_would_take_beside_the_schema_is_a_fault(text: str) -> Non
     check = AnswerCheck(resolve_type(One))
     assert check.fault('{ "a":1\n}') is None
     assert check.fault(text) is not None
+
+
+@pytest.mark.parametrize("number", ["225649001.510e94", "1.50", "1E5", "1e+05", "-0.0"])
+def test_a_number_may_be_written_in_any_way_that_a_mask_allows(number: str) -> None:
+    """Normalised, `225649001.510e94` has an exponent of three digits, which no mask allows."""
+    assert re.fullmatch(to_regex(float), number)
+    assert AnswerCheck(resolve_type(float)).fault(number) is None

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import AfterValidator, AliasChoices, BaseModel, Field
 
-from structured import Extractor, Grounded, JsonSchema, Result
+from structured import Beams, Extractor, Grounded, JsonSchema, Result, Samples
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types.resolve import resolve_type
 from structured.results.result import result_from_json
@@ -108,8 +108,7 @@ def test_samples_agree_where_they_say_the_same(seed: int) -> None:
     found = Extractor(
         JsonSchema({"type": "object", "properties": choices, "required": ["a", "b"], "additionalProperties": False}),
         model=FunctionModel(random_logits(len(TOKENS.tokens), scale=1.0, seed=seed), TOKENS),
-        samples=5,
-        choose="vote",
+        search=Samples(5, vote=True),
         temperature=1.0,
         seed=seed,
         max_tokens=60,
@@ -122,7 +121,7 @@ def test_samples_agree_where_they_say_the_same(seed: int) -> None:
 
 def test_hypotheses_of_beam_search_are_no_samples() -> None:
     """They differ because they have to, so that their agreement would say nothing."""
-    found = extraction(3, beams=3)
+    found = extraction(3, search=Beams(3))
     assert {one.agreement for one in found.evidence.values()} == {None}
     assert {one.confidence is None for one in found.evidence.values()} == {False}
 

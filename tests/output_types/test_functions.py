@@ -44,7 +44,7 @@ from structured.errors import PromptError, SchemaError
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import FunctionModel, ScriptedModel
-from structured.output_types.functions.docstrings import Docstring
+from structured.output_types.functions.signature import Docstring
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
@@ -400,7 +400,7 @@ def test_what_an_answer_cannot_give_is_refused(given: Callable[..., Any], messag
         ((), "There is no function to choose."),
         ((stop, partial(stop)), "Two functions have the name 'stop', by which they are chosen."),
         ((3,), "int 3 is no function."),
-        ((stop, Tool("start")), "Tools stand beside functions, and are read by other rules."),
+        ((stop, Tool("start")), "Tools and functions are mixed, and are read by different rules."),
         (({"name": "start"},), "is no tool of OpenAI's API."),
         (({"type": "function", "function": {"name": "a", "params": {}}},), "has the unknown member 'params'."),
         ((Tool("a"), Tool("a", description="another")), "Two functions have the name 'a'"),

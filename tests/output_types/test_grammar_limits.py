@@ -9,7 +9,7 @@ pytest.importorskip("lark")
 
 from doubles import ByteTokenizer, random_logits
 
-from structured import Grammar, extract, extract_batch
+from structured import Beams, Grammar, Repetition, Samples, extract, extract_batch
 from structured.automata import DEAD, Limits
 from structured.automata.grammar import lexer as lexer_module
 from structured.automata.grammar.grammar_automaton import GrammarAutomaton
@@ -36,7 +36,7 @@ def nested(depth):
     return "(" * depth + "x" + ")" * depth
 
 
-WAYS = [{}, {"samples": 2, "temperature": 1.0}, {"beams": 2}, {"jump_forward": False}]
+WAYS = [{}, {"search": Samples(2), "temperature": 1.0}, {"search": Beams(2)}, {"jump_forward": False}]
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(way) or "greedy")
@@ -45,7 +45,7 @@ def test_states_that_one_text_needs_are_its_own_error(monkeypatch, way):
     limited(monkeypatch, states=120)
     model = ScriptedModel(lambda prompt: nested(100 if "Zoe" in prompt else 3))
     documents = ["Ann", "Bob", "Zoe", "Christopher"]
-    options = {"model": model, "errors": "return", "max_tokens": 250, "stop_repetition": False, **way}
+    options = {"model": model, "errors": "return", "max_tokens": 250, "repetition": Repetition(stop=False), **way}
     found = extract_batch(Grammar(NESTED), documents, **options)
     error = found.pop(2)
     assert found == [nested(3)] * 3
@@ -66,7 +66,9 @@ def test_a_search_that_goes_too_far_is_the_error_of_its_text(way):
 def test_a_limit_in_the_middle_of_a_single_text_is_raised(monkeypatch):
     limited(monkeypatch, states=60)
     with pytest.raises(GrammarError, match="more than 60 states"):
-        extract(Grammar(NESTED), "x", model=ScriptedModel(nested(100)), max_tokens=250, stop_repetition=False)
+        extract(
+            Grammar(NESTED), "x", model=ScriptedModel(nested(100)), max_tokens=250, repetition=Repetition(stop=False)
+        )
 
 
 def test_the_limit_of_seconds_is_that_of_one_call(monkeypatch):

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from pydantic import AnyUrl, AwareDatetime, BaseModel, Field, NaiveDatetime
 from typing_extensions import TypeAliasType
 
-from structured import Extractor, Grounded, Grounding, JsonSchema, extract, extract_batch
+from structured import Extractor, Grounded, JsonSchema, Repetition, extract, extract_batch
 from structured.errors import ModelError, NotStatedError, SchemaError
 from structured.json_schema.document.location import GROUNDED
 from structured.models import FunctionModel, ScriptedModel
+from structured.output_types import Grounding
 from structured.output_types.grounded.dates import stated_dates
 from structured.output_types.grounded.marks import marks
 from structured.output_types.grounded.numbers import stated_numbers
@@ -75,7 +76,7 @@ def test_every_grounded_value_stands_at_its_span(document: str, seed: int, hates
     logits = json_hating_logits(TOKENS.tokens) if hates else random_logits(len(TOKENS.tokens), scale=3.0, seed=seed)
     model = FunctionModel(logits, TOKENS)
     try:
-        found = Extractor(Invoice, model=model, max_tokens=400, stop_repetition=False).result(document)
+        found = Extractor(Invoice, model=model, max_tokens=400, repetition=Repetition(stop=False)).result(document)
     except NotStatedError:
         assert not re.search(r"\w{1,12}", document)
         return

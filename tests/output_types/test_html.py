@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, create_model, field_validator
 from strategies import output_types
 
-from structured import Extractor, Options, inspect_type
+from structured import Beams, Extractor, Samples, inspect_type
+from structured.extraction import Options
 from structured.models import FunctionModel
 from structured.output_types.html import card, code, coloured, html, joined, listed, marked, paragraph, table, verbatim
 from structured.output_types.paths import steps_to_path
-from structured.results.evidence import Evidence
+from structured.results.evidence import CONTEXT, MAX_CHARACTERS, Evidence
 from structured.results.result import Provenance
-from structured.results.result_html import CONTEXT, MAX_CHARACTERS
 
 TOKENIZER = ByteTokenizer()
 MODEL = FunctionModel(random_logits(len(TOKENIZER.tokens)), TOKENIZER)
@@ -110,10 +110,13 @@ def test_a_report_shows_what_is_refused_and_what_may_go_wrong() -> None:
     ("options", "told"),
     [
         ({}, "greedy"),
-        ({"beams": 3}, "3 beams"),
+        ({"search": Beams(3)}, "3 beams"),
         ({"temperature": 0.5}, "one sample, at temperature 0.5"),
-        ({"temperature": 0.5, "samples": 3}, "3 samples, the likeliest that is valid, at temperature 0.5"),
-        ({"temperature": 1, "samples": 3, "choose": "vote"}, "3 samples, the vote of the valid ones, at temperature 1"),
+        ({"temperature": 0.5, "search": Samples(3)}, "3 samples, the likeliest that is valid, at temperature 0.5"),
+        (
+            {"temperature": 1, "search": Samples(3, vote=True)},
+            "3 samples, the vote of the valid ones, at temperature 1",
+        ),
     ],
 )
 def test_an_extractor_shows_its_model_and_its_type(options: Options, told: str) -> None:

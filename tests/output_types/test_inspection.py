@@ -28,7 +28,7 @@ from pydantic import (
 from pydantic_types import Chosen
 from strategies import WHITESPACES, output_types
 
-from structured import JsonSchema, inspect_type, to_regex
+from structured import JsonLayout, JsonSchema, inspect_type, to_regex
 from structured.errors import SchemaError
 from structured.output_types.inspection import Cost
 
@@ -300,7 +300,7 @@ def test_hazards_tell_their_paths():
 
 def test_any_whitespace_is_a_hazard():
     """Of the whole answer."""
-    assert paths_of(inspect_type(bool, whitespace="any"), "whitespace") == ("",)
+    assert paths_of(inspect_type(bool, layout=JsonLayout("any")), "whitespace") == ("",)
     assert not paths_of(inspect_type(bool), "whitespace")
 
 
@@ -310,7 +310,7 @@ def test_the_whitespace_may_be_what_is_refused():
     report = check_agreement(Node, "indented")
     assert [field.path for field in report.fields if field.refusals] == ["children"]
     with pytest.raises(ValueError, match="whitespace is 'loose'; it must be one of 'compact'"):
-        inspect_type(Node, whitespace="loose")
+        inspect_type(Node, layout=JsonLayout("loose"))
 
 
 def test_costs_are_counted_on_the_pattern():

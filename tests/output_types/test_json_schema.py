@@ -107,7 +107,14 @@ def test_whatever_is_written_is_valid(schema, optional, key_order, seed):
     model = MODELS[random.Random(seed).choice(sorted(MODELS))]
     try:
         output_type = JsonSchema(schema, key_order=key_order)
-        extractor = Extractor(output_type, model=model, optional=optional, temperature=1, seed=seed, retries=0)
+        extractor = Extractor(
+            output_type,
+            model=model,
+            layout=JsonLayout(optional_properties=optional),
+            temperature=1,
+            seed=seed,
+            retries=0,
+        )
     except SchemaError:
         return
     with warnings.catch_warnings():
@@ -254,7 +261,7 @@ def test_dynamic_names_are_left_to_the_mask():
         (lambda: JsonSchema({"const": float("nan")}), "The schema is not a JSON value"),
         (lambda: JsonSchema({"properties": {"a": {"type": "text"}}}), "at #/properties/a/type"),
         (lambda: JsonSchema(True, documents={"u": {1}}), "The document 'u' is not a JSON value"),
-        (lambda: resolve_type(list[Annotated[Any, JsonSchema(True)]]), "stands inside of a type"),
+        (lambda: resolve_type(list[Annotated[Any, JsonSchema(True)]]), "is part of a type"),
         (lambda: extract(JsonSchema(False), "x", model=MODELS["uniform"]), "Unsatisfiable"),
     ],
 )
@@ -344,14 +351,22 @@ class Defaults(BaseModel):
 def test_fields_with_defaults_may_be_left_out():
     """Pydantic fills them in then; what has none is always there, and what may not be null never is."""
     answers = [
-        extract(Defaults, "x", model=MODELS["uniform"], optional="omittable", temperature=1, seed=seed, max_tokens=900)
+        extract(
+            Defaults,
+            "x",
+            model=MODELS["uniform"],
+            layout=JsonLayout(optional_properties="omittable"),
+            temperature=1,
+            seed=seed,
+            max_tokens=900,
+        )
         for seed in range(30)
     ]
     assert {"city" in answer.model_fields_set for answer in answers} == {True, False}
     assert all("name" in answer.model_fields_set for answer in answers)
     written = Extractor(Defaults, model=MODELS["uniform"])
-    omittable = Extractor(Defaults, model=MODELS["uniform"], optional="omittable")
+    omittable = Extractor(Defaults, model=MODELS["uniform"], layout=JsonLayout(optional_properties="omittable"))
     assert written.description == "{\n  name: string\n  city: string\n  age: integer | null\n}"
     assert omittable.description == "{\n  name: string\n  city?: string\n  age?: integer | null\n}"
     with pytest.raises(ValueError, match="optional is 'never'; it must be one of 'written', 'omittable', 'schema'"):
-        Extractor(Defaults, model=MODELS["uniform"], optional="never")
+        Extractor(Defaults, model=MODELS["uniform"], layout=JsonLayout(optional_properties="never"))

@@ -10,10 +10,11 @@ from typing import Annotated, Any, Literal, NoReturn, Optional, Union
 import pytest
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
+from structured import JsonLayout
 from structured.errors import SchemaError
 from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.output_types.output_type import OutputType
-from structured.output_types.regular_expression import to_regex
+from structured.output_types.regex import to_regex
 from structured.output_types.resolve import resolve_type
 from structured.regex import Alternation
 
@@ -150,7 +151,7 @@ def test_nothing_hides_behind_defaults():
         pages: int = Field(default=1, ge=1, le=9, validation_alias=AliasChoices("page count", "pages"))
         made_by: Literal["us"] = Field(default="us", alias="madeBy", examples=["us"])
 
-    pattern = to_regex(Report, whitespace="compact")
+    pattern = to_regex(Report, layout=JsonLayout("compact"))
     assert re.fullmatch(pattern, '{"title":null,"page count":3,"madeBy":"us"}')
     assert not re.fullmatch(pattern, '{"title":null,"page count":3}')
     assert not re.fullmatch(pattern, '{"title":null,"page count":0,"madeBy":"us"}')

@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field
 
 from structured import (
+    Beams,
+    Chunking,
     Extractor,
     Grammar,
-    GuidedLogitsProcessor,
+    JsonLayout,
     Key,
+    Samples,
     extract,
     extract_batch,
     inspect_type,
@@ -29,6 +32,7 @@ from structured.errors import GenerationError, ModelError, PatternError, PromptE
 from structured.extraction.events import AttemptWritten
 from structured.index.cache import default_cache, save_index
 from structured.index.index import Index
+from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.models import ScriptedModel
 from structured.output_types.json_output import JsonOutput
 from structured.output_types.output_type import Description, OutputType
@@ -137,8 +141,7 @@ def test_votes_are_on_the_whole_text() -> None:
     seen: list[str] = []
     options = {
         **OPTIONS,
-        "samples": 9,
-        "choose": "vote",
+        "search": Samples(9, vote=True),
         "observe": each_generation(lambda _, one: seen.append(one.text)),
     }
     word = extract(Word(), "red green", model=model(1), **options)
@@ -148,7 +151,7 @@ def test_votes_are_on_the_whole_text() -> None:
 def test_options_of_json_are_refused_for_other_types() -> None:
     """What would have no effect is an error."""
     with pytest.raises(SchemaError, match="Year does not use JSON options"):
-        Extractor(Year(), model=model(0), whitespace="compact")
+        Extractor(Year(), model=model(0), layout=JsonLayout("compact"))
     with pytest.raises(SchemaError, match="Year does not use JSON options"):
         Extractor(Year(), model=model(0), allow_missing=True)
 
@@ -254,7 +257,7 @@ def test_own_types_stand_alone() -> None:
     (year,) = {extract(kind, "x", model=ScriptedModel("1990")) for kind in (Year(), Annotated[Any, Year()])}
     assert year == 1990
     for inside in (list[Year], list[Year()], list[Annotated[Any, Year()]], dict[str, Year]):  # type: ignore[misc]
-        with pytest.raises(SchemaError, match=r"n OutputType stands inside of a type"):
+        with pytest.raises(SchemaError, match=r"n OutputType is part of a type"):
             Extractor(inside, model=model(0))
     with pytest.raises(SchemaError, match=r"^Year is a class of output types, not a type\. Pass an instance of it"):
         Extractor(Year, model=model(0))
@@ -298,7 +301,9 @@ class Late(RegularAutomaton):
         return super().walk(trie, state, mask)
 
 
-@pytest.mark.parametrize("way", [{}, {"samples": 2}, {"beams": 2, "temperature": 0}, {"jump_forward": False}], ids=str)
+@pytest.mark.parametrize(
+    "way", [{}, {"search": Samples(2)}, {"search": Beams(2), "temperature": 0}, {"jump_forward": False}], ids=str
+)
 @pytest.mark.parametrize("batch_size", [1, 3])
 def test_a_document_without_an_automaton_fails_alone(way: dict[str, Any], batch_size: int) -> None:
     """Whether it is refused, or breaks, or is found to be too much while its answer is written."""
@@ -391,7 +396,14 @@ def test_a_schema_is_all_that_repair_and_merging_ask_for() -> None:
     written: list[tuple[Any, list[tuple[Any, ...]]]] = []
     for kind in (known, Forwarding(known)):
         seen: list[Any] = []
-        options = {**OPTIONS, "max_tokens": 99, "retries": 9, "chunk_tokens": 20, "seed": 11, "observe": seen.append}
+        options = {
+            **OPTIONS,
+            "max_tokens": 99,
+            "retries": 9,
+            "chunking": Chunking(tokens=20),
+            "seed": 11,
+            "observe": seen.append,
+        }
         found = extract(kind, "An order.\n\n" * 9, model=model(1), **options)
         attempts = [one for one in seen if isinstance(one, AttemptWritten)]
         written.append((found, [(one.span, one.repaired, one.generations[0].text) for one in attempts]))
@@ -444,7 +456,7 @@ def test_an_exception_that_cannot_be_shown_costs_one_document() -> None:
 def test_a_vote_that_cannot_be_held_rejects_the_answers(member: str, result: Any) -> None:
     """As a validator does; other documents are not affected."""
     even = changed(parse=lambda _, text: int(text), **{member: result})
-    options = {**OPTIONS, "model": model(1), "samples": 4, "choose": "vote", "retries": 0, "seed": 1}
+    options = {**OPTIONS, "model": model(1), "search": Samples(4, vote=True), "retries": 0, "seed": 1}
     for one in extract_batch(even, ["x", "y"], errors="return", **options):
         assert isinstance(one, GenerationError | int)
         assert isinstance(one, GenerationError) or member == "from_data"
@@ -490,7 +502,7 @@ def test_nothing_of_a_document_is_kept_on_disk(tmp_path: Path, monkeypatch: pyte
     """The automaton of a document spells it."""
     monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
     documents = [" ".join(f"secret{document}word{number}" for number in range(30)) for document in range(5)]
-    for way in ({}, {"samples": 3}, {"beams": 2, "temperature": 0}):
+    for way in ({}, {"search": Samples(3)}, {"search": Beams(2), "temperature": 0}):
         extract_batch(Word(), documents, model=model(1), **{**OPTIONS, **way})
         Extractor(Word(), model=model(1), **{**OPTIONS, "temperature": 0}).stream(documents[0]).result()
     assert [path for path in tmp_path.rglob("*") if path.name.startswith("index")] == []

@@ -23,6 +23,7 @@ from structured import (
     Grammar,
     Json,
     Regex,
+    Samples,
     classify,
     evaluate,
     extract,
@@ -230,8 +231,8 @@ def test_each_choice_goes_by_its_text(choice: Choice[Any], values: dict[str, Any
     [
         ([], "nothing to choose from"),
         ({}, "nothing to choose from"),
-        (["a", "b", "a"], "'a' stands there twice"),
-        ([1, "1"], "'1' stands there twice"),
+        (["a", "b", "a"], "'a' appears twice"),
+        ([1, "1"], "'1' appears twice"),
         ("ab", "no list of choices"),
         (3, "no list of choices"),
         ([object()], "has no text"),
@@ -309,7 +310,7 @@ def test_a_function_returns_what_its_annotation_is_read_as() -> None:
     assert year("Born in 1987.") == 1987
     found = Extractor(Annotated[int, Regex(r"19\d\d", int)], model=ScriptedModel("1987")).result("In 1987.")
     assert (found.value, found.evidence[""].span) == (1987, (3, 7))
-    with pytest.raises(SchemaError, match="stands inside of a type"):
+    with pytest.raises(SchemaError, match="is part of a type"):
 
         class Person(BaseModel):
             year: Annotated[int, Regex(r"19\d\d", int)]
@@ -329,7 +330,7 @@ def test_what_a_converter_rejects_is_asked_again() -> None:
 
 
 def test_several_answers_are_voted_on() -> None:
-    found = extract(Choice(["a", "b"]), "x", model=uniform(5), samples=5, temperature=1.0)
+    found = extract(Choice(["a", "b"]), "x", model=uniform(5), search=Samples(5), temperature=1.0)
     assert found in {"a", "b"}
 
 

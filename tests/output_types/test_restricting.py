@@ -217,9 +217,9 @@ def test_restricted_json_is_extracted_with_evidence() -> None:
         ),
         (lambda: Text(contains="x", lacks="x").automaton(), "No text is of Text(contains='x', lacks='x')"),
         ((Choice(["a"]) - Choice(["a"])).automaton, "No text is of Choice(['a']) and not of Choice(['a'])"),
-        ((Regex("a") & NESTED).automaton, "Grammar is no regular language, and stands behind &"),
-        ((Regex("a") - NESTED).automaton, "Grammar is no regular language, and stands behind -"),
-        ((Regex("a") - Json(dict[str, int])).automaton, "is JSON, and stands behind -"),
+        ((Regex("a") & NESTED).automaton, "Grammar is no regular language, and is the right side of &"),
+        ((Regex("a") - NESTED).automaton, "Grammar is no regular language, and is the right side of -"),
+        ((Regex("a") - Json(dict[str, int])).automaton, "is JSON, and is the right side of -"),
         (lambda: Text(stop=["ab", "b"]), "The stop phrase 'ab' is never the first: 'b' is within it"),
         (lambda: Text(contains=""), "contains has str ''"),
         (lambda: Text(lacks=[3]), "lacks has int 3"),  # type: ignore[list-item]

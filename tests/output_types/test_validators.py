@@ -20,7 +20,7 @@ from pydantic import (
 from structured.json_schema.document.location import Compilation, Location, Reading, Subschema
 from structured.json_schema.schema_compiler import part_to_pattern, schema_to_pattern
 from structured.json_schema.whitespace import read_whitespace
-from structured.output_types.regular_expression import to_regex
+from structured.output_types.regex import to_regex
 from structured.output_types.resolve import resolve_type
 
 

@@ -47,6 +47,8 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 PAGES = (README, *sorted(DOCS.rglob("*.md")))
+COLUMN = 100
+"""How many characters of code fit the column of the site; `docs/.ruff.toml` has it too."""
 
 _FENCE = re.compile(r"^```(?P<language>\w*)$")
 _NOT_RUN = re.compile(r"<!-- not run: .+ -->")
@@ -338,6 +340,13 @@ def test_wrong_comments_are_found() -> None:
             _check(outcome, claims, "here")
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page != DOCS / "log.md"], ids=_page_name)
+def test_blocks_fit_the_column(page: Path) -> None:
+    """No line of a block is longer than the column of the site."""
+    lines = [line for block in _blocks(page) for line in block.source.splitlines()]
+    assert [line for line in lines if len(line) > COLUMN] == []
+
+
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CHANGELOG.md"], ids=_page_name)
 def test_links_lead_somewhere(page: Path) -> None:
     """Each relative link names a file or folder, and each anchor a heading in it."""
@@ -356,6 +365,11 @@ def test_the_readme_gives_both_commands() -> None:
     lines = [line for block in _blocks(README) for line in block.source.splitlines()]
     assert "pip install -c constraints.txt . && structured demo" in lines
     assert "pip install -c constraints.txt -e '.[test]' && pytest -n 2" in lines
+
+
+def test_the_readme_is_short() -> None:
+    """A newcomer reads it in ten minutes."""
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 150
 
 
 def test_the_map_lists_every_package_in_order() -> None:
@@ -408,6 +422,15 @@ def test_every_option_is_explained() -> None:
     """In the docstring, which `help` and the reference show, and in its order."""
     explained = re.findall(r"^    (\w+): \S", inspect.getdoc(Options) or "", flags=re.MULTILINE)
     assert explained == list(Options.__annotations__)
+
+
+def test_the_navigation_has_every_page_once() -> None:
+    """Under five tabs; the guides are in groups."""
+    navigation = (ROOT / ".mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2].partition("\n\n")[0]
+    pages = re.findall(r"\S+\.md$", navigation, re.MULTILINE)
+    assert sorted(pages) == sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
+    tabs = re.findall(r"^  - (\S+):$", navigation, re.MULTILINE)
+    assert tabs == ["Start", "Guides", "Reference", "Measured", "Project"]
 
 
 @pytest.mark.slow

@@ -16,14 +16,14 @@ from typing import NamedTuple
 import pytest
 from real_model import NAME
 
+from structured import Beams
 from structured.errors import PackagedModelWarning
 from structured.models import ScriptedModel
-from structured.models.fetched import FETCHABLE, fetched_path
+from structured.models.downloads import FETCHABLE, fetched_path
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
-PAGES = {ROOT / "examples": "docs/guides/examples.md", ROOT / "examples/literature": "docs/gallery.md"}
-"""The page that has the examples of a folder."""
+PAGE = ROOT / "docs/examples.md"
 
 
 def _name(example: Path) -> str:
@@ -88,14 +88,14 @@ def fetched(real_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=_name)
 def test_every_example_is_documented(example: Path) -> None:
-    """Each shows what it prints, which the tests below compare, and stands whole on the page of its folder."""
+    """Each shows what it prints, which the tests below compare, and stands whole on the page of examples."""
     assert _shown(example).output
-    assert f'--8<-- "{_name(example)}"' in (ROOT / PAGES[example.parent]).read_text(encoding="utf-8")
+    assert f'--8<-- "{_name(example)}"' in PAGE.read_text(encoding="utf-8")
 
 
-def test_the_table_of_the_gallery_has_real_output() -> None:
+def test_the_table_of_examples_has_real_output() -> None:
     """The last column of each row is a line that the example of that row prints; each example has a row."""
-    page = (ROOT / "docs/gallery.md").read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
     sections = dict(re.findall(r'^## (.+?)$.*?^--8<-- "(.+?)"$', page, flags=re.MULTILINE | re.DOTALL))
     examples = {heading.lower().replace(",", "").replace(" ", "-"): name for heading, name in sections.items()}
     rows = re.findall(r"^\| \[.+?\]\(#(.+?)\) \|.* \| `(.+?)` \|$", page, flags=re.MULTILINE)
@@ -125,7 +125,7 @@ def test_the_image_converter_takes_the_lines_that_it_shows(capsys: pytest.Captur
     shown = _shown(example).output
     lines = dict(zip(shown[::2], map(str.strip, shown[1::2]), strict=True))
     model = ScriptedModel(lambda prompt: next(line for wish, line in lines.items() if wish in prompt))
-    runpy.run_path(str(example))["main"](model, beams=1)
+    runpy.run_path(str(example))["main"](model, search=Beams(1))
     assert _lines(capsys.readouterr().out) == shown
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from structured.output_types.paths import leaves
 from structured.results.alignment import MAX_FUZZY_LENGTH, Value, align
 from structured.results.evidence import Evidence
-from structured.results.folding import Folded, fold, is_cut
+from structured.results.normalisation import NormalisedText, is_cut, normalise
 
 
 def values_in(data):
@@ -145,7 +145,7 @@ def test_what_is_found_exactly_is_the_value(document, start, length):
         if match == "exact":
             assert text == value
         if match == "normalised":
-            assert fold(text) == fold(value)
+            assert normalise(text) == normalise(value)
     for one in align(document, list(values_in([value]))):
         assert one.span is None or not any(is_cut(document, position) for position in one.span)
 
@@ -233,14 +233,14 @@ def test_a_value_with_one_wrong_letter_is_found_nearly(first, second, fillers, p
 @pytest.mark.thorough
 @given(TEXTS)
 @example("ẞtraße ﬁ ﷺ 각 e\u0301\u0323 İ")
-def test_folded_text_leads_back_to_what_it_came_from(document):
-    """Folding the characters that a folded word came from gives the word, and what else they are folded to."""
-    folded = Folded(document)
-    assert folded.text == fold(document)
+def test_normalised_text_leads_back_to_what_it_came_from(document):
+    """Folding the characters that a normalised word came from gives the word, and what else they are normalised to."""
+    normalised = NormalisedText(document)
+    assert normalised.text == normalise(document)
     start = 0
-    for word in folded.text.split(" ") if folded.text else []:
+    for word in normalised.text.split(" ") if normalised.text else []:
         if word:
-            assert word in fold(document[slice(*folded.to_document((start, start + len(word))))])
+            assert word in normalise(document[slice(*normalised.to_document((start, start + len(word))))])
         start += len(word) + 1
 
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from structured import Calibration, Extractor
+from structured import Extractor
+from structured.results import Calibration
 from structured.results.calibration import expected_calibration_error
 
 FRACTIONS = st.floats(0, 1)

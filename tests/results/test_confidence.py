@@ -5,8 +5,8 @@ import math
 import pytest
 
 from structured.decoding.requests import SampledToken
-from structured.results.confidence import confidences, tokens_of_leaves
-from structured.results.leaves import leaves
+from structured.results.attribution import confidences, tokens_of_leaves
+from structured.results.json_text import leaves
 
 TEXT = '{"a": "ü1", "b": 12, "c": null}'
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from structured.output_types.keys import SET
 from structured.output_types.paths import leaves, steps_to_path
-from structured.output_types.shapes import SET
 from structured.results.evidence import Evidence
 from structured.results.merging import Merged, PartAnswer, Prefer, merge
 

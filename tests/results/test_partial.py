@@ -14,9 +14,10 @@ from pydantic import BaseModel, Field, TypeAdapter, field_validator
 from strategies import typed
 from typing_extensions import TypedDict
 
-from structured import JsonSchema, PartialReader
+from structured import JsonSchema
 from structured.output_types.paths import steps_to_path
 from structured.output_types.resolve import resolve_type
+from structured.results import PartialReader
 from structured.results.partial import Event
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()

@@ -11,7 +11,7 @@ from reruns import Rerun
 from structured.models.cuda_graphs import CudaGraph, MakeRecording
 
 if TYPE_CHECKING:
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
 DEVICE = torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
 
@@ -22,7 +22,7 @@ make_recording: MakeRecording = CudaGraph if DEVICE.type == "cuda" else Rerun
 def moved(model: "HuggingFaceModel", *, recorded: bool = False) -> "HuggingFaceModel":
     """Return a model on the device, where its tokens are sampled as well; its passes may be recorded."""
     from structured.models.cuda_graphs import RecordingPool
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
     network: Any = model.model
     there = HuggingFaceModel(network.to(DEVICE), model.tokenizer, name=model.name)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from transformers import PreTrainedModel
 
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
 Logits = NDArray[np.float32]
 LogitsFunction = Callable[[Sequence[int]], Logits]
@@ -182,7 +182,7 @@ def tiny_mistral(width: int) -> "PreTrainedModel":
 
 def in_memory(make: "Callable[[int], PreTrainedModel]", *, chat_template: str | None = None) -> "HuggingFaceModel":
     """Return a tiny model with its tokenizer, and with a few more logits than that has tokens."""
-    from structured.models.transformers import HuggingFaceModel
+    from structured.models.transformers_model import HuggingFaceModel
 
     tokenizer = byte_level_tokenizer(chat_template=chat_template)
     return HuggingFaceModel(make(len(tokenizer) + 13), tokenizer)

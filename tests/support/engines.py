@@ -133,7 +133,7 @@ class EngineTokenizer:
     """The tokenizer of the stand-in for an engine, as the models of this library take it."""
 
     def __init__(self) -> None:
-        from structured.models.transformers import vocabulary_of
+        from structured.models.transformers_model import vocabulary_of
 
         config = engine_config().model_config
         found = vocabulary_of(config.tokenizer, [[1, 2]], width=config.get_vocab_size())

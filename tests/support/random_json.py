@@ -7,7 +7,7 @@ import numpy as np
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError
-from structured.json_schema.document.location import Optionals
+from structured.json_schema.document.location import OptionalProperties
 from structured.json_schema.schema_compiler import compiled
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
@@ -33,7 +33,9 @@ def random_json(automaton: RegularAutomaton, source: random.Random, longest: int
         state = automaton.step(state, byte)
 
 
-def automaton_of(output_type: Any, whitespace: str = "compact", optional: Optionals = "written") -> RegularAutomaton:
+def automaton_of(
+    output_type: Any, whitespace: str = "compact", optional: OptionalProperties = "written"
+) -> RegularAutomaton:
     return RegularAutomaton(compiled(resolve_type(output_type, layout=JsonLayout(whitespace, optional)).compilation()))
 
 
@@ -42,7 +44,7 @@ def check_texts(
     count: int,
     source: random.Random,
     whitespace: str = "compact",
-    optional: Optionals = "written",
+    optional: OptionalProperties = "written",
 ) -> int:
     """Validate random texts of a type; return how many.
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from threading import RLock, local
 from time import perf_counter, thread_time
 from types import FunctionType
-from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar, get_type_hints, overload
+from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,53 +64,52 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-@overload
-def compiled_loop(function: Callable[P, T], /) -> Callable[P, T]: ...
-@overload
-def compiled_loop(*, reassociates: bool = False) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
-def compiled_loop(function: Callable[..., Any] | None = None, /, *, reassociates: bool = False) -> Any:
+def compiled_loop(function: Callable[P, T]) -> Callable[P, T]:
     """Note that a function is a loop that other loops call. It stays the Python that it is.
 
     It is compiled for the types that it is annotated with; without named types Numba compiles a function again for each
-    kind of integer that it is called with. One that `reassociates` adds up its floating-point numbers in any order,
-    which lets it add several at a time.
+    kind of integer that it is called with.
     """
-    if function is None:
-        return functools.partial(compiled_loop, reassociates=reassociates)
-    _REASSOCIATES[function] = reassociates
+    _REASSOCIATES[function] = False
     return function
 
 
-@overload
-def compiled_entry(function: Callable[P, T], /) -> Callable[P, T]: ...
-@overload
-def compiled_entry(
-    *, reassociates: bool = False, fallback: Callable[P, T] | None = None
-) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
-def compiled_entry(
-    function: Callable[..., Any] | None = None,
-    /,
-    *,
-    reassociates: bool = False,
-    fallback: Callable[..., Any] | None = None,
-) -> Any:
+def reassociating_loop(function: Callable[P, T]) -> Callable[P, T]:
+    """Note a `compiled_loop` that adds up its floating-point numbers in any order, several at a time."""
+    _REASSOCIATES[function] = True
+    return function
+
+
+def compiled_entry(function: Callable[P, T]) -> Callable[P, T]:
     """Make a loop that Python calls, with arrays and named tuples of arrays; other loops may call it as well.
 
-    Its Python is its `py_func`, which runs until there is machine code. Where that would take too long, a `fallback`
-    with the same results runs instead.
+    Its Python is its `py_func`, which runs until there is machine code.
     """
-    if function is None:
-        return functools.partial(compiled_entry, reassociates=reassociates, fallback=fallback)
-    _REASSOCIATES[function] = reassociates
-    entry = _Entry(function, fallback or function)
-    _ENTRIES.append(entry)
+    return entry_with_fallback(function)(function)
 
-    @functools.wraps(function)
-    def call(*arguments: Any) -> Any:
-        return entry.run(*arguments)
 
-    call.py_func = function  # type: ignore[attr-defined]  # as Numba's own have it
-    return call
+def entry_with_fallback(
+    fallback: Callable[P, T], *, reassociates: bool = False
+) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Make a `compiled_entry` whose Python would take too long: `fallback`, with the same results, runs instead.
+
+    One that `reassociates` adds up its floating-point numbers in any order.
+    """
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        _REASSOCIATES[function] = reassociates
+        entry = _Entry(function, fallback)
+        _ENTRIES.append(entry)
+
+        @functools.wraps(function)
+        def call(*arguments: P.args, **_: P.kwargs) -> T:
+            result: T = entry.run(*arguments)
+            return result
+
+        call.py_func = function  # type: ignore[attr-defined]  # as Numba's own have it
+        return call
+
+    return decorate
 
 
 MODULES = (

@@ -7,7 +7,14 @@ On the stack these are two frames of one node. The upper has the interval, its f
 import numpy as np
 
 from structured.automata.byte_automaton import DEAD
-from structured.automata.loops.jit import Bytes, Flags, Ints, Rows, compiled_entry, compiled_loop
+from structured.automata.loops.jit import (
+    Bytes,
+    Flags,
+    Ints,
+    Rows,
+    compiled_loop,
+    entry_with_fallback,
+)
 from structured.automata.loops.machine import Machine
 from structured.automata.opcodes import (
     BARRIER,
@@ -43,7 +50,7 @@ def measure_ends_by_rows(text: Bytes, unruled: Ints, kinds: Ints, moves: Rows, a
         nearest[:, place] = row[:states]
 
 
-@compiled_entry(fallback=measure_ends_by_rows)
+@entry_with_fallback(measure_ends_by_rows)
 def measure_ends(text: Bytes, unruled: Ints, kinds: Ints, moves: Rows, accepting: Flags, nearest: Rows) -> None:
     """Fill in the bytes from each place, in each state of a rule, to the nearest end that the rule allows.
 

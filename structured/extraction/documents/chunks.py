@@ -12,7 +12,43 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, get_args
+
+from structured.errors.arguments import check_fields, count, fields, one_of, or_none
+from structured.results.merging import Prefer
+
+
+@dataclass(frozen=True, slots=True)
+class Chunking:
+    """How a document that is too long is read in chunks, and what they say is merged.
+
+    Attributes:
+        tokens: The most tokens of a document that the model reads at once. None (the default): what fits its context
+            beside the answer, and not more than `max_tokens` of a document that does not fit.
+        passes: How often such a document is read, each time with other joints, until a pass finds nothing new.
+        merge_by: The fields by which records of a list are told apart, by their paths: `["number"]`. Those with the
+            same values there are one record. By default, the fields that the type marks as `Key`, or else where the
+            values are in the document.
+        prefer: Which of several values counts that chunks state for one field: `"confident"` (the default), that of
+            which the model is surest; `"first"`, `"longest"`, or `"vote"`, that which most chunks state.
+    """
+
+    tokens: int | None = None
+    passes: int = 1
+    merge_by: Sequence[str] = ()
+    prefer: Prefer = "confident"
+
+    def __post_init__(self) -> None:
+        check_fields(self, _CHUNKING)
+
+
+_CHUNKING = {
+    "tokens": or_none(count(1)),
+    "passes": count(1),
+    "merge_by": fields,
+    "prefer": one_of(get_args(Prefer)),
+}
+"""What each field of a `Chunking` must be."""
 
 Span = tuple[int, int]
 """Where something starts and ends in a document, in characters."""

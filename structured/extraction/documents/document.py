@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from structured.errors import OptionWarning, PromptError
 from structured.errors.calling_line import warn
 from structured.errors.values import shown
-from structured.extraction.conversation import TextOrChat, is_message
+from structured.extraction.prompts import TextOrChat, is_message
 from structured.results.evidence import page_of
 
 _LOOKED_AT = 100

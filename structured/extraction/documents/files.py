@@ -12,11 +12,8 @@ from typing import NamedTuple
 
 from structured.errors import PromptError
 from structured.errors.values import message
-from structured.extraction.documents.content import Content
-from structured.extraction.documents.mail import read_mail
-from structured.extraction.documents.office import read_sheets, read_slides, read_word
-from structured.extraction.documents.pdf import read_pdf
-from structured.extraction.documents.plain_text import read_text
+from structured.extraction.documents.binary_formats import read_mail, read_pdf, read_sheets, read_slides, read_word
+from structured.extraction.documents.plain_text import Content, read_text
 from structured.extraction.documents.visible_text import read_html
 
 

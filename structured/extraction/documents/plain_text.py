@@ -1,14 +1,41 @@
-"""Plain text: the bytes of a file, decoded.
+"""Plain text: the bytes of a file, decoded, and the content of a file as one text with the places of its pages.
 
-UTF-8, unless a byte-order mark says otherwise. No encoding is guessed: the bytes of one legacy encoding are letters in
-all the others, and a wrong name in a result is worse than an error.
+Bytes are UTF-8, unless a byte-order mark says otherwise. No encoding is guessed: the bytes of one legacy encoding are
+letters in all the others, and a wrong name in a result is worse than an error.
 """
 
 import codecs
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple, Self
 
 from structured.errors import PromptError
-from structured.extraction.documents.content import Content
+
+BETWEEN_PAGES = "\n\n"
+
+
+class Content(NamedTuple):
+    """The text of a file; of a file of pages, slides or sheets, also the offset at which each of them starts."""
+
+    text: str
+    pages: tuple[int, ...] = ()
+
+    @classmethod
+    def of_pages(cls, texts: Iterable[str]) -> Self:
+        r"""Return the content of pages with these texts.
+
+        >>> Content.of_pages(["one", "", "three"])
+        Content(text='one\n\n\n\nthree', pages=(0, 5, 7))
+        """
+        kept: list[str] = []
+        starts: list[int] = []
+        start = 0
+        for text in texts:
+            kept.append(text)
+            starts.append(start)
+            start += len(text) + len(BETWEEN_PAGES)
+        return cls(BETWEEN_PAGES.join(kept), tuple(starts))
+
 
 _MARKS = (  # that of UTF-32 begins with that of UTF-16
     (codecs.BOM_UTF8, "utf-8"),

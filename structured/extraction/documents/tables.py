@@ -1,21 +1,243 @@
-"""Tables: files whose rows are documents, one text to a row, in CSV, JSON lines or Parquet.
+"""Tables: files whose rows are documents, one text to a row, in CSV (RFC 4180), JSON lines or Parquet.
 
 Rows are read one after another, so that a table may be of any size. A row that is no document (torn, or without text)
 is yielded as the error that it is, and fails alone; what makes the rest of a file unreadable is raised.
+
+The separator of CSV is that of comma, semicolon, tab and bar by which the first rows have as many fields as the header.
+The sniffer of the standard library was not taken: it guesses from frequencies, and takes letters for separators.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from structured.errors import PromptError
 from structured.errors.values import counted, message, nearest, shown
-from structured.extraction.conversation import is_messages
-from structured.extraction.documents.csv_rows import read_csv
 from structured.extraction.documents.document import Document
-from structured.extraction.documents.json_lines import read_json_lines
-from structured.extraction.documents.parquet import read_parquet
-from structured.extraction.documents.table import Table
+from structured.extraction.documents.plain_text import marked_encoding
+from structured.extraction.prompts import is_messages
+
+if TYPE_CHECKING:
+    import pyarrow.parquet
+
+Row: TypeAlias = Mapping[str, Any] | PromptError
+"""The values of a row by its columns, or why there are none."""
+
+
+class Table(NamedTuple):
+    """A table that is open.
+
+    Attributes:
+        path: Its file.
+        columns: The names of its columns; in JSON lines, those of the first object.
+        texts: Those that may have texts.
+        rows: The rows, each with the number of its first line, from 1, or of its row in Parquet.
+    """
+
+    path: Path
+    columns: tuple[str, ...]
+    texts: tuple[str, ...]
+    rows: Iterator[tuple[int, Row]]
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    """Yield the lines of a text file with their ends, in UTF-8 or as a byte-order mark says.
+
+    Raises PromptError for a line that is no text, OSError if the file cannot be read.
+    """
+    with path.open("rb") as file:
+        mark, encoding = marked_encoding(file.read(4))
+        file.seek(len(mark))
+        lines = _decoded(file) if encoding in {None, "utf-8"} else io.TextIOWrapper(file, encoding, newline="")
+        number = 0
+        try:
+            for number, line in enumerate(lines, 1):
+                if "\0" in line:
+                    raise PromptError(
+                        f"Line {number:,} of {path} has NUL characters, so that the file is hardly text. Convert it to "
+                        "UTF-8."
+                    )
+                yield line
+        except UnicodeDecodeError as error:  # text in UTF-16 is decoded a block at a time
+            line = f"Line {number + 1:,}" if encoding in {None, "utf-8"} else f"A line after {number:,}"
+            raise PromptError(
+                f"{line} of {path} is not text in {error.encoding.upper()}: it has the byte "
+                f"{error.object[error.start]:#04x}. Convert the file to UTF-8."
+            ) from error
+
+
+def _decoded(file: io.BufferedReader) -> Iterator[str]:
+    for line in file:
+        yield line.decode("utf-8")
+
+
+SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+
+_SAMPLE = 200
+"""Lines by which the separator is found out."""
+
+
+def read_csv(path: Path) -> Table:
+    """Return the table in a file of CSV or TSV. Raises PromptError if there is none, OSError if it cannot be read."""
+    lines = lines_of(path)
+    sample = list(islice(lines, _SAMPLE))
+    if not any(line.strip() for line in sample):
+        raise PromptError(f"The table {path} is empty. Its first line has to have the names of the columns.")
+    separator = "\t" if path.suffix.lower() in {".tsv", ".tab"} else _separator(path, sample)
+    records = _records(path, chain(sample, lines), separator)
+    _, header = next(records)
+    twice = sorted({name for name in header if header.count(name) > 1})
+    if twice:
+        raise PromptError(f"The table {path} has several columns {twice[0]!r}. Rename all but one.")
+    return Table(path, tuple(header), tuple(header), _csv_rows(path, header, records))
+
+
+def _separator(path: Path, sample: list[str]) -> str:
+    """Return the separator of a file that begins so. Raises PromptError if it may be one or the other."""
+    fitting = [separator for separator in SEPARATORS if _fits(sample, separator)]
+    if len(fitting) > 1:
+        named = " or ".join(SEPARATORS[one] for one in fitting)
+        raise PromptError(
+            f"The separator of {path} may be {named}. Save it with tabs as a .tsv file, or put every field into quotes."
+        )
+    if fitting:
+        return fitting[0]
+    inside = [separator for separator in SEPARATORS if separator in sample[0]]
+    return inside[0] if len(inside) == 1 else ","
+
+
+def _fits(sample: list[str], separator: str) -> bool:
+    """Tell whether rows have as many fields as the header, and more than one, if this is the separator."""
+    counts = []
+    try:
+        for record in csv.reader(sample, delimiter=separator, strict=True):
+            counts += [len(record)] * bool(record)
+    except csv.Error:  # the last record goes on after the sample, or this is not the separator
+        if len(sample) < _SAMPLE:
+            return False
+    return len(counts) > 0 and counts[0] > 1 and set(counts) == {counts[0]}
+
+
+def _records(path: Path, lines: Iterable[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield records with the numbers of their first lines. Raises PromptError where quotes are not balanced."""
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    started = 1
+    try:
+        for record in reader:
+            if record:
+                yield started, record
+            started = reader.line_num + 1
+    except csv.Error as error:
+        if "field limit" in message(error):
+            remedy = (
+                "If its quotes are balanced and the text is that long, raise the limit: "
+                "csv.field_size_limit(10_000_000)."
+            )
+        else:
+            remedy = "Look for a quote that is not closed, or not doubled within a field."
+        raise PromptError(
+            f"The row at line {started:,} of {path} cannot be read: {message(error)}. {remedy}"
+        ) from error
+
+
+def _csv_rows(path: Path, header: list[str], records: Iterator[tuple[int, list[str]]]) -> Iterator[tuple[int, Row]]:
+    for number, record in records:
+        if len(record) == len(header):
+            yield number, dict(zip(header, record, strict=True))
+            continue
+        yield (
+            number,
+            PromptError(
+                f"{path}:{number}: the row has {counted(len(record), 'field')}, and the header has {len(header)}. Put "
+                "fields with separators or line breaks into quotes."
+            ),
+        )
+
+
+def read_json_lines(path: Path) -> Table:
+    """Return the table in a file of JSON lines, whose columns are those of the first object in it.
+
+    Raises PromptError if there is none, OSError if it cannot be read.
+    """
+    rows = _json_rows(path)
+    first, before = None, []
+    for number, row in rows:
+        before.append((number, row))
+        if not isinstance(row, PromptError):
+            first = row
+            break
+    if first is None:
+        raise (
+            before[0][1]
+            if before and isinstance(before[0][1], PromptError)
+            else PromptError(f"The table {path} is empty.")
+        )
+    texts = [name for name, value in first.items() if isinstance(value, str) or is_messages(value)]
+    return Table(path, tuple(first), tuple(texts), chain(before, rows))
+
+
+def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
+    for number, line in enumerate(lines_of(path), 1):
+        if line.strip():
+            yield number, _row(line, f"{path}:{number}")
+
+
+def _row(line: str, place: str) -> Row:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return PromptError(f"{place}: the line is no JSON: {message(error)}. Mend it, or leave it out.")
+    return row if isinstance(row, dict) else PromptError(f"{place}: the line is {shown(row)}, and not an object.")
+
+
+_ROWS = 256
+"""Rows that are decoded together."""
+
+
+def read_parquet(path: Path) -> Table:
+    """Return the table in a Parquet file. Raises PromptError if there is none, OSError if it cannot be read."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet
+    except ModuleNotFoundError as error:
+        raise PromptError(
+            f"The table {path} is Parquet, which pyarrow reads, and that is not installed: "
+            "pip install 'structured-extraction[parquet]'."
+        ) from error
+    try:
+        file = pa.parquet.ParquetFile(path, memory_map=False, pre_buffer=False)
+    except pa.ArrowInvalid as error:
+        raise PromptError(f"The file {path} is no Parquet: {message(error)}.") from error
+    schema = file.schema_arrow
+    texts = tuple(column.name for column in schema if _is_text(column.type))
+    return Table(path, tuple(schema.names), texts, _parquet_rows(path, file))
+
+
+def _is_text(type_: Any) -> bool:
+    from pyarrow import types
+
+    if types.is_dictionary(type_):
+        return _is_text(type_.value_type)
+    return bool(types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_))
+
+
+def _parquet_rows(path: Path, file: "pyarrow.parquet.ParquetFile") -> Iterator[tuple[int, Row]]:
+    import pyarrow as pa
+
+    number = 0
+    try:
+        with file:
+            for batch in file.iter_batches(_ROWS):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, row
+    except pa.ArrowException as error:
+        raise PromptError(f"The table {path} cannot be read after row {number:,}: {message(error)}.") from error
+
 
 READERS: Mapping[str, Callable[[Path], Table]] = {
     ".csv": read_csv,

@@ -20,8 +20,7 @@ from html.parser import HTMLParser
 from itertools import islice
 from pathlib import Path
 
-from structured.extraction.documents.content import Content
-from structured.extraction.documents.plain_text import decoded
+from structured.extraction.documents.plain_text import Content, decoded
 
 _SPACES = re.compile(r"[ \t\n\r\f]+")
 _TAG = re.compile(r"<[a-zA-Z/!?]")

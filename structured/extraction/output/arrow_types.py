@@ -10,7 +10,7 @@ Dates are dates. Times are texts: a timestamp forgets the offset, and how many d
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
@@ -33,8 +33,8 @@ from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import types_of
 from structured.output_types.json_schema import JsonSchema
+from structured.output_types.missing_values import MissingFieldsType
 from structured.output_types.output_type import OutputType
-from structured.output_types.partly_stated import PartlyStated
 from structured.output_types.python_type import PythonType
 from structured.output_types.resolve import resolve_json
 
@@ -58,10 +58,10 @@ def column_of(output_type: OutputType[Any]) -> Column:
     """Return the column for the values of a type, as JSON data: what Pydantic writes for an instance.
 
     >>> from structured.output_types.resolve import resolve_type
-    >>> column_of(resolve_type(dict[str, list[int | None]])).description
-    {'map': {'list': 'int64'}}
+    >>> column_of(resolve_type(list[list[int | None]]))
+    List(items=List(items=_Integer(name='int64')))
     """
-    if isinstance(output_type, PartlyStated):
+    if isinstance(output_type, MissingFieldsType):
         output_type = output_type.of
     if isinstance(output_type, PythonType):
         written = _schema_of_written(output_type)
@@ -75,7 +75,7 @@ def column_of(output_type: OutputType[Any]) -> Column:
 def schema_to_column(root: Subschema) -> Column:
     """Return the column for what a schema describes."""
     try:
-        return _Derivation().found(root, frozenset()).column
+        return _Derivation().column(root, frozenset())
     except _TooManyError:
         return JSON
 
@@ -99,16 +99,6 @@ class _TooManyError(Exception):
     """A schema has too many members for columns."""
 
 
-class _Found(NamedTuple):
-    """The column for a schema, and whether the schema allows null."""
-
-    column: Column
-    is_nullable: bool = False
-
-
-_UNKNOWN = _Found(JSON, is_nullable=True)
-
-
 class _Derivation:
     """A walk through a schema, which counts the members of structs."""
 
@@ -116,40 +106,33 @@ class _Derivation:
         self._members = 0
 
     @deep
-    def found(self, part: Subschema, above: frozenset[Identity]) -> _Found:
+    def column(self, part: Subschema, above: frozenset[Identity]) -> Column:
         schema = part.schema
         if not isinstance(schema, Mapping) or part.identity in above or len(above) >= MAX_DEPTH:
-            return _UNKNOWN
+            return JSON
         above |= {part.identity}
         if "enum" in schema or "const" in schema:
             return _listed(schema["enum"] if "enum" in schema else [schema["const"]])
         kinds = types_of(schema) - {"null"}
-        is_nullable = "null" in types_of(schema)
         if len(kinds) == 1 and (scalars := kinds & _SCALARS.keys()):
-            return _Found(_scalar(str(scalars.pop()), schema), is_nullable)
+            return _scalar(str(scalars.pop()), schema)
         branches = [keyword for keyword in _BRANCHES if keyword in schema]
         if branches:
             is_alone = len(branches) == 1 and not {"type", "properties", "items"} & schema.keys()
-            return self._branched(part, branches[0], above) if is_alone else _UNKNOWN
+            return self._branched(part, branches[0], above) if is_alone else JSON
         if kinds == {"array"}:
-            return _Found(self._array(part, above), is_nullable)
-        if kinds == {"object"}:
-            return _Found(self._object(part, above), is_nullable)
-        return _UNKNOWN
+            return self._array(part, above)
+        return self._object(part, above) if kinds == {"object"} else JSON
 
-    def _branched(self, part: Subschema, keyword: str, above: frozenset[Identity]) -> _Found:
-        """Return what all branches have in common beside null."""
+    def _branched(self, part: Subschema, keyword: str, above: frozenset[Identity]) -> Column:
+        """Return the column that all branches beside null have in common."""
         if keyword == "$ref":
-            return self.found(follow(part), above)
+            return self.column(follow(part), above)
         options = [part.below(keyword, index) for index in range(len(part.schema[keyword]))]
         if keyword == "allOf":
-            return self.found(options[0], above) if len(options) == 1 else _UNKNOWN
-        others = [one for one in options if not _is_null(one)]
-        found = [self.found(one, above) for one in others]
-        is_nullable = len(others) < len(options) or any(one.is_nullable for one in found)
-        if not found or any(one.column != found[0].column for one in found):
-            return _UNKNOWN
-        return _Found(found[0].column, is_nullable)
+            return self.column(options[0], above) if len(options) == 1 else JSON
+        columns = [self.column(option, above) for option in options if not _is_null(option)]
+        return columns[0] if columns and all(column == columns[0] for column in columns) else JSON
 
     def _array(self, part: Subschema, above: frozenset[Identity]) -> Column:
         schema = part.schema
@@ -158,8 +141,8 @@ class _Derivation:
             parts.append(part.below("items"))
         elif not parts or schema.get("items", False) is not False:
             return JSON
-        columns = [self.found(one, above).column for one in parts]
-        return List(columns[0]) if all(one == columns[0] for one in columns) else JSON
+        columns = [self.column(item, above) for item in parts]
+        return List(columns[0]) if all(column == columns[0] for column in columns) else JSON
 
     def _object(self, part: Subschema, above: frozenset[Identity]) -> Column:
         schema = part.schema
@@ -167,15 +150,13 @@ class _Derivation:
         if "patternProperties" in schema:
             return JSON
         if isinstance(others, Mapping) and not names:
-            return Map(self.found(part.below("additionalProperties"), above).column)
+            return Map(self.column(part.below("additionalProperties"), above))
         if others is not False or not names:
             return JSON
         self._members += len(names)
         if self._members > MAX_MEMBERS:
             raise _TooManyError
-        found = {name: self.found(part.below("properties", name), above) for name in names}
-        left_out = {name for name in names if not found[name].is_nullable} - {*schema.get("required", ())}
-        return Struct({name: one.column for name, one in found.items()}, frozenset(left_out))
+        return Struct({name: self.column(part.below("properties", name), above) for name in names})
 
 
 def _is_null(part: Subschema) -> bool:
@@ -192,11 +173,10 @@ def _fits(bound: object) -> bool:
     return isinstance(bound, int | float) and INT64.start <= bound < INT64.stop
 
 
-def _listed(values: list[Any]) -> _Found:
+def _listed(values: list[Any]) -> Column:
     """Return the column for listed values."""
-    told = [value for value in values if value is not None]
-    is_nullable = len(told) < len(values)
+    listed = [value for value in values if value is not None]
     for kind, column in ((str, TEXT), (bool, BOOLEAN), (int, INTEGER)):
-        if told and all(type(value) is kind for value in told):
-            return _Found(column if kind is not int or all(map(_fits, told)) else JSON, is_nullable)
-    return _Found(JSON, is_nullable)
+        if listed and all(type(value) is kind for value in listed):
+            return column if kind is not int or all(map(_fits, listed)) else JSON
+    return JSON

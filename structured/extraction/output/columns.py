@@ -1,4 +1,4 @@
-"""Columns: JSON data as cells of Arrow types, and back.
+"""Columns: JSON data as cells of Arrow types.
 
 A column takes what its type holds exactly, and refuses the rest: a number that would be rounded, a text that is no
 UTF-8, a member that has no place. What has no exact type is JSON as text. Null is null in any column.
@@ -24,11 +24,6 @@ class Column(ABC):
 
     @property
     @abstractmethod
-    def description(self) -> Any:
-        """The type of its cells, as JSON data."""
-
-    @property
-    @abstractmethod
     def arrow(self) -> Any:
         """The `pyarrow.DataType` of its cells. Raises ImportError without pyarrow."""
 
@@ -36,15 +31,8 @@ class Column(ABC):
         """Return JSON data as a cell, which pyarrow takes as it is. Raises UnfitError if that would not be exact."""
         return None if data is None else self._to_cell(data)
 
-    def to_data(self, cell: Any) -> Any:
-        """Return the JSON data of a cell, as `to_pylist` gives it; the inverse of `to_cell`."""
-        return None if cell is None else self._to_data(cell)
-
     @abstractmethod
     def _to_cell(self, data: Any) -> Any: ...
-
-    def _to_data(self, cell: Any) -> Any:
-        return cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +40,6 @@ class _Scalar(Column):
     """Cells without parts, of a type that pyarrow calls by this name."""
 
     name: str
-
-    @property
-    def description(self) -> Any:
-        return self.name
 
     @property
     def arrow(self) -> Any:
@@ -115,18 +99,10 @@ class _Date(_Scalar):
             raise UnfitError(f"{data!r} is not written as a date of RFC 3339")
         return found
 
-    def _to_data(self, cell: Any) -> Any:
-        return cell.isoformat()
-
 
 @dataclass(frozen=True, slots=True)
 class JsonText(Column):
     """Cells of any data, as JSON text."""
-
-    @property
-    def description(self) -> Any:
-        """The type of its cells, as JSON data."""
-        return "json"
 
     @property
     def arrow(self) -> Any:
@@ -137,20 +113,12 @@ class JsonText(Column):
         text = json.dumps(data, ensure_ascii=False)
         return text if _is_utf8(text) else json.dumps(data)
 
-    def _to_data(self, cell: Any) -> Any:
-        return json.loads(cell)
-
 
 @dataclass(frozen=True, slots=True)
 class List(Column):
     """Cells of arrays."""
 
     items: Column
-
-    @property
-    def description(self) -> Any:
-        """The type of its cells, as JSON data."""
-        return {"list": self.items.description}
 
     @property
     def arrow(self) -> Any:
@@ -162,20 +130,12 @@ class List(Column):
             return [self.items.to_cell(item) for item in data]
         raise UnfitError(f"{data!r} is no array")
 
-    def _to_data(self, cell: Any) -> Any:
-        return [self.items.to_data(item) for item in cell]
-
 
 @dataclass(frozen=True, slots=True)
 class Map(Column):
     """Cells of objects with any names, and values of one type."""
 
     values: Column
-
-    @property
-    def description(self) -> Any:
-        """The type of its cells, as JSON data."""
-        return {"map": self.values.description}
 
     @property
     def arrow(self) -> Any:
@@ -187,9 +147,6 @@ class Map(Column):
             return [(TEXT.to_cell(name), self.values.to_cell(member)) for name, member in data.items()]
         raise UnfitError(f"{data!r} is no object")
 
-    def _to_data(self, cell: Any) -> Any:
-        return {name: self.values.to_data(member) for name, member in cell}
-
 
 @dataclass(frozen=True, slots=True)
 class Struct(Column):
@@ -197,17 +154,9 @@ class Struct(Column):
 
     Attributes:
         members: The column of each name.
-        omittable: Names that an object leaves out where their cell is null; others are null there.
     """
 
     members: Mapping[str, Column]
-    omittable: frozenset[str] = frozenset()
-
-    @property
-    def description(self) -> Any:
-        """The type of its cells, as JSON data."""
-        members = {name: column.description for name, column in self.members.items()}
-        return {"struct": members, "omittable": sorted(self.omittable)} if self.omittable else {"struct": members}
 
     @property
     def arrow(self) -> Any:
@@ -218,10 +167,6 @@ class Struct(Column):
         if not isinstance(data, dict) or not data.keys() <= self.members.keys():
             raise UnfitError(f"{data!r} is no object of these members")
         return {name: column.to_cell(data.get(name)) for name, column in self.members.items()}
-
-    def _to_data(self, cell: Any) -> Any:
-        told = {name: column.to_data(cell[name]) for name, column in self.members.items()}
-        return {name: data for name, data in told.items() if data is not None or name not in self.omittable}
 
 
 TEXT, BOOLEAN, INTEGER, FLOAT = _Text("string"), _Boolean("bool_"), _Integer("int64"), _Float("float64")

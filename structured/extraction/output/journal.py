@@ -5,8 +5,10 @@ the beginning of one more, which is cut off before anything is appended. Power m
 records are brought there every few seconds and in the end.
 """
 
+import errno
 import os
 import stat
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from os import PathLike, fspath
@@ -16,9 +18,35 @@ from typing import Any, Literal, Protocol, Self
 
 from structured.errors import OutputError
 from structured.errors.values import counted, message
-from structured.extraction.output.lock import lock
 from structured.extraction.output.records import Record, differences, is_begun, read_line
 from structured.results.result import Provenance
+
+if sys.platform == "win32":
+    import msvcrt
+    import os
+
+    _FAR = 1 << 62
+    """A byte that no file has: others may still read what is there."""
+
+    def lock(descriptor: int) -> None:
+        """Lock a file. Raises BlockingIOError if it is locked, and OSError where there are no locks."""
+        os.lseek(descriptor, _FAR, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            if error.errno in {errno.EACCES, errno.EDEADLK}:
+                raise BlockingIOError(error.errno, "locked") from error
+            raise
+        finally:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+
+else:
+    import fcntl
+
+    def lock(descriptor: int) -> None:
+        """Lock a file. Raises BlockingIOError if it is locked, and OSError where there are no locks."""
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
 
 Resume = Literal["continue", "retry", "fresh"]
 """How to treat existing output: continue, retry failed documents, or overwrite."""

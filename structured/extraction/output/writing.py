@@ -26,11 +26,11 @@ from structured.extraction.documents.document import (
     read_document,
 )
 from structured.extraction.extractor import Extractor
-from structured.extraction.idle_options import warn_of_types
 from structured.extraction.options import Options, check_progress
 from structured.extraction.output.journal import Journal, Lines, Resume, SupportsWrite, to_path
 from structured.extraction.output.records import digest_of, line_of, metadata_to_json
 from structured.extraction.task import Task
+from structured.extraction.unused_options import warn_of_types
 from structured.results.result import Provenance
 
 Output: TypeAlias = str | PathLike[str] | SupportsWrite

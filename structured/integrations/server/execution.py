@@ -11,10 +11,10 @@ from structured.decoding.running_batch import RunningBatch
 from structured.errors import ModelError, StructuredError
 from structured.errors.calling_line import without_warnings
 from structured.extraction.batch_state import failed_result
-from structured.extraction.conversation import TextOrChat
 from structured.extraction.events import AttemptWritten
 from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options
+from structured.extraction.prompts import TextOrChat
 from structured.integrations.server.limits import Limits, Work
 from structured.integrations.server.metrics import Metrics
 from structured.integrations.server.request_bodies import GenerationRequest, LibraryRequest
@@ -54,7 +54,7 @@ MAX_EXTRACTORS = 256
 """Extractors that are kept: most requests have the type and the prompt of others, for other texts."""
 
 
-_SHAPING = frozenset({"instructions", "system", "grounded", "optional"})
+_SHAPING = frozenset({"instructions", "system", "grounded", "layout"})
 """Options that a type and its prompt depend on."""
 
 

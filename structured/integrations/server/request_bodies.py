@@ -110,7 +110,7 @@ class ResponseFormat(_Body):
 class StructuredOutputs(_Body):
     """One constraint, as vLLM has it: `{"regex": "[0-9]+"}`; or as this library writes it, with nothing left out.
 
-    `{"constraint": {"type": …}}` is what `structured://` sends; see `output_types/constraints/plain_data.py`.
+    `{"constraint": {"type": …}}` is what `structured://` sends; see `output_types/described_types.py`.
     """
 
     json_: Json | str | bool | None = Field(default=None, alias="json")

@@ -8,8 +8,8 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response, Streami
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.types import Receive, Scope, Send
 
-from structured.extraction.conversation import TextOrChat
 from structured.extraction.options import Options
+from structured.extraction.prompts import TextOrChat
 from structured.integrations.server.execution import DEFAULT, Question, Serving
 from structured.integrations.server.request_bodies import (
     ChatRequest,
@@ -41,6 +41,7 @@ from structured.integrations.server.translation import (
     regex_type,
     schema_type,
 )
+from structured.output_types.json_output import JsonLayout
 from structured.results.result import Result
 
 router = APIRouter()
@@ -137,7 +138,7 @@ def _question(serving: Serving, body: GenerationRequest, documents: Sequence[Tex
         is_free, tool = False, body.called_tool
         if body.may_answer:
             otherwise = _question(serving, body.model_copy(update={"tool_choice": "none"}), documents, options)
-        options = {**options, "optional": "omittable"}
+        options = {**options, "layout": JsonLayout(optional_properties="omittable")}
     extractor = serving.extractors.find(body.constraint_key, make_type, options)
     held_back = max(map(len, body.stops), default=0)
     return Question(

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from textwrap import indent
 from typing import Any, cast
 
+from structured.decoding.repetition import Repetition
 from structured.errors import PatternError, PromptError, SchemaError
-from structured.extraction.conversation import Conversation
 from structured.extraction.options import Options
+from structured.extraction.prompts import Conversation
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_bodies import (
     ChatRequest,
@@ -21,9 +22,9 @@ from structured.integrations.server.request_bodies import (
 from structured.integrations.server.request_errors import RequestError
 from structured.output_types.choice import Choice
 from structured.output_types.combining.text import Text
-from structured.output_types.constraints.plain_data import data_to_type
+from structured.output_types.described_types import data_to_type
+from structured.output_types.functions.call import Tool
 from structured.output_types.functions.call_types import functions
-from structured.output_types.functions.tool import Tool
 from structured.output_types.grammar import Grammar
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import OutputType
@@ -219,7 +220,6 @@ _OPTIONS = (
     "top_p",
     "top_k",
     "min_p",
-    "stop_repetition",
     "instructions",
     "system",
     "grounded",
@@ -235,4 +235,5 @@ def options_of(body: GenerationRequest | LibraryRequest, max_tokens: int) -> Opt
     members = {name: getattr(body, name, None) for name in _OPTIONS}
     members["grounded"] = members["grounded"] or None  # false, and a list of no paths
     chosen = {name: value for name, value in members.items() if value is not None}
-    return cast("Options", {"max_tokens": max_tokens, **chosen})
+    repetition = Repetition(stop=body.stop_repetition)
+    return cast("Options", {"max_tokens": max_tokens, "repetition": repetition, **chosen})

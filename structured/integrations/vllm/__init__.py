@@ -17,26 +17,23 @@ What clients need, `constraint` and `read`, needs no vLLM.
 """
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
 from structured.errors import Attempt, GenerationError, ModelError, StructuredError
 from structured.errors.values import shown
-from structured.json_schema.document.location import Optionals
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
-from structured.output_types.constraints.plain_data import REMEDY, text_to_type, type_to_text
-from structured.output_types.constraints.validation import AnswerCheck
-from structured.output_types.json_output import JsonLayout
+from structured.output_types.described_types import REMEDY, text_to_type, type_to_text
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout
 from structured.output_types.json_schema import JsonSchemaType
 from structured.output_types.output_type import OutputType
+from structured.output_types.remote_constraints import AnswerCheck
 from structured.output_types.resolve import resolve_type
-from structured.results.answers import read_answer
+from structured.results.result import read_answer
 
 if TYPE_CHECKING:
     from structured.integrations.vllm.processor import GuideProcessor
 
-__all__ = ["GuideProcessor", "constraint", "read"]
+__all__ = ["KEY", "GuideProcessor", "constraint", "read"]
 
-T = TypeVar("T")
 
 MAX_SHOWN = 200
 """Characters of a text that an error shows."""
@@ -45,9 +42,7 @@ KEY = "structured"
 """The name under which a request holds its constraint."""
 
 
-def constraint(
-    output_type: object, *, whitespace: WhitespaceName = DEFAULT_WHITESPACE, optional: Optionals = "written"
-) -> dict[str, str]:
+def constraint(output_type: object, *, layout: JsonLayout = DEFAULT_LAYOUT) -> dict[str, str]:
     """Return the constraint of a request to vLLM: the `extra_args` of `SamplingParams`.
 
     Over HTTP they are the request's `vllm_xargs`: plain text, which any client can send. The budget is the request's
@@ -55,21 +50,14 @@ def constraint(
 
     Parameters:
         output_type: A type, a `JsonSchema`, a `Regex`, a `Choice` or a `Grammar`.
-        whitespace: As for `extract`.
-        optional: As for `extract`.
+        layout: As for `extract`.
 
     Raises:
         SchemaError: A part of the type cannot be enforced exactly, or depends on the document.
     """
-    return {KEY: type_to_text(output_type, JsonLayout(whitespace, optional))}
+    return {KEY: type_to_text(output_type, layout)}
 
 
-@overload
-def read(output_type: type[T], text: str) -> T: ...
-@overload
-def read(output_type: OutputType[T], text: str) -> T: ...
-@overload
-def read(output_type: object, text: str) -> Any: ...
 def read(output_type: object, text: str) -> Any:
     """Return the value of an answer.
 

@@ -16,7 +16,7 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import Mask, MaskTable, mask_of
 from structured.output_types.choice import Choice
-from structured.output_types.constraints.plain_data import text_to_type
+from structured.output_types.described_types import text_to_type
 from structured.vocabulary import Vocabulary
 
 _LOGGER = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from structured.index.masks import Mask, MaskTable
 from structured.integrations.vllm import KEY, fault_of
 from structured.integrations.vllm.cursor import Cursor, advance, start_or_end
 from structured.models.kv_cache import on_device
-from structured.models.transformers import vocabulary_of
+from structured.models.transformers_model import vocabulary_of
 
 try:
     from vllm.tokenizers import cached_tokenizer_from_config

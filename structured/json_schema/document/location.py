@@ -63,7 +63,7 @@ class Reading(Enum):
     forbidden, and keywords that the specification does not know are annotations."""
 
 
-Optionals = Literal["written", "omittable", "schema"]
+OptionalProperties = Literal["written", "omittable", "schema"]
 """The treatment of optional properties. `"written"`: all listed properties that can be written are, and others only
 where a schema speaks of others. `"omittable"`: listed properties may be left out. `"schema"`: moreover, any others that
 the schema allows may be added."""
@@ -122,7 +122,7 @@ class Compilation:
     root: Schema | bool
     whitespace: Whitespace
     reading: Reading
-    optional: Optionals = "schema"
+    optional: OptionalProperties = "schema"
     asserts_formats: bool | None = None
     plain_numbers: bool = False
     key_order: KeyOrder = "schema"

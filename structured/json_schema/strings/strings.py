@@ -10,6 +10,7 @@ although the grammar of RFC 8259 has them, because Pydantic rejects them.
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from structured.automata.dfa import (
     Intersection,
@@ -39,6 +40,9 @@ from structured.regex.dialects import ECMA
 from structured.regex.json_strings import escaped
 from structured.regex.regex_parser import regex_to_pattern
 from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT, Assertion, Scan, words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _HEX = chars("0123456789ABCDEFabcdef")
 UNESCAPED = char_set(*UNESCAPED_RANGES)
@@ -176,7 +180,7 @@ def is_asserted(location: Location, name: object) -> bool:
 def _format(part: Subschema, keyword: str) -> Pattern:
     """Return the texts of a format (JSON Schema validation §7.3); where it is denied, all texts that may be of it."""
     name, is_type = part.schema[keyword], part.location.is_type
-    patterns = PYDANTIC_FORMATS if is_type else SPECIFIED_FORMATS
+    patterns: Mapping[str, Pattern] = PYDANTIC_FORMATS if is_type else SPECIFIED_FORMATS
     if keyword != "format" and not is_type and part.location.compilation.asserts_formats is None:
         raise part.location.refusal(
             f"Whether a text is not of the format {name!r} depends on whether a validator asserts formats: if it does "

@@ -7,13 +7,13 @@ the day on which a type is compiled, and keep a day away from it, so that a text
 
 import datetime as dt
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 from structured.errors import PatternError, SchemaError
 from structured.json_schema.document.location import Subschema
 from structured.json_schema.numbers import DECIMAL, decimal_text
-from structured.json_schema.strings.formats import PYDANTIC_FORMATS, base64_text, hex_text, multi_host_url, url
+from structured.json_schema.strings.formats import PYDANTIC_FORMATS, format_pattern
 from structured.json_schema.strings.formats.temporal_bounds import dates, datetimes, durations, times
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
 from structured.regex.character_classes import UNICODE_SPACE
@@ -69,11 +69,11 @@ def pydantic_rules(part: Subschema) -> Iterator[Pattern]:
 
 _SIZES = frozenset({"max_length", "min_length"})
 _BASE64 = ("base64", "base64url")
-_ENCODINGS: dict[str, Callable[..., Pattern]] = {
-    **{name: partial(base64_text, name) for name in _BASE64},
-    "hex": hex_text,
+_ENCODINGS: dict[str, tuple[str, ...]] = {
+    **{name: ("text_formats.base64_text", name) for name in _BASE64},
+    "hex": ("text_formats.hex_text",),
 }
-"""The texts of bytes, by format."""
+"""The function for the texts of bytes, with its first arguments, by format."""
 
 _READ_AS = {"base64": "base64url", "hex": "hex"}
 """The formats of bytes, by the value of `val_json_bytes`."""
@@ -139,12 +139,12 @@ def _locator(part: Subschema) -> Pattern:
 
 @lru_cache(maxsize=256)
 def _url(schemes: tuple[str, ...] | None, host_required: bool, max_length: int | None) -> Pattern:
-    return url(schemes, host_required=host_required, max_length=max_length)
+    return format_pattern("locators.url", schemes, host_required=host_required, max_length=max_length)
 
 
 @lru_cache(maxsize=256)
 def _multi_host_url(schemes: tuple[str, ...] | None) -> Pattern:
-    return multi_host_url(schemes)
+    return format_pattern("locators.multi_host_url", schemes)
 
 
 def _zoned(part: Subschema) -> Pattern:
@@ -169,12 +169,12 @@ def _of_bytes(fewest: int, most: int | None) -> Pattern:
     return alternation(*options) if most is not None else options[-1]
 
 
-def _encoded(part: Subschema, encode: Callable[..., Pattern]) -> Pattern:
+def _encoded(part: Subschema, encoding: tuple[str, ...]) -> Pattern:
     """Return the encoded texts of bytes of an allowed length, or of ASCII texts, whose bytes are characters."""
     fewest, most = max(part.schema.get("decoded_min_length", 0), 0), part.schema.get("decoded_max_length")
     if most is not None and most < fewest:
         raise part.location.unsatisfiable("no value has the required length", keyword="decoded_max_length")
-    return encode(fewest, most, is_ascii="decodes_to" in part.schema)
+    return format_pattern(*encoding, fewest, most, is_ascii="decodes_to" in part.schema)
 
 
 def _bounded(part: Subschema, name: str) -> Pattern:

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from structured.errors import ModelError
 
 PORTS = {"llamacpp": 8080, "ollama": 11434, "openai": None, "sglang": 30000, "structured": 8000, "vllm": 8000}
-"""The servers that are known, by their schemes, with the port at which each listens unless it is told otherwise."""
+"""The kinds of servers, by their schemes, with the default port of each."""
 
 _ADDRESS = re.compile(rf"(?P<server>{'|'.join(PORTS)})(?:\+(?P<transport>https?))?://", re.IGNORECASE)
 
@@ -18,15 +18,15 @@ _EXAMPLE = "vllm://localhost:8000/Qwen/Qwen2.5-7B-Instruct"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a model is: which kind of server, how it is reached, and what it calls the model."""
+    """Where a model is: the kind of server, the transport, the host, and the model's name there."""
 
     server: str
     transport: str
     host: str
-    """With its port, if one is named."""
+    """With its port, if the address names one or the server has a default."""
     model: str
     is_explicit: bool
-    """Whether the transport is named."""
+    """Whether the address names the transport."""
 
     @classmethod
     def read(cls, text: str) -> Self:
@@ -34,7 +34,7 @@ class Address:
         match = _ADDRESS.match(text)
         if match is None:
             raise ModelError(
-                f"An address of a model begins with {', '.join(f'{one}://' for one in PORTS)}: {_EXAMPLE}."
+                f"An address of a model begins with {', '.join(f'{scheme}://' for scheme in PORTS)}: {_EXAMPLE}."
             )
         server, transport = match["server"].lower(), match["transport"]
         try:
@@ -44,17 +44,17 @@ class Address:
             raise ModelError(f"The address of the {server} server cannot be read: {error}. Write {_EXAMPLE}.") from None
         if "@" in parts.netloc:
             raise ModelError(
-                f"The address of the {server} server has a user or a password, which would stand in results and logs. "
+                f"The address of the {server} server has a user or a password, which results and logs would show. "
                 "Pass the key as connect(…, api_key=…), or set its environment variable."
             )
         if not parts.hostname or parts.query or parts.fragment:
-            raise ModelError(f"{text!r} is no address of a model. Write it as {_EXAMPLE}.")
+            raise ModelError(f"{text!r} is not the address of a model. Write it as {_EXAMPLE}.")
         if port is None and transport != "https":
             port = PORTS[server]
         host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-        named = host if port is None else f"{host}:{port}"
+        authority = host if port is None else f"{host}:{port}"
         model = unquote(parts.path.strip("/"))
-        return cls(server, (transport or "http").lower(), named, model, transport is not None)
+        return cls(server, (transport or "http").lower(), authority, model, transport is not None)
 
     def __str__(self) -> str:
         suffix = f"+{self.transport}" if self.is_explicit else ""
@@ -62,12 +62,12 @@ class Address:
 
     @property
     def url(self) -> str:
-        """Where HTTP finds the server."""
+        """The URL of the server."""
         return f"{self.transport}://{self.host}"
 
     @property
     def keeps_secrets(self) -> bool:
-        """Whether nobody else reads what is sent: it is encrypted, or stays on this machine."""
+        """Whether nobody else can read a request: it is encrypted, or stays on this machine."""
         host = (urlsplit(self.url).hostname or "").rstrip(".")
         try:
             is_here = ip_address(host).is_loopback
@@ -77,5 +77,5 @@ class Address:
 
 
 def is_address(source: object) -> bool:
-    """Tell whether something is the address of a model behind a server."""
+    """Tell whether this is the address of a model behind a server."""
     return isinstance(source, str) and _ADDRESS.match(source) is not None

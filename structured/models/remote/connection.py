@@ -2,8 +2,9 @@
 
 import json
 import random
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -15,7 +16,6 @@ from weakref import finalize
 from structured.errors import ModelError, ServerError, StructuredError
 from structured.errors.values import printable
 from structured.models.remote.address import Address
-from structured.models.remote.allowance import LONGEST_ANSWER, Allowance, TooLong
 from structured.models.remote.form import Failed, Unreadable
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 AGAIN = frozenset({429, 502, 503, 504})
-"""Statuses of servers that may answer a little later."""
+"""Statuses after which a server may answer a little later."""
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 """Seconds before the first repetition, and before any: a server that asks for more gets no other request."""
@@ -32,19 +32,91 @@ FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 CONNECT_SECONDS = 10.0
 
 SHOWN = 400
-"""Characters of what a server says that stand in an error."""
+"""Characters of a server's message that an error shows."""
+
+
+LONGEST_ANSWER = 2**26
+"""Bytes of an answer: a token takes up to 500 in a stream with probabilities, and models write up to 2**17 of them."""
+
+SENT_AT_ONCE = 2**16
+"""Bytes of a request that are sent between two looks at the clock."""
+
+
+class TooLong(Exception):  # noqa: N818  the answer is
+    """An answer of more bytes than any model writes."""
+
+
+class ResponseLimits:
+    """The seconds and the bytes that are left for an answer; the clock starts when they are made.
+
+    HTTPX has a timeout for each read, which a server that sends a byte now and then never reaches. So each read of a
+    connection gets the seconds that are left for the whole answer.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+        self._bytes = LONGEST_ANSWER
+
+    def seconds(self) -> float:
+        """Return the seconds that are left. Raises TimeoutError if there are none."""
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return left
+
+    def spend(self, size: int) -> None:
+        """Count bytes that were read. Raises TooLong if there are more than any answer has."""
+        self._bytes -= size
+        if self._bytes < 0:
+            raise TooLong
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Stop the clock while the caller is at work, not the server."""
+        before = time.monotonic()
+        try:
+            yield
+        finally:
+            self._end += time.monotonic() - before
+
+    def extensions(self, connect_seconds: float) -> dict[str, Any]:
+        """Return the extensions of a request of HTTPX that apply the limits to head and body of the answer."""
+        seconds = {"connect": connect_seconds, "read": self, "write": self, "pool": None}
+        return {"timeout": seconds, "trace": _limit}
+
+
+def _limit(event: str, info: Mapping[str, Any]) -> None:  # noqa: ARG001  called by name for each event
+    """Let a new connection apply the limits of its requests, which it gets in place of timeouts."""
+    stream: Any = info.get("return_value")
+    if not hasattr(stream, "start_tls"):  # a NetworkStream of HTTPCore
+        return
+    read, write = stream.read, stream.write
+
+    def read_some(max_bytes: int, timeout: Any = None) -> bytes:
+        is_ours = isinstance(timeout, ResponseLimits)
+        data: bytes = read(max_bytes, timeout.seconds() if is_ours else timeout)
+        if is_ours:
+            timeout.spend(len(data))
+        return data
+
+    def write_all(buffer: bytes, timeout: Any = None) -> None:
+        for start in range(0, len(buffer), SENT_AT_ONCE):
+            seconds = timeout.seconds() if isinstance(timeout, ResponseLimits) else timeout
+            write(buffer[start : start + SENT_AT_ONCE], seconds)
+
+    stream.read, stream.write = read_some, write_all
 
 
 @dataclass(frozen=True)
 class Connection:
-    """A server, and how patiently it is asked. Several threads may ask it at the same time."""
+    """A connection to a server, with its timeout and its retries. Several threads may use it at the same time."""
 
     address: Address
     key: str | None = field(repr=False)
     timeout: float
     retries: int
     read_error: Callable[[Mapping[str, Any]], StructuredError | None] = field(repr=False)
-    """What tells which errors of the server are errors of this library."""
+    """Returns the library's error that a server reports, or None."""
 
     @cached_property
     def _client(self) -> "httpx.Client":
@@ -58,58 +130,49 @@ class Connection:
         return client
 
     def post(self, path: str, body: Any, read: Callable[[Any], T], stop: Event | None = None) -> T:
-        """Return what is read of the answer to a request. Raises ServerError; nothing is repeated once `stop` is set.
+        """Send a request, and return its answer as `read` reads it. Nothing is repeated once `stop` is set.
 
-        What `read` raises says that the answer is not of the server's form.
+        Raises ServerError, also for whatever `read` raises: then the answer does not have the server's form.
         """
 
         def ask() -> T:
-            with closing(self._begun(path, body, Allowance(self.timeout))) as response:
+            with closing(self._begun(path, body, ResponseLimits(self.timeout))) as response:
                 return read(json.loads(_content(response)))
 
         return self._repeated(ask, stop or Event())
 
     def stream(self, path: str, body: Any, read: Callable[[Iterator[str]], Iterator[T]]) -> Iterator[T]:
-        """Yield what is read of the lines of an answer, as they arrive. Raises as `post`.
+        """Send a request, and yield the lines of its answer, as they arrive and as `read` reads them. Raises as `post`.
 
-        The time that the caller takes between them is not counted.
+        The time that the caller takes between two of them does not count.
         """
 
-        def begin() -> "tuple[httpx.Response, Allowance]":
-            allowance = Allowance(self.timeout)
-            return self._begun(path, body, allowance), allowance
+        def begin() -> "tuple[httpx.Response, ResponseLimits]":
+            limits = ResponseLimits(self.timeout)
+            return self._begun(path, body, limits), limits
 
-        response, allowance = self._repeated(begin, Event())
+        response, limits = self._repeated(begin, Event())
         try:
             with self._errors():
-                for one in read(_lines(response.iter_raw())):
-                    with allowance.paused():
-                        yield one
+                for part in read(_lines(response.iter_raw())):
+                    with limits.paused():
+                        yield part
         finally:
             response.close()
-
-    def models(self) -> list[str]:
-        """Return the names of the models that the server has, as far as it tells."""
-        try:
-            with closing(self._sent("GET", "/v1/models", None, Allowance(self._connect_seconds))) as response:
-                data = json.loads(_content(response))["data"] if response.status_code == 200 else []
-                return [str(one["id"]) for one in data]
-        except Exception:  # noqa: BLE001  it is asked on the way to an error
-            return []
 
     @property
     def _connect_seconds(self) -> float:
         return min(CONNECT_SECONDS, self.timeout)
 
-    def _sent(self, method: str, path: str, body: Any, allowance: Allowance) -> "httpx.Response":
-        """Return the answer to a request, of which the head is there."""
-        extensions = allowance.extensions(self._connect_seconds)
+    def _sent(self, method: str, path: str, body: Any, limits: ResponseLimits) -> "httpx.Response":
+        """Return the response to a request, of which the head has arrived."""
+        extensions = limits.extensions(self._connect_seconds)
         request = self._client.build_request(method, path, json=body, extensions=extensions)
         return self._client.send(request, stream=True)
 
-    def _begun(self, path: str, body: Any, allowance: Allowance) -> "httpx.Response":
-        """Return an answer that is none of an error, and not yet read. Raises as `_check`."""
-        response = self._sent("POST", path, body, allowance)
+    def _begun(self, path: str, body: Any, limits: ResponseLimits) -> "httpx.Response":
+        """Return the response to a request, checked, its body not yet read. Raises as `_check`."""
+        response = self._sent("POST", path, body, limits)
         try:
             self._check(response)
         except BaseException:
@@ -131,7 +194,7 @@ class Connection:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Raise what HTTP raises, and what comes of an answer of another form, as ServerError."""
+        """Raise ServerError for the errors of HTTP, and for an answer in another form."""
         httpx = _httpx()
         where = f"The server at {self.address.url}"
         try:
@@ -170,9 +233,9 @@ class Connection:
             ) from error
 
     def _check(self, response: "httpx.Response") -> None:
-        """Raise ServerError where a server refused a request; or the error of this library that it was there.
+        """Raise ServerError where a server refused a request, or the error that this library raised there.
 
-        Raises Unreadable for a compressed answer, whose size nobody knows before it is unpacked.
+        Raises Unreadable for a compressed answer: its size is unknown before it is unpacked.
         """
         status = response.status_code
         encoding = response.headers.get("content-encoding", "identity")
@@ -187,10 +250,10 @@ class Connection:
         if raised is not None and not (self.key and self.key in f"{text}{error}"):
             raised.add_note(f"It was raised by the server at {self.address.url}.")
             raise raised
-        said = self._shown(_said(error))
+        message = self._shown(_message_of(error))
         remedy = self._of_model() if status == 404 else _REMEDIES.get(status, "Look at its log.")
         raise self._error(
-            f"The server at {self.address.url} answered {status}{f': {said}' if said else ''}. {remedy}",
+            f"The server at {self.address.url} answered {status}{f': {message}' if message else ''}. {remedy}",
             status=status,
             is_passing=status in AGAIN,
             is_for_all=status in {401, 403, 404},
@@ -198,20 +261,27 @@ class Connection:
         )
 
     def _error(self, problem: str, **facts: Any) -> ServerError:
-        """Return an error in which the key does not stand, whatever a server repeats."""
+        """Return an error without the key, whatever a server repeats."""
         return ServerError(self._without_key(problem), address=str(self.address), **facts)
 
-    def _shown(self, said: object) -> str:
-        """Return what a server says as a message shows it: without the key, printable, on one line, and cut."""
-        text = printable(" ".join(self._without_key(str(said)).split()).rstrip("."))
+    def _shown(self, message: object) -> str:
+        """Return a message of the server as an error shows it: without the key, printable, on one line, and cut."""
+        text = printable(" ".join(self._without_key(str(message)).split()).rstrip("."))
         return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
 
     def _without_key(self, text: str) -> str:
         return text.replace(self.key, "…") if self.key else text
 
     def _of_model(self) -> str:
-        known = self._shown(", ".join(self.models()))
-        return f"It has these models: {known}." if known else "Correct the name of the model, or the port."
+        """Return the remedy where the server does not know the model: the models that it lists, if any."""
+        names = ""
+        with (
+            suppress(Exception),  # an error is on its way already
+            closing(self._sent("GET", "/v1/models", None, ResponseLimits(self._connect_seconds))) as response,
+        ):
+            data = json.loads(_content(response))["data"] if response.status_code == 200 else []
+            names = self._shown(", ".join(str(model["id"]) for model in data))
+        return f"It has these models: {names}." if names else "Correct the name of the model, or the port."
 
 
 def _httpx() -> Any:
@@ -243,7 +313,7 @@ def _wait(error: ServerError, attempt: int) -> float:
 
 
 def _seconds(retry_after: str | None) -> float | None:
-    """Return what `Retry-After` says, seconds or a date (RFC 9110 §10.2.3); None if it is neither."""
+    """Return the seconds of a `Retry-After`, a number or a date (RFC 9110 §10.2.3); None if it is neither."""
     if retry_after is None:
         return None
     if retry_after.strip().isdecimal():
@@ -257,12 +327,12 @@ def _seconds(retry_after: str | None) -> float | None:
 
 
 def _content(response: "httpx.Response") -> bytes:
-    """Return the bytes of an answer. Raises TimeoutError and TooLong."""
+    """Return the body of a response. Raises TimeoutError and TooLong."""
     return b"".join(response.iter_raw())
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
-    """Yield the lines of UTF-8. Only CR and LF end one: U+2028, at which `str.splitlines` does, may stand in JSON."""
+    """Yield the lines of UTF-8, ended by CR and LF alone: JSON may contain U+2028, where `str.splitlines` splits."""
     begun: list[bytes] = []
     for piece in pieces:
         *ends, rest = piece.replace(b"\r", b"\n").split(b"\n")
@@ -274,7 +344,7 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
 
 
 def _error_in(text: str) -> Any:
-    """Return the error that a server answers, in whichever member it stands; the text itself if it is none of JSON."""
+    """Return the error in a response, whether or not in a member `error`; the text itself if it is not JSON."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
@@ -282,6 +352,6 @@ def _error_in(text: str) -> Any:
     return data.get("error", data) if isinstance(data, dict) else text
 
 
-def _said(error: Any) -> str:
+def _message_of(error: Any) -> str:
     """Return the message of an error."""
     return str(error.get("message", error.get("detail", json.dumps(error))) if isinstance(error, dict) else error)

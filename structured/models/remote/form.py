@@ -3,44 +3,89 @@
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 from structured.errors import SchemaError, StructuredError
 from structured.errors.values import shown
 from structured.json_schema.document.drafts import Draft, subschemas
 from structured.json_schema.document.references import REFERENCES
-from structured.models.remote.exchange import ServedToken, ServerAnswer, ServerRequest
-from structured.output_types.constraints.constraint import Constraint, JsonConstraint
-from structured.output_types.constraints.of_type import constraint_of
+from structured.models.protocol import Messages
 from structured.output_types.output_type import OutputType
+from structured.output_types.remote_constraints import Constraint, JsonConstraint, constraint_of
+
+WHITESPACE = " \t\n\r"
+"""What JSON allows between its tokens (RFC 8259 §2)."""
 
 
-class Unreadable(Exception):  # noqa: N818  what is read is no answer of the form
-    """An answer that is not of the form that the server documents."""
+@dataclass(frozen=True, slots=True)
+class ServerRequest:
+    """A text to be written by a server."""
+
+    messages: Messages
+    constraint: Constraint | None
+    """What the server has to enforce; None for nothing."""
+    max_tokens: int
+    sampling: Mapping[str, float]
+    """`temperature`, and what was chosen of `top_p`, `top_k`, `min_p`, `seed` and `stop_repetition`."""
+    logprobs: bool = False
+    """Whether the probability of each token is wanted."""
 
 
-class Failed(Exception):  # noqa: N818  it is the server that did
-    """What a server says in the middle of an answer that it does not finish."""
+class ServedToken(NamedTuple):
+    """A token of an answer, with its log-probability as the server reports it."""
+
+    start: int
+    """The byte of the text that it begins at."""
+    end: int
+    log_probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAnswer:
+    """The text that a server wrote."""
+
+    text: str
+    fault: str | None = None
+    """Why the text is unusable: it was cut off, or the model refused."""
+    prompt_tokens: int = 0
+    """The tokens of the prompt, as the server counts them; 0 if it does not report them."""
+    written_tokens: int = 0
+    """The tokens of the answer, likewise."""
+    tokens: Sequence[ServedToken] = ()
+    """Empty unless their probabilities were asked for and reported."""
+    shortened: bool = False
+    """Whether the server closed the answer where the tokens ran out: it is valid, and may be incomplete."""
+    repetitive: bool = False
+    """Whether the server ended a repetition: likewise."""
+
+
+class Unreadable(Exception):  # noqa: N818  the answer is
+    """An answer that does not have the form that the server documents."""
+
+
+class Failed(Exception):  # noqa: N818  the server has
+    """An error that a server reports in the middle of an answer."""
 
 
 class Envelope(NamedTuple):
-    """What an answer stands in: a member of an object, where a server writes objects alone, and a JSON string."""
+    """The JSON around an answer: the only member of an object, where a server writes objects alone, or a string."""
 
     member: str | None = None
     is_string: bool = False
 
     def opened(self, answer: ServerAnswer) -> ServerAnswer:
-        """Return what stands in an answer; one that was cut off, or in which nothing stands, has a fault."""
+        """Return the answer without its envelope; with a fault where it was cut off, or the envelope is another."""
         if (self.member is None and not self.is_string) or answer.fault is not None:
             return answer
         try:
-            value, start, end = _whole(answer.text) if self.member is None else _only_member(answer.text, self.member)
+            start, end = _place_of_value(answer.text, self.member)
+            value = json.loads(answer.text[start:end])
             if self.is_string and not isinstance(value, str):
-                raise TypeError(value)  # noqa: TRY301  as whatever else it is not
+                raise TypeError(value)  # noqa: TRY301  handled as any other wrong envelope
         except (ValueError, TypeError, RecursionError):
-            return replace(answer, fault="The server was asked for JSON in which the answer stands, and wrote other.")
+            return replace(answer, fault="The server was asked for JSON around the answer, and wrote something else.")
         text = value if self.is_string else answer.text[start:end]
         if self.is_string:
             start += 1  # its quote
@@ -48,55 +93,41 @@ class Envelope(NamedTuple):
         return replace(answer, text=text, tokens=_moved(answer, start, text) if is_same else ())
 
 
-def _whole(text: str) -> tuple[Any, int, int]:
-    """Return the value of a JSON text, and where it begins and ends. Raises ValueError if it is none."""
-    return json.loads(text), len(text) - len(text.lstrip()), len(text.rstrip())
+def _place_of_value(text: str, member: str | None) -> tuple[int, int]:
+    """Return where the value in a JSON text begins and ends: the only member of an object, or all of it.
 
-
-def _only_member(text: str, name: str) -> tuple[Any, int, int]:
-    """Return the value of the only member of an object, and where it stands in the text.
-
-    `('{"answer": 5}', "answer")` → `(5, 11, 12)`. Raises ValueError for another member, or another beside it: which of
-    them is the answer, nobody knows.
+    `('{"answer": 5}', "answer")` → `(11, 12)`. Raises ValueError where the object does not begin with that member.
     """
-    written, end = _DECODER.raw_decode(text, _behind("{", text, 0))
-    value, end = _DECODER.raw_decode(text, start := _behind(":", text, end))
-    if written != name or _behind("}", text, end) != len(text):
+    start, end = len(text) - len(text.lstrip(WHITESPACE)), len(text.rstrip(WHITESPACE))
+    if member is None:
+        return start, end
+    space = f"[{WHITESPACE}]*"
+    head = re.compile(rf'{{{space}"{re.escape(member)}"{space}:{space}').match(text, start)
+    if head is None or not text.endswith("}", head.end(), end):
         raise ValueError(text)
-    return value, start, end
-
-
-def _behind(mark: str, text: str, place: int) -> int:
-    """Return the place behind a mark of JSON, with whitespace around it. Raises ValueError if another text is there."""
-    found = re.compile(rf"[ \t\n\r]*{re.escape(mark)}[ \t\n\r]*").match(text, place)
-    if found is None:
-        raise ValueError(f"no {mark}")
-    return found.end()
-
-
-_DECODER = json.JSONDecoder()
+    return head.end(), len(text[: end - 1].rstrip(WHITESPACE))
 
 
 def _moved(answer: ServerAnswer, start: int, text: str) -> list[ServedToken]:
-    """Return the tokens that an inner text is written with."""
+    """Return the tokens of an inner text."""
     before, length = len(answer.text[:start].encode()), len(text.encode())
-    moved = (ServedToken(first - before, end - before, one) for first, end, one in answer.tokens)
-    return [one for one in moved if one.end > 0 and one.start <= length]
+    moved = (ServedToken(first - before, end - before, score) for first, end, score in answer.tokens)
+    return [token for token in moved if token.end > 0 and token.start <= length]
 
 
 class Form(ABC):
     """How a kind of server is asked."""
 
     server: ClassVar[str]
-    """What it is called in messages."""
+    """The name of the server in messages."""
     key: ClassVar[str]
     """The environment variable that holds the key."""
     path: ClassVar[str]
-    """Where texts are asked for."""
+    """The path of the requests."""
     enforces: ClassVar[str]
-    """What can be asked for, in words."""
+    """The constraints that the server takes, in words."""
     options: ClassVar[frozenset[str]] = frozenset({"min_p", "seed", "temperature", "top_k", "top_p"})
-    """The options of sampling that it knows, and others that it is sent as they are."""
+    """The sampling options that the server takes."""
     tells_probabilities: ClassVar[bool] = True
     needs_name: ClassVar[bool] = True
     """Whether a request has to name a model."""
@@ -105,11 +136,11 @@ class Form(ABC):
 
     @abstractmethod
     def body(self, model: str, request: ServerRequest, *, stream: bool = False) -> dict[str, Any]:
-        """Return what is sent. Raises SchemaError for a constraint that the server cannot enforce."""
+        """Return the body of a request. Raises SchemaError for a constraint that the server cannot enforce."""
 
     @abstractmethod
     def read(self, data: Any) -> ServerAnswer:
-        """Return what a server answered. Raises Unreadable, or what comes of looking for what is not there."""
+        """Read an answer. Raises Unreadable, or whatever looking for missing members raises."""
 
     @abstractmethod
     def chunks(self, lines: Iterable[str]) -> Iterable[Any]:
@@ -121,18 +152,18 @@ class Form(ABC):
 
     @abstractmethod
     def joined(self, text: str, chunks: list[Any]) -> ServerAnswer:
-        """Return the answer that a stream was. Raises as `read`."""
+        """Return the answer of a whole stream. Raises as `read`."""
 
-    def error(self, said: Mapping[str, Any]) -> StructuredError | None:  # noqa: ARG002  most have errors of their own
-        """Return the error of this library that a server's error is; None if it is one of the server's own."""
+    def error(self, data: Mapping[str, Any]) -> StructuredError | None:  # noqa: ARG002  most have errors of their own
+        """Return the library's error that a server reports; None if the server reports an error of its own."""
         return None
 
     def constraint(self, output_type: OutputType[Any]) -> Constraint:
-        """Return what is asked for a type. Raises SchemaError if the server cannot be told of it."""
+        """Return the constraint for a type. Raises SchemaError if the server cannot take it."""
         return constraint_of(output_type)
 
     def envelope(self, constraint: Constraint | None) -> Envelope:  # noqa: ARG002  most write the answer alone
-        """Return what an answer stands in."""
+        """Return the envelope of an answer."""
         return Envelope()
 
     def refused(self, constraint: Constraint) -> SchemaError:
@@ -147,7 +178,7 @@ class Form(ABC):
 def checked(chunk: Any) -> Any:
     """Return a part of a stream. Raises Failed for an error, which servers write in its place."""
     if not isinstance(chunk, dict):
-        raise Unreadable("a part of the stream is no object")
+        raise Unreadable("a part of the stream is not an object")
     if chunk.get("error"):
         error = chunk["error"]
         raise Failed(error.get("message", error) if isinstance(error, dict) else error)
@@ -164,37 +195,33 @@ def choice_schema(texts: Iterable[str]) -> dict[str, Any]:
     return {"type": "string", "enum": list(texts)}
 
 
-def wrapped(constraint: JsonConstraint, member: str) -> Mapping[str, Any]:
-    """Return the schema of an object with an answer as its one member; definitions stay at the root.
+_AT_THE_ROOT = ("#/$defs/", "#/definitions/")
 
-    Raises SchemaError for a schema that refers to what then stands elsewhere.
+
+def wrapped(constraint: JsonConstraint, member: str) -> Mapping[str, Any]:
+    """Return the schema of an object with an answer as its only member; definitions stay at the root.
+
+    Raises SchemaError for a schema with references to anything but definitions.
     """
     schema = dict(constraint.schema)
-    moved = next((one for one in _references(schema) if not one.startswith(_AT_THE_ROOT)), None)
+    moved = next((target for target in _references(schema) if not target.startswith(_AT_THE_ROOT)), None)
     if "$id" in schema or "id" in schema or moved is not None:
         what = "has a URI of its own" if moved is None else f"refers to {shown(moved)}"
         raise SchemaError(
             f"{constraint.name} {what}, and the server only writes objects, into which it would have to be put",
             remedy='Refer to definitions alone, and write what is referred to under $defs: {"$ref": "#/$defs/Name"}.',
         )
-    at_the_root = {keyword: schema.pop(keyword) for keyword in _OF_THE_ROOT if keyword in schema}
-    return {
-        "type": "object",
-        "properties": {member: schema},
-        "required": [member],
-        "additionalProperties": False,
-        **at_the_root,
+    root: dict[str, Any] = {
+        keyword: schema.pop(keyword) for keyword in ("$schema", "$defs", "definitions") if keyword in schema
     }
-
-
-_OF_THE_ROOT = ("$schema", "$defs", "definitions")
-_AT_THE_ROOT = ("#/$defs/", "#/definitions/")
+    answer = {"properties": {member: schema}, "required": [member], "additionalProperties": False}
+    return {"type": "object", **answer, **root}
 
 
 def _references(schema: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what a schema and those inside of it refer to, in whichever draft."""
+    """Yield the references in a schema and its subschemas, in whichever draft."""
     left = [schema]
     while left:
-        one = left.pop()
-        yield from (str(one[keyword]) for keyword in REFERENCES if keyword in one)
-        left += {keys: inside for draft in Draft for keys, inside in subschemas(one, draft)}.values()
+        part = left.pop()
+        yield from (str(part[keyword]) for keyword in REFERENCES if keyword in part)
+        left += {keys: inside for draft in Draft for keys, inside in subschemas(part, draft)}.values()

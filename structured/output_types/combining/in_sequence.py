@@ -36,7 +36,7 @@ TASK = (
 
 
 class Row(Combination[T]):
-    """Parts in a row, of which those that are no fixed texts have values, by names."""
+    """Parts in a row. All but the fixed texts have values, each with a name."""
 
     def __init__(self, parts: Sequence[tuple[str, Part]], name: str) -> None:
         """Take the parts with their names; those of fixed texts are empty."""
@@ -67,7 +67,7 @@ class Row(Combination[T]):
         return [f"{{{name}}}" for name in self._names]
 
     def pieces(self, text: str) -> list[Piece]:
-        """Return where the parts that have values stand in a text. Raises ValueError if it is none of the texts."""
+        """Return the pieces of the parts that have values. Raises ValueError if it is none of the texts."""
         names = iter(self._steps)
         return [
             Piece(next(names), part, start, end)
@@ -85,7 +85,7 @@ class Row(Combination[T]):
         return [(name,) for name in self._names]
 
     def parse(self, text: str) -> T:
-        """Return what the parts of a text say. Raises ValueError if a part is rejected, or it is no such text."""
+        """Return the values of the parts of a text. Raises ValueError if a part is rejected, or it is no such text."""
         return self._whole([part.parse(piece) for part, piece in zip(self.members, self._texts(text), strict=True)])
 
     @abstractmethod
@@ -102,8 +102,8 @@ class Row(Combination[T]):
         return "".join(part if isinstance(part, str) else next(left) for _, part in self._row)
 
     def _write(self, value: Any) -> str:
-        """Return the text of the values of the parts, of which each may be the text of its part."""
-        texts = [part.write(one) for part, one in zip(self.members, self._values(value), strict=True)]
+        """Return the text of the values of the parts; each may also be the text of its part."""
+        texts = [part.write(member) for part, member in zip(self.members, self._values(value), strict=True)]
         text = self._joined(texts)
         if self.parse(text) != value and self._texts(text) != texts:
             raise ValueError(f"{described(value)} is not what {text!r} is read as")
@@ -119,14 +119,14 @@ class Row(Combination[T]):
 
 
 class Concatenation(Row[T]):
-    """Texts of its parts, one behind the other; what `a + b` makes of output types and fixed texts.
+    """A concatenation of output types and fixed texts, as `a + b` makes it.
 
     Its value is the tuple of those of the parts that are no fixed texts; of a single one, that value itself.
     """
 
     def __init__(self, parts: Iterable[Part]) -> None:
         """Take the parts, those of concatenations among them one by one."""
-        flat = [one for part in parts for one in (part.row if isinstance(part, Concatenation) else (part,))]
+        flat = [member for part in parts for member in (part.row if isinstance(part, Concatenation) else (part,))]
         self.row: tuple[Part, ...] = tuple(flat)
         """The parts, fixed texts among them."""
         numbers = iter(range(1, len(flat) + 1))
@@ -135,11 +135,11 @@ class Concatenation(Row[T]):
 
     @property
     def value_schema(self) -> Mapping[str, Any] | None:
-        """That of the one value; several have a list of fixed length."""
-        found = [dict(value_schema_of(part)) for part in self.members]
-        if len(found) == 1:
-            return found[0] or None
-        return {"type": "array", "prefixItems": found, "minItems": len(found), "maxItems": len(found)}
+        """The schema of the one value, or of a list of fixed length."""
+        schemas = [dict(value_schema_of(part)) for part in self.members]
+        if len(schemas) == 1:
+            return schemas[0] or None
+        return {"type": "array", "prefixItems": schemas, "minItems": len(schemas), "maxItems": len(schemas)}
 
     def _whole(self, values: list[Any]) -> T:
         return cast("T", values[0] if len(values) == 1 else tuple(values))
@@ -153,26 +153,26 @@ class Concatenation(Row[T]):
 
     def plain(self, value: Any) -> Any:
         """Return the values as plain JSON data."""
-        found = [part.plain(one) for part, one in zip(self.members, self._values(value), strict=True)]
-        return found[0] if len(found) == 1 else found
+        plain = [part.plain(member) for part, member in zip(self.members, self._values(value), strict=True)]
+        return plain[0] if len(plain) == 1 else plain
 
     @property
     def _steps(self) -> list[Steps]:
         return [()] if len(self.members) == 1 else [(place,) for place in range(len(self.members))]
 
     def to_data(self, text: str) -> Any:
-        """Return what the parts say as plain data, several as a list."""
-        found = [part.to_data(piece) for part, piece in zip(self.members, self._texts(text), strict=True)]
-        return found[0] if len(found) == 1 else found
+        """Return the plain data of the parts, several as a list."""
+        data = [part.to_data(piece) for part, piece in zip(self.members, self._texts(text), strict=True)]
+        return data[0] if len(data) == 1 else data
 
     def from_data(self, data: Any) -> str:
         """Return the text of plain data."""
         values = self._values(data)
-        return self._joined(part.from_data(one) for part, one in zip(self.members, values, strict=True))
+        return self._joined(part.from_data(value) for part, value in zip(self.members, values, strict=True))
 
 
 class Template(Row[T]):
-    """A text with places for output types; what `template` makes."""
+    """A text with places for output types, as `template` makes it."""
 
     def __init__(self, text: str, parts: Mapping[str, OutputType[Any]], result: Callable[..., T]) -> None:
         """Take a text with a place for each part. Raises PatternError where it is none."""
@@ -217,17 +217,17 @@ class Template(Row[T]):
         if self.result is not dict:
             return super().plain(value)
         values = zip(self._names, self.members, self._values(value), strict=True)
-        return {name: part.plain(one) for name, part, one in values}
+        return {name: part.plain(value) for name, part, value in values}
 
     def to_data(self, text: str) -> Any:
-        """Return what the parts say as plain data, by their names: they are voted on one by one."""
+        """Return the plain data of the parts by their names; each is voted on by itself."""
         pieces = zip(self._names, self.members, self._texts(text), strict=True)
         return {name: part.to_data(piece) for name, part, piece in pieces}
 
     def from_data(self, data: Any) -> str:
         """Return the text of plain data."""
         values = zip(self.members, self._values(data), strict=True)
-        return self._joined(part.from_data(one) for part, one in values)
+        return self._joined(part.from_data(value) for part, value in values)
 
 
 @overload
@@ -251,7 +251,7 @@ def template(text: str, /, *, result: Callable[..., Any] = dict, **parts: object
             `Text` and `Regex` say where free text ends, and `Json(str)` is a string in quotation marks.
 
     Raises:
-        PatternError: A place has no type, a type has no place, or a brace stands alone. The place is marked.
+        PatternError: A place has no type, a type has no place, or a brace is unmatched. The place is marked.
         SchemaError: A part is no output type, or is not supported.
         TypeError: `text` is no str, or `result` cannot be called, or not with the names of the places.
     """
@@ -259,15 +259,15 @@ def template(text: str, /, *, result: Callable[..., Any] = dict, **parts: object
         raise TypeError(f"text is {described(text)}. Give the text of the template.")
     if not callable(result):
         raise TypeError(f"result is {described(result)}. Give a function or a type, such as dict.")
-    found = Template(text, {name: part_of(part, f"{{{name}}}") for name, part in parts.items()}, result)
+    template_type = Template(text, {name: part_of(part, f"{{{name}}}") for name, part in parts.items()}, result)
     check_takes("result", result, parts)
-    return found
+    return template_type
 
 
 def concatenation(left: object, right: object) -> "Concatenation[Any]":
     """Return the texts of one part, each with one of the other behind it; a str is a fixed text."""
-    given = enumerate((left, right), start=1)
-    return Concatenation([one if isinstance(one, str) else part_of(one, f"part {place}") for place, one in given])
+    sides = enumerate((left, right), start=1)
+    return Concatenation([side if isinstance(side, str) else part_of(side, f"part {place}") for place, side in sides])
 
 
 class _Place(NamedTuple):
@@ -282,7 +282,7 @@ _TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 def _places(text: str, names: Mapping[str, object]) -> list[_Place]:
     """Return the texts and places of a template. Raises PatternError where it is none."""
-    found: list[_Place] = []
+    places: list[_Place] = []
     used: dict[str, int] = {}
     end = 0
     literal_text = ""
@@ -294,8 +294,8 @@ def _places(text: str, names: Mapping[str, object]) -> list[_Place]:
             continue
         _check_place(token, text, names, used)
         used[token[1]] = token.start()
-        found += [_Place("", literal_text)] if literal_text else []
-        found.append(_Place(token[1], ""))
+        places += [_Place("", literal_text)] if literal_text else []
+        places.append(_Place(token[1], ""))
         literal_text = ""
     literal_text += text[end:]
     missing = [name for name in names if name not in used]
@@ -305,18 +305,18 @@ def _places(text: str, names: Mapping[str, object]) -> list[_Place]:
             pattern=text,
             remedy=f"Write {{{missing[0] if missing else 'name'}}} where it belongs, or use Choice for fixed texts.",
         )
-    return [*found, _Place("", literal_text)] if literal_text else found
+    return [*places, _Place("", literal_text)] if literal_text else places
 
 
 def _check_place(token: re.Match[str], text: str, names: Mapping[str, object], used: Mapping[str, int]) -> None:
     """Raise PatternError unless a token of a template is a place for one of some parts, the first for it."""
     name: str | None = token[1]
     if name is None:
-        problem, remedy = f"A {token[0]!r} stands alone", f"Write {token[0] * 2} for the character."
+        problem, remedy = f"A {token[0]!r} is unmatched", f"Write {token[0] * 2} for the character."
     elif not name.isidentifier():
         problem, remedy = f"{{{name}}} is no name", "Write {name} and pass its type as name=…; or {{ for a brace."
     elif name in used:
-        problem, remedy = f"{{{name}}} stands there twice", "Give each place a name of its own."
+        problem, remedy = f"{{{name}}} appears twice", "Give each place a name of its own."
     elif name == "result" and name not in names:
         problem, remedy = "{result} has the name of an option", "Give the place another name: {value}, say."
     elif name not in names:

@@ -1,4 +1,4 @@
-"""Free text with rules: what it contains, what it lacks, how long it is, and where it stops."""
+"""Free text with rules: texts that it contains or lacks, its length, and its stop phrases."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -51,8 +51,8 @@ class Text(OutputType[str]):
         r"""Take the rules, which hold for the value, without the stop phrase.
 
         Parameters:
-            contains: What it contains: a text or several, all of them, in any order; they may overlap.
-            lacks: What it does not contain: a text or several.
+            contains: One or several texts that it must contain, in any order; they may overlap.
+            lacks: One or several texts that it must not contain.
             characters: The fewest and the most characters (code points); None for no limit.
             words: The fewest and the most words, as `str.split` counts them.
             stop: Stop phrases: the answer ends with the first of them that is written, and has one. Without any, the
@@ -69,14 +69,14 @@ class Text(OutputType[str]):
         self.stop = _phrases("stop", stop)
         self.keep_stop = keep_stop
         for phrase in self.stop:
-            within = [one for one in self.stop if one != phrase and one in phrase]
+            within = [other for other in self.stop if other != phrase and other in phrase]
             if within:
                 raise SchemaError(
                     f"The stop phrase {phrase!r} is never the first: {within[0]!r} is within it",
                     remedy="Leave out the longer one.",
                 )
-        given = {name: value for name, value in self._rules().items() if value not in ((), (0, None), False)}
-        self.name = f"Text({', '.join(f'{name}={_plainly(value)!r}' for name, value in given.items())})"
+        rules = {name: value for name, value in self._rules().items() if value not in ((), (0, None), False)}
+        self.name = f"Text({', '.join(f'{name}={_plainly(value)!r}' for name, value in rules.items())})"
 
     def __repr__(self) -> str:
         return self.name
@@ -87,7 +87,7 @@ class Text(OutputType[str]):
 
     @property
     def value_schema(self) -> Mapping[str, Any]:
-        """That of a text."""
+        """The schema of a string."""
         return {"type": "string"}
 
     @property
@@ -160,22 +160,22 @@ class Text(OutputType[str]):
         raise ValueError(f"{shown(value)} is no value of {self.name}")
 
     def describe(self) -> Description:
-        """Return the rules in words."""
+        """Return the rules as a description."""
         return Description(
             "Text",
-            "\n".join(self._told()) or "any text",
+            "\n".join(self._rules_in_words()) or "any text",
             answer="Text",
             task="Write what is asked for, and nothing else.",
         )
 
-    def _told(self) -> list[str]:
-        """Return what the text has to be."""
-        told = [f"contains {phrase!r}" for phrase in self.contains]
-        told += [f"does not contain {phrase!r}" for phrase in self.lacks]
+    def _rules_in_words(self) -> list[str]:
+        """Return the rules in words."""
+        rules = [f"contains {phrase!r}" for phrase in self.contains]
+        rules += [f"does not contain {phrase!r}" for phrase in self.lacks]
         for noun, (fewest, most) in (("characters", self.characters), ("words", self.words)):
             if (fewest, most) != (0, None):
-                told.append(f"{fewest:,} {noun} or more" if most is None else f"{fewest:,} to {most:,} {noun}")
-        return told + ([f"ends with {' or '.join(map(repr, self.stop))}"] if self.stop else [])
+                rules.append(f"{fewest:,} {noun} or more" if most is None else f"{fewest:,} to {most:,} {noun}")
+        return rules + ([f"ends with {' or '.join(map(repr, self.stop))}"] if self.stop else [])
 
     @property
     def digest(self) -> str:
@@ -187,21 +187,21 @@ def _containing(phrases: Sequence[str]) -> Pattern:
     return concat(ANY_TEXT, words(phrases), ANY_TEXT)
 
 
-def _phrases(name: str, given: object) -> tuple[str, ...]:
+def _phrases(name: str, value: object) -> tuple[str, ...]:
     """Return phrases. Raises SchemaError if they are no texts, or empty."""
-    found = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Sequence) else (given,)
-    for phrase in found:
+    phrases = (value,) if isinstance(value, str) else tuple(value) if isinstance(value, Sequence) else (value,)
+    for phrase in phrases:
         if not isinstance(phrase, str) or not phrase:
             raise SchemaError(f"{name} has {described(phrase)}", remedy="Give a text, or a list of them.")
-    if found:
-        words(found)  # raises PatternError for what is no character
-    return found
+    if phrases:
+        words(phrases)  # raises PatternError for what is no character
+    return phrases
 
 
-def _range(name: str, given: object) -> tuple[int, int | None]:
+def _range(name: str, value: object) -> tuple[int, int | None]:
     """Return a range of counts. Raises SchemaError if it is none."""
-    problem = f"{name} is {described(given)}"
-    match given:
+    problem = f"{name} is {described(value)}"
+    match value:
         case (int() | None as least, int() | None as most) if (fewest := least or 0) >= 0:
             if max(fewest, most or 0) > MAX_COUNT:
                 problem = f"{problem}: {MAX_COUNT:,} is the most that there may be"

@@ -1,4 +1,4 @@
-"""Output types whose answers are calls: of Python functions, or of tools that are told by JSON Schemas.
+"""Output types whose answers are calls: of Python functions, or of tools that JSON Schemas describe.
 
 An answer is `{"name": …, "arguments": {…}}`, or a list of those, and is described, compiled and read like any other
 JSON. Then each is made a `Call`.
@@ -17,9 +17,8 @@ from structured.errors.arguments import flag
 from structured.errors.values import described
 from structured.json_schema.document.location import Compilation, Schema
 from structured.output_types.description import describe, layouts
-from structured.output_types.functions.call import Call
+from structured.output_types.functions.call import Call, Tool
 from structured.output_types.functions.signature import ARGUMENTS, NAME, Signature, signature_of
-from structured.output_types.functions.tool import Tool
 from structured.output_types.json_output import JsonLayout, JsonOutput, type_description
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType
 from structured.output_types.output_type import Description, OutputType
@@ -37,141 +36,81 @@ TASK_IN_PARALLEL = (
 )
 
 
-@dataclass(frozen=True)
-class Choices:
-    """The functions that may be called, by their names, and whether an answer is a list of calls."""
+@dataclass(frozen=True, eq=False, repr=False)
+class _CallType(JsonOutput[Any]):
+    """Calls of functions or tools; a base class beside it says how their arguments are read and validated."""
 
-    by_name: Mapping[str, Callable[..., Any]]
-    parallel: bool
+    by_name: Mapping[str, Callable[..., Any]] = field(kw_only=True)
+    """The functions that may be called, by their names."""
+    parallel: bool = field(kw_only=True)
+    """Whether an answer is a list of calls."""
 
-    def calls(self, data: Any) -> Any:
-        """Return the calls that validated data say; of equal ones in a list, the first."""
-        if self.parallel:
-            calls = self._each_call(data)
-            return [calls[place] for place in _first_of_equal(calls)]
-        return Call(self.by_name[data[NAME]], data[ARGUMENTS])
+    def __repr__(self) -> str:
+        names = [f"<tool {name}>" if isinstance(choice, Tool) else name for name, choice in self.by_name.items()]
+        return f"functions({', '.join([*names, *(['parallel=True'] if self.parallel else [])])})"
 
-    def settled(self, output_type: JsonOutput[Any], text: str, data: Any) -> str:
-        """Return an answer without calls that repeat an earlier one, given its validated data."""
-        places = _first_of_equal(self._each_call(data)) if self.parallel else []
-        if not self.parallel or len(places) == len(data):
-            return text
-        written = output_type.to_data(text)
-        return output_type.from_data([written[place] for place in places])
-
-    def _each_call(self, data: Any) -> list[Call[Any]]:
-        return [Call(self.by_name[one[NAME]], one[ARGUMENTS]) for one in data]
-
-    def plain(self, value: Any) -> Any:
-        """Return calls as plain data; what is no call is left as it is."""
-        if self.parallel and isinstance(value, list | tuple):
-            return [self._plain(one) for one in value]
-        return self._plain(value)
-
-    def _plain(self, value: Any) -> Any:
-        if not isinstance(value, Call):
-            return value
-        if value.name not in self.by_name:
-            raise ValueError(f"{value.name} is none of the functions: {', '.join(self.by_name)}")
-        return value.to_data()
-
-    @property
-    def shown(self) -> str:
-        """How the type is written."""
-        tools = [f"<tool {name}>" if isinstance(one, Tool) else name for name, one in self.by_name.items()]
-        return f"functions({', '.join([*tools, *(['parallel=True'] if self.parallel else [])])})"
+    def compilation(self) -> Compilation:
+        """Return the compilation of the schema: arguments that are not required may be left out."""
+        compilation = super().compilation()  # type: ignore[safe-super]  # of the class beside it
+        return replace(compilation, optional="omittable") if compilation.optional == "written" else compilation
 
     def check(self) -> None:
-        """Raise SchemaError for a function of which no call can be written: a union leaves out what nothing matches."""
+        """Raise SchemaError where a rule is not supported, also in one function alone: a union would leave it out."""
+        super().check()
         if len(self.by_name) > 1:
-            for one in self.by_name.values():
-                call_type([one]).check()
-
-    def describe(self, output_type: JsonOutput[Any]) -> Description:
-        """Return how a prompt shows the functions."""
-        root = output_type.root
-        return type_description(describe(root), layouts(root), task=TASK_IN_PARALLEL if self.parallel else TASK)
-
-    def remade(self, output_type: JsonOutput[Any]) -> tuple[Any, ...]:
-        """Return what pickles an output type: its functions, and what was changed of it."""
-        functions_there = tuple(self.by_name.values())
-        return _remade, (functions_there, self.parallel, output_type.layout, output_type.schema)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class FunctionType(PythonType[Any]):
-    """Calls of Python functions, whose arguments Pydantic validates."""
-
-    choices: Choices = field(kw_only=True)
-
-    def __repr__(self) -> str:
-        return self.choices.shown
-
-    def compilation(self) -> Compilation:
-        """Return what compiles the schema: what has a default may be left out."""
-        return _omittable(super().compilation())
-
-    def check(self) -> None:
-        """Raise SchemaError where a rule is not supported."""
-        super().check()
-        self.choices.check()
-
-    def parse(self, text: str) -> Any:
-        """Return the call that an answer says, or the list of calls. Raises Pydantic's ValidationError."""
-        return self.choices.calls(super().parse(text))
-
-    def settled(self, text: str) -> str:
-        """Return an answer without calls that repeat an earlier one."""
-        return self.choices.settled(self, text, super().parse(text))
-
-    def plain(self, value: Any) -> Any:
-        """Return a call as plain JSON data."""
-        return super().plain(self.choices.plain(value))
-
-    def describe(self) -> Description:
-        """Return the functions in the style of a TypeScript interface."""
-        return self.choices.describe(self)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return self.choices.remade(self)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ToolType(JsonSchemaType):
-    """Calls of tools, whose arguments `jsonschema` validates."""
-
-    choices: Choices = field(kw_only=True)
-
-    def __repr__(self) -> str:
-        return self.choices.shown
-
-    def compilation(self) -> Compilation:
-        """Return what compiles the schema: what is not required may be left out."""
-        return _omittable(super().compilation())
-
-    def check(self) -> None:
-        """Raise SchemaError where a rule is not supported."""
-        super().check()
-        self.choices.check()
+            for choice in self.by_name.values():
+                call_type([choice]).check()
 
     def parse(self, text: str) -> Any:
         """Return the call that an answer says, or the list of calls. Raises ValueError if one is rejected."""
-        return self.choices.calls(super().parse(text))
+        calls = self._calls(text)
+        return [calls[position] for position in _first_of_equal(calls)] if self.parallel else calls[0]
 
     def settled(self, text: str) -> str:
         """Return an answer without calls that repeat an earlier one."""
-        return self.choices.settled(self, text, super().parse(text))
+        calls = self._calls(text) if self.parallel else []
+        positions = _first_of_equal(calls)
+        if len(positions) == len(calls):
+            return text
+        written = self.to_data(text)
+        return self.from_data([written[position] for position in positions])
+
+    def _calls(self, text: str) -> list[Call[Any]]:
+        """Return each call that an answer says."""
+        data: Any = super().parse(text)  # type: ignore[safe-super]  # of the class beside it
+        calls = data if self.parallel else [data]
+        return [Call(self.by_name[call[NAME]], call[ARGUMENTS]) for call in calls]
 
     def plain(self, value: Any) -> Any:
-        """Return a call as plain JSON data."""
-        return super().plain(self.choices.plain(value))
+        """Return calls as plain JSON data."""
+        is_list = self.parallel and isinstance(value, list | tuple)
+        plain: Any = [self._plain(call) for call in value] if is_list else self._plain(value)
+        return super().plain(plain)  # type: ignore[safe-super]  # of the class beside it
+
+    def _plain(self, call: Any) -> Any:
+        if not isinstance(call, Call):
+            return call
+        if call.name not in self.by_name:
+            raise ValueError(f"{call.name} is none of the functions: {', '.join(self.by_name)}")
+        return call.to_data()
 
     def describe(self) -> Description:
-        """Return the tools in the style of a TypeScript interface."""
-        return self.choices.describe(self)
+        """Return the functions in the style of a TypeScript interface."""
+        task = TASK_IN_PARALLEL if self.parallel else TASK
+        return type_description(describe(self.root), layouts(self.root), task=task)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self.choices.remade(self)
+        return _remade, (tuple(self.by_name.values()), self.parallel, self.layout, self.schema)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FunctionType(_CallType, PythonType[Any]):
+    """Calls of Python functions, whose arguments Pydantic validates."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ToolType(_CallType, JsonSchemaType):
+    """Calls of tools, whose arguments `jsonschema` validates."""
 
 
 def _first_of_equal(calls: list[Call[Any]]) -> list[int]:
@@ -185,25 +124,17 @@ def _first_of_equal(calls: list[Call[Any]]) -> list[int]:
     return list(places.values())
 
 
-def _omittable(compilation: Compilation) -> Compilation:
-    return replace(compilation, optional="omittable") if compilation.optional == "written" else compilation
-
-
 def _remade(choices: tuple[Any, ...], parallel: bool, layout: JsonLayout, schema: Schema | bool) -> Any:
     return replace(call_type(choices, parallel=parallel), layout=layout, schema=schema)
 
 
 @overload
-def functions(*choices: Mapping[str, Any] | Tool, parallel: Literal[False] = ...) -> OutputType[Call[Any]]: ...
-@overload
-def functions(*choices: Mapping[str, Any] | Tool, parallel: Literal[True]) -> OutputType[list[Call[Any]]]: ...
-@overload
 def functions(*choices: Callable[..., R], parallel: Literal[False] = ...) -> OutputType[Call[R]]: ...
 @overload
 def functions(*choices: Callable[..., R], parallel: Literal[True]) -> OutputType[list[Call[R]]]: ...
 @overload
-def functions(*choices: Callable[..., Any] | Mapping[str, Any], parallel: bool = ...) -> OutputType[Any]: ...
-def functions(*choices: Callable[..., Any] | Mapping[str, Any], parallel: bool = False) -> OutputType[Any]:
+def functions(*choices: Callable[..., Any] | Mapping[str, Any] | Tool, parallel: bool = ...) -> OutputType[Any]: ...
+def functions(*choices: Callable[..., Any] | Mapping[str, Any] | Tool, parallel: bool = False) -> OutputType[Any]:
     """Return the output type of a call of one of some functions.
 
     `extract(functions(weather, book), "A room in Porto, please.")` → `book(city='Porto')`
@@ -229,13 +160,13 @@ def functions(*choices: Callable[..., Any] | Mapping[str, Any], parallel: bool =
 def call_type(choices: Sequence[Any], *, parallel: bool = False) -> FunctionType | ToolType:
     """Return the output type of a call of one of some functions or tools; see `functions`."""
     parallel = flag("parallel", parallel)
-    read = [Tool.from_openai(one) if isinstance(one, Mapping) else one for one in choices]
-    are_tools = [isinstance(one, Tool) for one in read]
+    read = [Tool.from_openai(choice) if isinstance(choice, Mapping) else choice for choice in choices]
+    are_tools = [isinstance(choice, Tool) for choice in read]
     if not read:
         raise SchemaError("There is no function to choose", remedy="Give one at least: functions(book, weather).")
     if len(set(are_tools)) > 1:
         raise SchemaError(
-            "Tools stand beside functions, and are read by other rules",
+            "Tools and functions are mixed, and are read by different rules",
             remedy="Write the functions as tools: Tool(name, parameters, implementation=function).",
         )
     return _tool_type(read, parallel) if are_tools[0] else _function_type(read, parallel)
@@ -250,53 +181,56 @@ def _tool_type(tools: list[Tool], parallel: bool) -> ToolType:
     schema = {"type": "array", "items": one} if parallel else one
     source = JsonSchema(schema, documents=documents, name=_type_name(by_name, parallel))
     assert not isinstance(source.schema, str), "it is read when it is made"
-    return ToolType(source.name, source.schema, source=source, choices=Choices(by_name, parallel))
+    return ToolType(source.name, source.schema, source=source, by_name=by_name, parallel=parallel)
 
 
 def _tool_call(tool: Tool, uri: str) -> Schema:
     """Return the schema of a call of a tool."""
-    said = {"description": tool.description} if tool.description else {}
+    description = {"description": tool.description} if tool.description else {}
     return {
         "type": "object",
-        **said,
+        **description,
         "properties": {NAME: {"const": tool.name}, ARGUMENTS: {"$ref": uri}},
         "required": [NAME, ARGUMENTS],
         "additionalProperties": False,
     }
 
 
-def _function_type(given: list[Any], parallel: bool) -> FunctionType:
+def _function_type(functions: list[Any], parallel: bool) -> FunctionType:
     """Return the type of calls of functions."""
-    for one in given:
-        _check_function(one)
-    signatures = [signature_of(one) for one in given]
-    by_name = _by_name([(known.name, one) for known, one in zip(signatures, given, strict=True)])
-    called: Any = Union[tuple(known.call for known in signatures)]  # noqa: UP007  of as many as there are
+    for function in functions:
+        _check_function(function)
+    signatures = [signature_of(function) for function in functions]
+    by_name = _by_name(
+        [(call_output.name, function) for call_output, function in zip(signatures, functions, strict=True)]
+    )
+    called: Any = Union[tuple(call_output.call for call_output in signatures)]  # noqa: UP007  of as many as there are
     try:
-        known = python_type(list[called] if parallel else called)
+        call_output = python_type(list[called] if parallel else called)
     except SchemaError:
-        for one in signatures:
-            _check_parameters(one)
+        for signature in signatures:
+            _check_parameters(signature)
         raise
     return FunctionType(
         _type_name(by_name, parallel),
-        known.schema,
-        adapter=known.adapter,
-        annotation=known.annotation,
-        choices=Choices(by_name, parallel),
+        call_output.schema,
+        adapter=call_output.adapter,
+        annotation=call_output.annotation,
+        by_name=by_name,
+        parallel=parallel,
     )
 
 
-def _check_function(given: object) -> None:
-    if not callable(given):
+def _check_function(value: object) -> None:
+    if not callable(value):
         remedy = "Pass functions, or the tools of OpenAI's API."
-        if isinstance(given, list | tuple):
+        if isinstance(value, list | tuple):
             remedy = "Pass each on its own: functions(*choices)."
-        raise SchemaError(f"{described(given)} is no function", remedy=remedy)
-    if isinstance(given, type) and hasattr(given, "__pydantic_validator__"):
+        raise SchemaError(f"{described(value)} is no function", remedy=remedy)
+    if isinstance(value, type) and hasattr(value, "__pydantic_validator__"):
         raise SchemaError(
-            f"{given.__name__} is a type, which validates its values itself",
-            remedy=f"Extract it as a type, or write a function that takes it: def f(value: {given.__name__}).",
+            f"{value.__name__} is a type, which validates its values itself",
+            remedy=f"Extract it as a type, or write a function that takes it: def f(value: {value.__name__}).",
         )
 
 
@@ -324,6 +258,6 @@ def _by_name(named: list[tuple[str, Callable[..., Any]]]) -> dict[str, Callable[
 
 
 def _type_name(by_name: Mapping[str, object], parallel: bool) -> str:
-    """Return what the type is called in messages: `book | weather`, or the list of those."""
+    """Return the name of the type in messages: `book | weather`, or the list of those."""
     name = " | ".join(by_name)
     return f"list[{name}]" if parallel else name

@@ -11,15 +11,41 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter
-from typing import Annotated, Any, Literal, NotRequired, Required
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Required
 
+from docstring_parser import ParseError, parse
 from pydantic import Field, TypeAdapter
 from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict
 
 from structured.errors import SchemaError
 from structured.errors.values import message, nearest, shown
-from structured.output_types.functions.docstrings import Docstring
+
+
+class Docstring(NamedTuple):
+    """The summary and the parameters of a docstring, each in one line."""
+
+    summary: str
+    parameters: dict[str, str]
+
+    @classmethod
+    def of(cls, documented: Any) -> "Docstring":
+        """Read the docstring of a function; a text in no known style is its summary.
+
+        The summary is the text before the first section.
+        """
+        written = inspect.getdoc(documented) or ""
+        try:
+            read = parse(written)
+        except ParseError:
+            return cls(_line(written), {})
+        parameters = {parameter.arg_name.lstrip("*"): _line(parameter.description or "") for parameter in read.params}
+        return cls(_line(read.description or ""), parameters)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
 
 NAME, ARGUMENTS = "name", "arguments"
 """The members of a call as JSON."""
@@ -42,28 +68,34 @@ class Signature:
     def of(cls, function: Callable[..., Any]) -> "Signature":
         """Read the signature of a function. Raises SchemaError for what an answer cannot give exactly."""
         plain = function.func if isinstance(function, functools.partial) else function
-        said = Docstring.of(plain)
-        named = str(getattr(plain, "__name__", None) or shown(plain))
-        parameters = _parameters(function, named)
-        hints = _hints(plain, named)
+        docstring = Docstring.of(plain)
+        shown_name = str(getattr(plain, "__name__", None) or shown(plain))
+        parameters = _parameters(function, shown_name)
+        hints = _hints(plain, shown_name)
         by_position = _by_position(parameters)
         fields = {
-            one.name: _field(one, hints.get(one.name, one.annotation), said, named, is_required=one.name in by_position)
-            for one in parameters
+            parameter.name: _field(
+                parameter,
+                hints.get(parameter.name, parameter.annotation),
+                docstring,
+                shown_name,
+                is_required=parameter.name in by_position,
+            )
+            for parameter in parameters
         }
         name = _name(plain)
         arguments = _typed_dict(name, fields)
         call = _typed_dict(name, {NAME: Literal[name], ARGUMENTS: arguments})
-        call.__doc__ = said.summary
+        call.__doc__ = docstring.summary
         return cls(name, parameters, by_position, arguments, call)
 
     def check(self, arguments: Mapping[str, Any]) -> None:
         """Raise TypeError for an argument that has no parameter, and for a parameter that needs one and has none."""
-        names = [one.name for one in self.parameters]
+        names = [parameter.name for parameter in self.parameters]
         for name in arguments:
             if name not in names:
-                told = f"Its parameters are {', '.join(names)}." if names else "It takes none."
-                raise TypeError(f"{self.name} has no parameter {name!r}.{nearest(name, names)} {told}")
+                hint = f"Its parameters are {', '.join(names)}." if names else "It takes none."
+                raise TypeError(f"{self.name} has no parameter {name!r}.{nearest(name, names)} {hint}")
         for name in names:
             if name not in arguments and name in self.arguments.__required_keys__:
                 raise TypeError(f"The parameter {name} of {self.name} has no argument, and may not be left out.")
@@ -79,10 +111,12 @@ class Signature:
     def bound(self, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return how arguments are passed: those by position, and those by name."""
         by_name = dict(arguments)
-        by_position = [by_name.pop(one.name) for one in self.parameters if one.name in self.by_position]
-        for one in self.parameters:
-            if one.kind is Parameter.VAR_POSITIONAL:
-                by_position += by_name.pop(one.name, ())
+        by_position = [
+            by_name.pop(parameter.name) for parameter in self.parameters if parameter.name in self.by_position
+        ]
+        for parameter in self.parameters:
+            if parameter.kind is Parameter.VAR_POSITIONAL:
+                by_position += by_name.pop(parameter.name, ())
         return by_position, by_name
 
 
@@ -120,20 +154,20 @@ def _parameters(function: Callable[..., Any], named: str) -> tuple[Parameter, ..
             remedy="Write a function that calls it, with annotated parameters.",
         ) from error
     fixed = function.keywords if isinstance(function, functools.partial) else {}
-    for one in read.parameters.values():
-        if one.kind is Parameter.VAR_KEYWORD:
+    for parameter in read.parameters.values():
+        if parameter.kind is Parameter.VAR_KEYWORD:
             raise SchemaError(
-                f"{named} takes **{one.name}, whose names are not known and may be those of other parameters",
+                f"{named} takes **{parameter.name}, whose names are not known and may be those of other parameters",
                 remedy="Write a function that calls it, with a parameter for each name; or with one dict.",
             )
-    return tuple(one for one in read.parameters.values() if one.name not in fixed)
+    return tuple(parameter for parameter in read.parameters.values() if parameter.name not in fixed)
 
 
 def _by_position(parameters: tuple[Parameter, ...]) -> frozenset[str]:
     """Return the parameters that are passed by position: without a name, or before further ones."""
-    has_further = any(one.kind is Parameter.VAR_POSITIONAL for one in parameters)
+    has_further = any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in parameters)
     last = Parameter.POSITIONAL_OR_KEYWORD if has_further else Parameter.POSITIONAL_ONLY
-    return frozenset(one.name for one in parameters if one.kind <= last)
+    return frozenset(parameter.name for parameter in parameters if parameter.kind <= last)
 
 
 def _hints(plain: Any, named: str) -> dict[str, Any]:
@@ -150,29 +184,29 @@ def _hints(plain: Any, named: str) -> dict[str, Any]:
         return {}
 
 
-def _field(parameter: Parameter, annotation: Any, said: Docstring, named: str, *, is_required: bool) -> Any:
+def _field(parameter: Parameter, annotation: Any, docstring: Docstring, callee: str, *, is_required: bool) -> Any:
     """Return the type of an argument, with what the docstring says of it."""
     if annotation is Parameter.empty:
         raise SchemaError(
-            f"The parameter {parameter.name} of {named} has no annotation",
-            remedy=f"Pass the method of an instance: thing.{named}."
+            f"The parameter {parameter.name} of {callee} has no annotation",
+            remedy=f"Pass the method of an instance: thing.{callee}."
             if parameter.name == "self"
-            else f"Annotate it, {parameter.name}: str; or write a function that calls {named}, with annotations.",
+            else f"Annotate it, {parameter.name}: str; or write a function that calls {callee}, with annotations.",
         )
     info = FieldInfo.from_annotation(annotation)
     if isinstance(parameter.default, FieldInfo) or not info.is_required():
         raise SchemaError(
-            f"The parameter {parameter.name} of {named} has its default in a Field",
+            f"The parameter {parameter.name} of {callee} has its default in a Field",
             remedy="Write the rules beside the type, and the default after it: x: Annotated[int, Field(gt=0)] = 1.",
         )
     if {info.alias, info.validation_alias, info.serialization_alias} != {None}:
         raise SchemaError(
-            f"The parameter {parameter.name} of {named} has an alias, and arguments go by the names of parameters",
+            f"The parameter {parameter.name} of {callee} has an alias, and arguments go by the names of parameters",
             remedy="Leave the alias out.",
         )
     if parameter.kind is Parameter.VAR_POSITIONAL:
         annotation = list[annotation]
-    description = info.description or said.parameters.get(parameter.name)
+    description = info.description or docstring.parameters.get(parameter.name)
     known: Any = Annotated[annotation, Field(description=description)]
     may_be_left_out = parameter.default is not Parameter.empty or parameter.kind is Parameter.VAR_POSITIONAL
     return NotRequired[known] if may_be_left_out and not is_required else Required[known]

@@ -1,1 +1,1 @@
-"""Grounded values: what a document states, each value with the characters that state it."""
+"""Grounded values: the values that a document states, each with the characters that state it."""

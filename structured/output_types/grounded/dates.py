@@ -12,7 +12,7 @@
 Two digits after a month are a year with an apostrophe, with the separator before the month (`14-Mar-24`), or where no
 word follows that they may count: `due 14 March 24.`, but `14 March, 12 boxes`.
 
-What is not stated is not filled in: `14 March`, `March 2024` and `tomorrow` are no dates. That is why no library reads
+Parts that are not stated are not filled in: `14 March`, `March 2024` and `tomorrow` are no dates. So no library reads
 the parts: dateutil completes them from today, and dateparser does unless it is told not to; each gives one of several
 readings, and finding dates in a text takes dateparser half a minute for 100,000 characters.
 """
@@ -77,7 +77,7 @@ _NO_COUNT = re.compile(
     r"|um|bis|und|ist|war|à|au|et|a|y|e|om|tot|en)\b",
     re.IGNORECASE,
 )
-"""What may follow a year of two digits, and not a number that counts what the next word names."""
+"""The texts that may follow a year of two digits, but not a count, as in `12 boxes`."""
 
 _YEAR_FIRST = re.compile(
     r"(?<!\d)(?P<year>\d{4})(?:(?P<separator>[-/.])(?P<month>\d{1,2})(?P=separator)(?P<day>\d{1,2})(?!\d)"
@@ -150,13 +150,13 @@ def stated_times(document: str) -> tuple[Statement[time], ...]:
 def stated_datetimes(document: str) -> tuple[Statement[datetime], ...]:
     """Return every date that has a time beside it, with at most `MAX_GAP` characters between them.
 
-    A time between two dates belongs to either; the span is that of both and of what stands between.
+    A time between two dates belongs to either; the span covers both and the text between them.
     """
     return _statements(_datetimes(stated_dates(document), stated_times(document)))
 
 
-def _statements(found: Iterable[tuple[Span, Iterable[T]]]) -> tuple[Statement[T], ...]:
-    return merged((span, (*dict.fromkeys(values),)) for span, values in found)
+def _statements(stated: Iterable[tuple[Span, Iterable[T]]]) -> tuple[Statement[T], ...]:
+    return merged((span, (*dict.fromkeys(values),)) for span, values in stated)
 
 
 def _dates(document: str) -> Iterator[tuple[Span, list[date]]]:
@@ -172,12 +172,12 @@ def _dates(document: str) -> Iterator[tuple[Span, list[date]]]:
             yield match.span(), _valid([(match["year"], month, day)])
     for match in _DIGITS.finditer(document):
         first, separator, second, year, short = match.groups()
-        day_first = _valid([(one, second, first) for one in _years(year, short)])
-        month_first = _valid([(one, first, second) for one in _years(year, short)])
+        day_first = _valid([(full_year, second, first) for full_year in _years(year, short)])
+        month_first = _valid([(full_year, first, second) for full_year in _years(year, short)])
         if separator == ".":  # nobody who writes points writes the month first, unless it is too large to be one
             yield match.span(), day_first or month_first
         else:
-            year_first = [(one, second, short) for one in _years(None, first)] if short else []
+            year_first = [(year, second, short) for year in _years(None, first)] if short else []
             yield match.span(), [*day_first, *month_first, *_valid(year_first)]
 
 
@@ -206,12 +206,12 @@ class _BesideMonths:
         if not year or not (separators in _SAME or self._is_year(year)):
             return
         years = _years(year["year"], year["short"])
-        dates = _valid([(one, month, day["day"]) for one in years])
+        dates = _valid([(year, month, day["day"]) for year in years])
         yield (day.start(), year.end()), dates
         first = self._earlier_days.get(day.start())
         while first and (month := _month(first["month"], month)):
-            others = _valid([(one, month, first["day"]) for one in years])
-            dates = [one for one, later in zip(others, dates, strict=False) if one < later]
+            others = _valid([(year, month, first["day"]) for year in years])
+            dates = [day for day, later in zip(others, dates, strict=False) if day < later]
             yield (first.start(), year.end()), dates
             first = self._earlier_days.get(first.start())
 
@@ -220,9 +220,9 @@ class _BesideMonths:
         if not both or not self._is_year(both):
             return
         years = _years(both["year"], both["short"])
-        dates = _valid([(one, _month(both["other_month"], month), both["day"]) for one in years])
-        others = _valid([(one, month, both["first"]) for one in years]) if both["first"] else []
-        yield (start, both.end()), [one for one, later in zip(others, dates, strict=False) if one < later]
+        dates = _valid([(year, _month(both["other_month"], month), both["day"]) for year in years])
+        others = _valid([(year, month, both["first"]) for year in years]) if both["first"] else []
+        yield (start, both.end()), [day for day, later in zip(others, dates, strict=False) if day < later]
         if not both["other_month"]:
             yield (start, both.end()), dates
 
@@ -243,11 +243,11 @@ def _years(year: str | None, short: str) -> list[int]:
 
 def _valid(parts: Iterable[tuple[int | str, int | str, int | str]]) -> list[date]:
     """Return the dates that years, months and days are, without those that the calendar does not have."""
-    found = []
+    dates = []
     for year, month, day in parts:
         with suppress(ValueError):
-            found.append(date(int(year), int(month), int(day)))
-    return found
+            dates.append(date(int(year), int(month), int(day)))
+    return dates
 
 
 def _times(document: str) -> Iterator[tuple[Span, list[time]]]:
@@ -263,7 +263,7 @@ def _times(document: str) -> Iterator[tuple[Span, list[time]]]:
             hours = [hour % 12, hour % 12 + 12]
         fraction = parts.get("fraction", "").ljust(6, "0")
         with suppress(ValueError):
-            clocks = [time(one, minute, int(parts.get("second", 0)), int(fraction)) for one in hours]
+            clocks = [time(hour, minute, int(parts.get("second", 0)), int(fraction)) for hour in hours]
             yield match.span(), clocks
             zone = _ZONE.match(document, match.end()) if match["minute"] else None
             offset = _offset(zone) if zone else None
@@ -302,14 +302,16 @@ def _datetimes(
     dates: tuple[Statement[date], ...], times: tuple[Statement[time], ...]
 ) -> Iterator[tuple[Span, list[datetime]]]:
     by_end = sorted(dates, key=lambda statement: statement.span[1])
-    starts, ends = [one.span[0] for one in dates], [one.span[1] for one in by_end]
+    starts, ends = [day.span[0] for day in dates], [statement.span[1] for statement in by_end]
     for clock in times:
         start, end = clock.span
         before, after = bisect_right(ends, start), bisect_left(starts, end)
         beside = [
-            one for one in by_end[max(0, before - 2) : before] if one.span[1] == ends[before - 1] >= start - MAX_GAP
+            statement
+            for statement in by_end[max(0, before - 2) : before]
+            if statement.span[1] == ends[before - 1] >= start - MAX_GAP
         ]
-        beside += [one for one in dates[after : after + 2] if one.span[0] == starts[after] <= end + MAX_GAP]
+        beside += [day for day in dates[after : after + 2] if day.span[0] == starts[after] <= end + MAX_GAP]
         for day in beside:
             span = min(start, day.span[0]), max(end, day.span[1])
             yield span, [datetime.combine(*both) for both in product(day.readings, clock.readings)]

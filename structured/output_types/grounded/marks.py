@@ -1,6 +1,6 @@
 """Grounded values: those that the document states, by construction.
 
-They are marked in the schema. What a mark allows is known when there is a document: see `grounded/`.
+The schema marks them. A document decides which values a mark allows; see `document_statements.py`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from structured.json_schema.document.location import GROUNDED, Schema, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.grounding import GROUNDABLE
 from structured.json_schema.nullable import types_of
-from structured.output_types.optional_fields import WITH_ITEMS, AtPaths, replaced
+from structured.output_types.schema_edits import WITH_ITEMS, edited_at, replaced
 
 T = TypeVar("T")
 
@@ -68,9 +68,9 @@ def with_grounding(root: Subschema, grounded: Ground) -> Schema:
     to no field, and for a field that cannot be read off a document.
     """
     if grounded is True:
-        found: Schema = _marked_everywhere(root)
-        return found
-    return AtPaths(root, grounded, _marked, places=WITH_ITEMS).schema()
+        schema: Schema = _marked_everywhere(root)
+        return schema
+    return edited_at(root, grounded, _marked, places=WITH_ITEMS)
 
 
 @deep

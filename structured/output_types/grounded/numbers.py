@@ -58,7 +58,7 @@ _SIGN = re.compile(
     rf"|(?<!\w){_CURRENCY}?\((?:{_CURRENCY}{_SPACE}?)?(?=[\d.{_VULGAR}]))(?=[\w.])",
     re.IGNORECASE,
 )
-"""What makes the number after it negative: a dash that is none between two numbers, a word, an opening bracket."""
+"""Signs of a negative number: a dash that is not between two numbers, a word, an opening bracket."""
 
 _CLOSING = re.compile(rf"(?:{_SPACE}?{_CURRENCY})?\)")
 _AFTER = re.compile(
@@ -68,7 +68,7 @@ _AFTER = re.compile(
     re.IGNORECASE,
 )
 _USUAL = str.maketrans("．，٫٬", ".,.'")
-"""Separators of other scripts, and which they are: that of decimals, of both, of decimals, of thousands."""
+"""Separators of other scripts, and their equivalents: of decimals, of both, of decimals, of thousands."""
 
 _SCALES = (
     {"hundred": 100, "dozen": 12, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
@@ -165,7 +165,7 @@ def _signed_and_scaled(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...
 
 
 def _numbers(document: str) -> Iterator[tuple[Span, tuple[Decimal, ...], bool]]:
-    """Yield the numbers without what stands before and after them, and whether that is theirs.
+    """Yield the numbers without signs and units, and whether a sign or unit beside each belongs to it.
 
     The sign and unit of a fraction and of a power of ten are not those of the digits inside.
     """
@@ -251,7 +251,7 @@ def _if_it_ends(value: Fraction | None) -> tuple[Decimal, ...]:
 
 @lru_cache(maxsize=4096)
 def _read(text: str) -> tuple[Decimal, ...]:
-    """Return what digits with separators can be read as: `"1.250"` → 1.25 and 1250, `"1.2.3"` → nothing."""
+    """Return the readings of digits with separators: `"1.250"` → 1.25 and 1250, `"1.2.3"` → nothing."""
     if len(text) > MAX_DIGITS:
         return ()
     *groups, last = re.split(_SEPARATOR, text)

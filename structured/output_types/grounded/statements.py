@@ -17,7 +17,7 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Statement(Generic[T]):
-    """Where a document states a value, and what it can be read as.
+    """A span of a document that states a value, and its readings.
 
     Attributes:
         span: Start and end, in characters of the document as given.
@@ -28,10 +28,10 @@ class Statement(Generic[T]):
     readings: tuple[T, ...]
 
 
-def merged(found: Iterable[tuple[Span, tuple[T, ...]]]) -> tuple[Statement[T], ...]:
-    """Return what was found by its spans, with the readings of one span together, and without what has none."""
+def merged(stated: Iterable[tuple[Span, tuple[T, ...]]]) -> tuple[Statement[T], ...]:
+    """Return statements in the order of their spans: those of one span are joined, those without a reading left out."""
     readings: dict[Span, tuple[T, ...]] = {}
-    for span, values in found:
+    for span, values in stated:
         known = readings.get(span)
         readings[span] = values if known is None else (*dict.fromkeys((*known, *values)),)
     return tuple([Statement(span, values) for span, values in sorted(readings.items()) if values])

@@ -5,150 +5,138 @@ There are two tables, since a name may mean two things. `SPECIFIED_FORMATS` has 
 Pydantic's schemas name: Pydantic accepts a text that matches. Where a language is not regular, or depends on tables
 that Python lacks, the pattern generates a part of it; the docstrings of the modules say which.
 
+A pattern is built when a schema first names its format: all of them take a tenth of a second.
+
 Unsupported are formats that Pydantic checks against the machine (`file-path` and `directory-path` have to exist, and
 `zoneinfo` depends on an installed database), and `color` of draft 3, which refers to all of CSS 2.1.
 """
 
-from structured.json_schema.strings.formats.alphabets import LETTER_OR_DIGIT, both
-from structured.json_schema.strings.formats.hosts import (
-    HOSTNAME,
-    IDN_HOSTNAME,
-    IP,
-    IP_INTERFACE,
-    IP_NETWORK,
-    IPV4,
-    IPV4_INTERFACE,
-    IPV4_NETWORK,
-    IPV6,
-    IPV6_INTERFACE,
-    IPV6_NETWORK,
-)
-from structured.json_schema.strings.formats.locators import (
-    DELIVERABLE_EMAIL,
-    EMAIL,
-    IDN_EMAIL,
-    IRI,
-    IRI_REFERENCE,
-    NAME_EMAIL,
-    URI,
-    URI_REFERENCE,
-    URI_TEMPLATE,
-    multi_host_url,
-    url,
-)
-from structured.json_schema.strings.formats.temporal import (
-    DATE,
-    DATE_TIME,
-    DURATION,
-    POSSIBLE_DATE,
-    POSSIBLE_DATE_TIME,
-    POSSIBLE_TIME,
-    RFC_3339_DATE_TIME,
-    RFC_3339_TIME,
-    TIME,
-    TIMEDELTA,
-)
-from structured.json_schema.strings.formats.text_formats import (
-    BYTE_SIZE,
-    COMPLEX,
-    DECIMAL,
-    FRACTION,
-    JSON_POINTER,
-    JSON_TEXT,
-    PATH,
-    REGEX,
-    RELATIVE_JSON_POINTER,
-    TEXT,
-    UUID,
-    base64_text,
-    hex_text,
-    uuid,
-)
-from structured.regex import Pattern, chars, concat, literal, repeat
-from structured.regex.syntax import ANY_CHARACTER
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any, TypeAlias
 
-__all__ = [
-    "ALL_OF_FORMATS",
-    "PYDANTIC_FORMATS",
-    "SPECIFIED_FORMATS",
-    "base64_text",
-    "hex_text",
-    "multi_host_url",
-    "url",
-]
+from structured.regex import Pattern
 
-SPECIFIED_FORMATS: dict[str, Pattern] = {
-    "date": DATE,
-    "date-time": RFC_3339_DATE_TIME,
-    "time": RFC_3339_TIME,
-    "duration": DURATION,
-    "email": EMAIL,
-    "idn-email": IDN_EMAIL,
-    "hostname": HOSTNAME,
-    "host-name": HOSTNAME,
-    "idn-hostname": IDN_HOSTNAME,
-    "ipv4": IPV4,
-    "ip-address": IPV4,
-    "ipv6": IPV6,
-    "uri": URI,
-    "uri-reference": URI_REFERENCE,
-    "iri": IRI,
-    "iri-reference": IRI_REFERENCE,
-    "uuid": UUID,
-    "uri-template": URI_TEMPLATE,
-    "json-pointer": JSON_POINTER,
-    "relative-json-pointer": RELATIVE_JSON_POINTER,
-    "regex": REGEX,
-}
+__all__ = ["ALL_OF_FORMATS", "PYDANTIC_FORMATS", "SPECIFIED_FORMATS", "FormatTable", "format_pattern"]
+
+Source: TypeAlias = str | tuple[Any, ...]
+"""Where a pattern is: `module.NAME` in this package; or a function there, with its arguments."""
+
+
+class FormatTable(Mapping[str, Pattern]):
+    """Patterns by the names of their formats, each built when it is first looked up."""
+
+    def __init__(self, sources: Mapping[str, Source]) -> None:
+        self._sources = sources
+        self._patterns: dict[str, Pattern] = {}
+
+    def __getitem__(self, name: str) -> Pattern:
+        if name not in self._patterns:
+            source = self._sources[name]
+            self._patterns[name] = _member(source) if isinstance(source, str) else format_pattern(*source)
+        return self._patterns[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._sources
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sources)
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+
+def format_pattern(path: str, *arguments: Any, **options: Any) -> Pattern:
+    """Return what a function of this package, `module.name`, returns."""
+    pattern: Pattern = _member(path)(*arguments, **options)
+    return pattern
+
+
+def _member(path: str) -> Any:
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(f"{__name__}.{module}"), name)
+
+
+SPECIFIED_FORMATS = FormatTable(
+    {
+        "date": "temporal.DATE",
+        "date-time": "temporal.RFC_3339_DATE_TIME",
+        "time": "temporal.RFC_3339_TIME",
+        "duration": "temporal.DURATION",
+        "email": "locators.EMAIL",
+        "idn-email": "locators.IDN_EMAIL",
+        "hostname": "hosts.HOSTNAME",
+        "host-name": "hosts.HOSTNAME",
+        "idn-hostname": "hosts.IDN_HOSTNAME",
+        "ipv4": "hosts.IPV4",
+        "ip-address": "hosts.IPV4",
+        "ipv6": "hosts.IPV6",
+        "uri": "locators.URI",
+        "uri-reference": "locators.URI_REFERENCE",
+        "iri": "locators.IRI",
+        "iri-reference": "locators.IRI_REFERENCE",
+        "uuid": "text_formats.UUID",
+        "uri-template": "locators.URI_TEMPLATE",
+        "json-pointer": "text_formats.JSON_POINTER",
+        "relative-json-pointer": "text_formats.RELATIVE_JSON_POINTER",
+        "regex": "text_formats.REGEX",
+    }
+)
 """`host-name` and `ip-address` are the names of draft 3."""
 
-_EXACT = ("ipv4", "ipv6", "json-pointer", "uri", "uri-reference", "uuid")
-_WITH_AN_AT = concat(repeat(ANY_CHARACTER, 1, None), literal("@"), repeat(ANY_CHARACTER, 1, None))
-_OF_A_HOST = repeat(both(LETTER_OR_DIGIT, chars("-.")), 1, None)
-
-ALL_OF_FORMATS: dict[str, Pattern] = {name: SPECIFIED_FORMATS[name] for name in _EXACT} | {
-    "date": POSSIBLE_DATE,
-    "date-time": POSSIBLE_DATE_TIME,
-    "time": POSSIBLE_TIME,
-    "email": _WITH_AN_AT,
-    "idn-email": _WITH_AN_AT,
-    "hostname": _OF_A_HOST,
-}
+ALL_OF_FORMATS = FormatTable(
+    {
+        "ipv4": "hosts.IPV4",
+        "ipv6": "hosts.IPV6",
+        "json-pointer": "text_formats.JSON_POINTER",
+        "uri": "locators.URI",
+        "uri-reference": "locators.URI_REFERENCE",
+        "uuid": "text_formats.UUID",
+        "date": "temporal.POSSIBLE_DATE",
+        "date-time": "temporal.POSSIBLE_DATE_TIME",
+        "time": "temporal.POSSIBLE_TIME",
+        "email": "locators.WITH_AN_AT",
+        "idn-email": "locators.WITH_AN_AT",
+        "hostname": "hosts.CHARACTERS_OF_HOSTS",
+    }
+)
 """Patterns that contain every text of a format. Where a format is denied, none of these texts is written. Valid texts
 that are lost so: a text with an `@` that is not an address, one with the characters of a host's name that is not a
 name, and any time with a 60th second."""
 
-PYDANTIC_FORMATS: dict[str, Pattern] = {
-    "date": DATE,
-    "date-time": DATE_TIME,
-    "time": TIME,
-    "duration": TIMEDELTA,
-    "uuid": UUID,
-    **{f"uuid{version}": uuid(version) for version in (1, 3, 4, 5, 6, 7, 8)},
-    "ipv4": IPV4,
-    "ipv6": IPV6,
-    "ipvanyaddress": IP,
-    "ipv4network": IPV4_NETWORK,
-    "ipv6network": IPV6_NETWORK,
-    "ipvanynetwork": IP_NETWORK,
-    "ipv4interface": IPV4_INTERFACE,
-    "ipv6interface": IPV6_INTERFACE,
-    "ipvanyinterface": IP_INTERFACE,
-    "email": DELIVERABLE_EMAIL,
-    "name-email": NAME_EMAIL,
-    "uri": url(),
-    "multi-host-uri": multi_host_url(),
-    "base64": base64_text("base64"),
-    "base64url": base64_text("base64url"),
-    "hex": hex_text(),
-    "binary": TEXT,
-    "password": TEXT,
-    "json-string": JSON_TEXT,
-    "byte-size": BYTE_SIZE,
-    "path": PATH,
-    "decimal": DECIMAL,
-    "fraction": FRACTION,
-    "complex": COMPLEX,
-    "regex": REGEX,
-}
+PYDANTIC_FORMATS = FormatTable(
+    {
+        "date": "temporal.DATE",
+        "date-time": "temporal.DATE_TIME",
+        "time": "temporal.TIME",
+        "duration": "temporal.TIMEDELTA",
+        "uuid": "text_formats.UUID",
+        **{f"uuid{version}": ("text_formats.uuid", version) for version in (1, 3, 4, 5, 6, 7, 8)},
+        "ipv4": "hosts.IPV4",
+        "ipv6": "hosts.IPV6",
+        "ipvanyaddress": "hosts.IP",
+        "ipv4network": "hosts.IPV4_NETWORK",
+        "ipv6network": "hosts.IPV6_NETWORK",
+        "ipvanynetwork": "hosts.IP_NETWORK",
+        "ipv4interface": "hosts.IPV4_INTERFACE",
+        "ipv6interface": "hosts.IPV6_INTERFACE",
+        "ipvanyinterface": "hosts.IP_INTERFACE",
+        "email": "locators.DELIVERABLE_EMAIL",
+        "name-email": "locators.NAME_EMAIL",
+        "uri": ("locators.url",),
+        "multi-host-uri": ("locators.multi_host_url",),
+        "base64": ("text_formats.base64_text", "base64"),
+        "base64url": ("text_formats.base64_text", "base64url"),
+        "hex": ("text_formats.hex_text",),
+        "binary": "text_formats.TEXT",
+        "password": "text_formats.TEXT",
+        "json-string": "text_formats.JSON_TEXT",
+        "byte-size": "text_formats.BYTE_SIZE",
+        "path": "text_formats.PATH",
+        "decimal": "text_formats.DECIMAL",
+        "fraction": "text_formats.FRACTION",
+        "complex": "text_formats.COMPLEX",
+        "regex": "text_formats.REGEX",
+    }
+)
 """`byte-size`, `complex`, `decimal` and `json-string` are names of this library: Pydantic's schemas say `string`."""

@@ -86,6 +86,9 @@ HOSTNAME = names(LONGEST_NAME)
 """`www.example.com`"""
 
 
+CHARACTERS_OF_HOSTS = repeat(both(LETTER_OR_DIGIT, chars("-.")), 1, None)
+"""Every name of a host, and texts that are none."""
+
 DOTS = chars(".。．｡")
 """The separators of labels (RFC 3490 §3.1)."""
 

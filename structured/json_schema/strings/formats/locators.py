@@ -48,6 +48,7 @@ from structured.json_schema.strings.formats.hosts import (
 )
 from structured.regex import CharSet, Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
 from structured.regex.character_sets import Range
+from structured.regex.syntax import ANY_CHARACTER
 
 PERCENT_ENCODED = concat(literal("%"), HEX, HEX)
 UNRESERVED = both(LETTER_OR_DIGIT, chars("-._~"))
@@ -307,3 +308,7 @@ NAME_EMAIL = alternation(
     ),
 )
 """Texts that Pydantic's `NameEmail` reads: `Ana Díaz <ana.diaz@example.com>`; other characters need quotes."""
+
+
+WITH_AN_AT = concat(repeat(ANY_CHARACTER, 1, None), literal("@"), repeat(ANY_CHARACTER, 1, None))
+"""Every address of a mailbox, and texts that are none."""

@@ -1,0 +1,347 @@
+"""The forms of servers: OpenAI's `/v1/chat/completions`, with fields of each server for constraints, and Ollama's.
+
+Sources: OpenAI's API reference, "Chat" and the guide "Structured outputs"; vLLM's "Structured Outputs"; SGLang's
+"Structured Outputs"; README.md of llama.cpp's server, and its grammars/README.md for GBNF; docs/api.md of Ollama.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from structured.errors import SchemaError, StructuredError
+from structured.errors.error_data import data_to_error
+from structured.errors.recursion import deep
+from structured.models.remote.form import (
+    Envelope,
+    Form,
+    ServedToken,
+    ServerAnswer,
+    ServerRequest,
+    Unreadable,
+    checked,
+    choice_schema,
+    cut_off,
+    wrapped,
+)
+from structured.output_types.described_types import type_to_data
+from structured.output_types.output_type import OutputType
+from structured.output_types.remote_constraints import (
+    ChoiceConstraint,
+    Constraint,
+    DescribedConstraint,
+    GrammarConstraint,
+    JsonConstraint,
+    RegexConstraint,
+)
+from structured.regex import Alternation, CharSet, Concat, Literal, Pattern, Repeat, Words, words
+from structured.regex.printing import quantifier
+
+_MEMBER = "answer"
+
+
+class ChatForm(Form):
+    """The form that OpenAI and the servers that follow it have in common."""
+
+    path = "/v1/chat/completions"
+    limit: ClassVar[str] = "max_tokens"
+    """The field for the length of an answer."""
+
+    def body(self, model: str, request: ServerRequest, *, stream: bool = False) -> dict[str, Any]:
+        """Return the body of a request."""
+        body: dict[str, Any] = {"model": model} if model else {}
+        body |= {"messages": [dict(turn) for turn in request.messages], self.limit: request.max_tokens}
+        body |= request.sampling
+        if request.logprobs:
+            body["logprobs"] = True
+        if stream:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
+        return body if request.constraint is None else body | self.request_fields(request.constraint)
+
+    def request_fields(self, constraint: Constraint) -> dict[str, Any]:
+        """Return the fields for a constraint. Raises SchemaError where it cannot be enforced."""
+        raise self.refused(constraint)
+
+    def read(self, data: Any) -> ServerAnswer:
+        """Return the first choice."""
+        [choice, *_] = data["choices"]
+        message, logprobs = choice["message"], choice.get("logprobs") or {}
+        text = message.get("content") or ""
+        if not isinstance(text, str):
+            raise Unreadable("content is not text")
+        return _answer(text, message.get("refusal"), choice, logprobs.get("content"), data)
+
+    def chunks(self, lines: Iterable[str]) -> Iterator[Any]:
+        """Yield the data of server-sent events up to the last one."""
+        for line in lines:
+            if line.startswith("data:"):
+                data = line.removeprefix("data:").strip()
+                if data == "[DONE]":
+                    return
+                yield checked(json.loads(data))
+        raise Unreadable("the stream has no end")
+
+    def piece(self, chunk: Any) -> str:
+        """Return the content of a part."""
+        return "".join(choice.get("delta", {}).get("content") or "" for choice in chunk.get("choices", ()))
+
+    def joined(self, text: str, chunks: list[Any]) -> ServerAnswer:
+        """Return the answer of a whole stream."""
+        choices = [choice for chunk in chunks for choice in chunk.get("choices", ())]
+        logprobs = [token for choice in choices for token in (choice.get("logprobs") or {}).get("content") or ()]
+        last: Any = next((choice for choice in reversed(choices) if choice.get("finish_reason")), {})
+        refusal = "".join(choice.get("delta", {}).get("refusal") or "" for choice in choices)
+        usage: Any = next((chunk for chunk in reversed(chunks) if chunk.get("usage")), {})
+        return _answer(text, refusal, last, logprobs, usage)
+
+
+def _answer(text: str, refusal: str | None, choice: Any, logprobs: Any, data: Any) -> ServerAnswer:
+    """Return an answer, given the choice that says how it ends: `structured serve` marks answers that it closed."""
+    fault, reason = f"The model refused: {refusal}" if refusal else None, choice.get("finish_reason")
+    shortened, repetitive = choice.get("shortened") is True, choice.get("repetitive") is True
+    if reason in ("length", "content_filter") and not (shortened or repetitive):
+        fault = cut_off(f"finish_reason {reason!r}")
+    usage = data.get("usage") or {}
+    prompted, written = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
+    return ServerAnswer(text, fault, prompted, written, served_tokens(text, logprobs or ()), shortened, repetitive)
+
+
+def served_tokens(text: str, logprobs: Sequence[Any]) -> list[ServedToken]:
+    """Return the tokens of a text; none if they do not spell it, as where a server leaves tokens out."""
+    tokens: list[ServedToken] = []
+    data, spelled = text.encode(), b""
+    for token in logprobs:
+        if spelled == data:
+            break  # the end token, which some servers report
+        piece = bytes(token["bytes"]) if token.get("bytes") is not None else token["token"].encode()
+        tokens.append(ServedToken(len(spelled), len(spelled) + len(piece), float(token["logprob"])))
+        spelled += piece
+    return tokens if spelled == data else []
+
+
+def _named_schema(constraint: JsonConstraint, **options: Any) -> dict[str, Any]:
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", constraint.name)[:64] or _MEMBER
+    schema = {"name": name, "schema": dict(constraint.schema), **options}
+    return {"response_format": {"type": "json_schema", "json_schema": schema}}
+
+
+class OpenAIForm(ChatForm):
+    """OpenAI, and servers that take its `response_format`: answers are objects; other values become a member of one."""
+
+    server = "OpenAI's API"
+    key = "OPENAI_API_KEY"
+    enforces = "JSON Schemas, choices and regular expressions"
+    options = frozenset({"seed", "temperature", "top_p"})
+    limit = "max_completion_tokens"
+
+    def request_fields(self, constraint: Constraint) -> dict[str, Any]:
+        """Return a strict schema."""
+        match constraint:
+            case JsonConstraint():
+                strict = constraint
+            case ChoiceConstraint():
+                strict = JsonConstraint(choice_schema(constraint.texts), "choice")
+            case RegexConstraint():
+                strict = JsonConstraint({"type": "string", "pattern": f"^(?:{constraint.portable})$"}, "match")
+            case _:
+                raise self.refused(constraint)
+        if not strict.is_object:
+            strict = JsonConstraint(wrapped(strict, _MEMBER), strict.name)
+        return _named_schema(strict, strict=True)
+
+    def envelope(self, constraint: Constraint | None) -> Envelope:
+        """Return the object around an answer that is none itself."""
+        if constraint is None or (isinstance(constraint, JsonConstraint) and constraint.is_object):
+            return Envelope()
+        return Envelope(_MEMBER, is_string=not isinstance(constraint, JsonConstraint))
+
+
+class VllmForm(ChatForm):
+    """vLLM, from 0.11: `structured_outputs`."""
+
+    server = "vLLM"
+    key = "VLLM_API_KEY"
+    enforces = "JSON Schemas, choices, regular expressions and grammars in GBNF"
+
+    def request_fields(self, constraint: Constraint) -> dict[str, Any]:
+        """Return a schema as OpenAI takes it, and other constraints in fields of the server's own."""
+        match constraint:
+            case JsonConstraint():
+                return _named_schema(constraint)
+            case ChoiceConstraint():
+                return {"structured_outputs": {"choice": list(constraint.texts)}}
+            case RegexConstraint():
+                return {"structured_outputs": {"regex": constraint.portable}}
+            case GrammarConstraint(language="GBNF"):
+                return {"structured_outputs": {"grammar": constraint.text}}
+        raise self.refused(constraint)
+
+
+class SglangForm(ChatForm):
+    """SGLang: `regex` and `ebnf`, beside `response_format`."""
+
+    server = "SGLang"
+    key = "SGLANG_API_KEY"
+    enforces = "JSON Schemas, choices, regular expressions and grammars in GBNF"
+
+    def request_fields(self, constraint: Constraint) -> dict[str, Any]:
+        """Return a schema as OpenAI takes it, and other constraints as regular expressions and grammars."""
+        match constraint:
+            case JsonConstraint():
+                return _named_schema(constraint)
+            case ChoiceConstraint():
+                return {"regex": f"({words(constraint.texts)})"}
+            case RegexConstraint():
+                return {"regex": constraint.portable}
+            case GrammarConstraint(language="GBNF"):
+                return {"ebnf": constraint.text}
+        raise self.refused(constraint)
+
+
+class LlamaCppForm(ChatForm):
+    """The server of llama.cpp: `response_format` with the schema in it, and `grammar`."""
+
+    server = "The server of llama.cpp"
+    key = "LLAMA_API_KEY"
+    enforces = "JSON Schemas, choices, regular expressions and grammars in GBNF"
+    needs_name = False
+
+    def request_fields(self, constraint: Constraint) -> dict[str, Any]:
+        """Return a schema or a grammar; choices and regular expressions are grammars."""
+        match constraint:
+            case JsonConstraint():
+                return {"response_format": {"type": "json_schema", "schema": dict(constraint.schema)}}
+            case ChoiceConstraint():
+                return {"grammar": words_to_gbnf(constraint.texts)}
+            case RegexConstraint():
+                return {"grammar": pattern_to_gbnf(constraint.pattern)}
+            case GrammarConstraint(language="GBNF"):
+                return {"grammar": constraint.text}
+        raise self.refused(constraint)
+
+
+class StructuredForm(ChatForm):
+    """`structured serve`: the document is sent, and the server makes the prompt of it."""
+
+    server = "structured serve"
+    key = "STRUCTURED_API_KEY"
+    enforces = "types, JSON Schemas, choices, regular expressions and grammars"
+    options = ChatForm.options | {"stop_repetition"}
+    needs_name = False
+    writes_prompts = True
+
+    def error(self, data: Mapping[str, Any]) -> StructuredError | None:
+        """Return the error that the library raised there, if the request was at fault."""
+        return data_to_error(data)
+
+    def constraint(self, output_type: OutputType[Any]) -> Constraint:
+        """Return the type itself, so that the server enforces and describes it as this library does here."""
+        return DescribedConstraint(type_to_data(output_type))
+
+    def request_fields(self, constraint: Constraint) -> dict[str, Any]:
+        """Return the type as plain data, which no other server takes."""
+        if isinstance(constraint, DescribedConstraint):
+            return {"structured_outputs": {"constraint": dict(constraint.data)}}
+        raise self.refused(constraint)
+
+
+class OllamaForm(Form):
+    """Ollama: `/api/chat` with a JSON Schema as its `format`."""
+
+    server = "Ollama"
+    key = "OLLAMA_API_KEY"
+    path = "/api/chat"
+    enforces = "JSON Schemas and choices"
+    tells_probabilities = False
+
+    def body(self, model: str, request: ServerRequest, *, stream: bool = False) -> dict[str, Any]:
+        """Return the body of a request."""
+        options = {"num_predict": request.max_tokens, **request.sampling}
+        messages = [dict(turn) for turn in request.messages]
+        body: dict[str, Any] = {"model": model, "messages": messages, "stream": stream, "options": options}
+        match request.constraint:
+            case None:
+                return body
+            case JsonConstraint(schema=schema):
+                return {**body, "format": dict(schema)}
+            case ChoiceConstraint(texts=texts):
+                return {**body, "format": choice_schema(texts)}
+        raise self.refused(request.constraint)
+
+    def envelope(self, constraint: Constraint | None) -> Envelope:
+        """Return the JSON string around a choice."""
+        return Envelope(is_string=isinstance(constraint, ChoiceConstraint))
+
+    def read(self, data: Any) -> ServerAnswer:
+        """Return the message."""
+        return self.joined(self.piece(data), [data])
+
+    def chunks(self, lines: Iterable[str]) -> Iterator[Any]:
+        """Yield the JSON of each line, up to the line that is `done`."""
+        for line in lines:
+            if line.strip():
+                chunk = checked(json.loads(line))
+                yield chunk
+                if chunk.get("done"):
+                    return
+        raise Unreadable("the stream has no end")
+
+    def piece(self, chunk: Any) -> str:
+        """Return the content of a part."""
+        text: str = chunk["message"]["content"]
+        return text
+
+    def joined(self, text: str, chunks: list[Any]) -> ServerAnswer:
+        """Return the answer of a whole stream; its last part has the token counts."""
+        last = chunks[-1]
+        fault = cut_off("done_reason 'length'") if last.get("done_reason") == "length" else None
+        return ServerAnswer(text, fault, last.get("prompt_eval_count", 0), last.get("eval_count", 0))
+
+
+def words_to_gbnf(texts: Iterable[str]) -> str:
+    """Return the grammar of some texts in GBNF: `["yes", "no"]` → `root ::= "yes" | "no"`."""
+    return f"root ::= {' | '.join(map(_quoted, texts))}"
+
+
+def pattern_to_gbnf(pattern: Pattern) -> str:
+    """Return the grammar of a pattern's texts in GBNF. Raises SchemaError for nodes that GBNF lacks."""
+    return f"root ::= {_expression(pattern)}"
+
+
+@deep
+def _expression(pattern: Pattern) -> str:
+    match pattern:
+        case Literal():
+            return _quoted(pattern.text)
+        case Words():
+            return f"({' | '.join(map(_quoted, pattern.texts))})"
+        case CharSet():
+            return f"[{''.join(map(_range, pattern.ranges))}]"
+        case Concat():
+            return " ".join(map(_expression, pattern.parts))
+        case Alternation():
+            return f"({' | '.join(map(_expression, pattern.options))})"
+        case Repeat():
+            return f"({_expression(pattern.item)}){quantifier(pattern.minimum, pattern.maximum)}"
+    raise SchemaError(
+        "The regular expression has lookaround that GBNF, the language of llama.cpp, has no short form for",
+        remedy="Write it without lookaround, or use a model that runs here.",
+    )
+
+
+def _range(characters: tuple[int, int]) -> str:
+    low, high = characters
+    return _escaped(low) if low == high else f"{_escaped(low)}-{_escaped(high)}"
+
+
+def _quoted(text: str) -> str:
+    return f'"{"".join(map(_escaped, map(ord, text)))}"'
+
+
+def _escaped(code_point: int) -> str:
+    character = chr(code_point)
+    if character.isascii() and (character.isalnum() or character == " "):
+        return character
+    if code_point < 0x100:
+        return f"\\x{code_point:02X}"
+    return f"\\u{code_point:04X}" if code_point < 0x10000 else f"\\U{code_point:08X}"

@@ -1,1 +1,0 @@
-"""Constraints: what an answer may be, in the words that servers take."""

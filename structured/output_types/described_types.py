@@ -1,0 +1,239 @@
+"""Output types as plain data, and back.
+
+Where this library is behind a server, or inside of an engine, it runs in processes of its own and takes requests from
+anybody. So what a request says of its answer is plain data: no code travels, and nothing in it names code. A type of
+Python is sent as the description that the library compiles, with all that JSON Schema has no words for, so that the
+masks there are those of `extract` here. The type itself stays with the caller, who reads the answer with it. Rejected:
+pickled types, which run code where they are read; and the JSON Schema that servers of others get, which says less.
+
+A constraint is an object with one of these keys, and options beside it:
+
+    {"type": description, "whitespace": …, "optional_properties": …, "task": …}
+    {"json": schema, "whitespace": …, "optional_properties": …, "draft": …, "documents": …, "assert_formats": …,
+     "key_order": …, "task": …}
+    {"regex": expression, "flags": …, "dialect": …}
+    {"choice": [text, …]}
+    {"grammar": text, "start": …, "language": "Lark" or "GBNF", "description": …}
+
+`task` and `description` are what a prompt says, where that is not what it says of any such type.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from structured.errors import SchemaError
+from structured.errors.arguments import count, one_of, text
+from structured.errors.recursion import with_room
+from structured.errors.values import message, shown
+from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.location import Compilation, Reading
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
+from structured.output_types.annotations import Annotation
+from structured.output_types.choice import Choice
+from structured.output_types.grammar import Grammar, is_gbnf
+from structured.output_types.json_output import JsonLayout, JsonOutput
+from structured.output_types.json_schema import JsonSchema, JsonSchemaType, check_document
+from structured.output_types.missing_values import MissingFieldsType
+from structured.output_types.output_type import Description, OutputType, automaton_of
+from structured.output_types.regex import Regex
+from structured.output_types.remote_constraints import constraint_of, refuse_grounding
+from structured.output_types.resolve import resolve_type
+
+MAX_CHARACTERS = 1_000_000
+"""Of a constraint as text."""
+
+KEPT = 256
+"""Output types that are kept by their texts, the least recently used dropped first."""
+
+
+@dataclass(frozen=True, eq=False)
+class DescribedType(JsonOutput[Any]):
+    """A type of Python that another process has described; its answers are plain data."""
+
+    task: str | None = field(repr=False, kw_only=True, default=None)
+    """The task in the prompt; None for that of every type."""
+
+    def compilation(self) -> Compilation:
+        """Return the compilation of the description."""
+        return Compilation(
+            self.schema, read_whitespace(self.layout.whitespace), Reading.TYPE, self.layout.optional_properties
+        )
+
+    @property
+    def parts(self) -> Annotation:
+        """Plain data, as a stream reads it."""
+        return Annotation.of(Any)
+
+    def describe(self) -> Description:
+        """Return the type as its own process describes it."""
+        return _asking(super().describe(), self.task)
+
+    def parse(self, text: str) -> Any:
+        """Return the data of an answer."""
+        return with_room(json.loads, text)
+
+    def plain(self, value: Any) -> Any:
+        """Return a value, which is plain already."""
+        return value
+
+
+@dataclass(frozen=True, eq=False)
+class DescribedSchema(JsonSchemaType):
+    """A JSON Schema with a task of its own, as tools have it."""
+
+    task: str = field(repr=False, kw_only=True)
+
+    def describe(self) -> Description:
+        """Return the schema with its task."""
+        return _asking(super().describe(), self.task)
+
+
+def _asking(description: Description, task: str | None) -> Description:
+    return description if task is None else description._replace(task=task)
+
+
+def type_to_data(output_type: OutputType[Any]) -> dict[str, Any]:
+    """Return the constraint of an output type. Raises SchemaError if there is none."""
+    refuse_grounding(output_type)
+    match output_type:
+        case JsonSchemaType(source=source):
+            options = {
+                "draft": int(source.draft),
+                "assert_formats": source.assert_formats,
+                "key_order": source.key_order,
+            }
+            return {"json": source.schema, "documents": source.documents, **options, **_options(output_type)}
+        case MissingFieldsType(of=JsonSchemaType() as schema_type):
+            return {**type_to_data(schema_type), "json": output_type.schema, **_options(output_type)}
+        case JsonOutput():
+            return {"type": output_type.compilation().root, **_options(output_type)}
+        case Regex():
+            return {"regex": output_type.source, "flags": int(output_type.flags), "dialect": output_type.dialect}
+        case Choice():
+            return {"choice": list(output_type.options)}
+        case Grammar() if not output_type.reads_more:
+            return _of_read_grammar(output_type)
+    constraint_of(output_type)  # which says what is wrong
+    raise SchemaError(f"{output_type.name} cannot be sent", remedy="Write it as a Regex or a Grammar.")
+
+
+def _options(output_type: JsonOutput[Any]) -> dict[str, Any]:
+    layout = {"whitespace": output_type.layout.whitespace, "optional_properties": output_type.compilation().optional}
+    task = output_type.describe().task
+    return layout if task == JsonOutput.describe(output_type).task else {**layout, "task": task}
+
+
+def _of_read_grammar(output_type: Grammar[Any]) -> dict[str, Any]:
+    language = "GBNF" if is_gbnf(output_type) else "Lark"
+    written = {"grammar": output_type.grammar, "start": output_type.start, "language": language}
+    shown = output_type.describe().text
+    return written if shown == output_type.grammar.strip() else {**written, "description": shown}
+
+
+def type_to_text(output_type: object, layout: JsonLayout) -> str:
+    """Return the constraint of what a caller means by a type, as JSON. Raises SchemaError if there is none."""
+    data = type_to_data(resolve_type(output_type, layout=layout))
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+
+
+@lru_cache(maxsize=KEPT)
+def text_to_type(text: str) -> OutputType[Any]:
+    """Return the output type that a constraint means, compiled as far as that needs no vocabulary.
+
+    The same text gives the same object, so that what is compiled of it is kept. Raises SchemaError, or PatternError, if
+    it means none.
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise SchemaError(
+            f"The constraint has {len(text):,} characters, and {MAX_CHARACTERS:,} are taken", remedy="Shorten it."
+        )
+    try:
+        data = with_room(json.loads, text)
+    except (ValueError, RecursionError) as error:
+        raise SchemaError(f"The constraint is not JSON: {message(error)}", remedy=REMEDY) from error
+    return data_to_type(data)
+
+
+def data_to_type(data: Any) -> OutputType[Any]:
+    """Return the output type that a constraint means, compiled as far as that needs no vocabulary.
+
+    Raises SchemaError, or PatternError, if it means none.
+    """
+    check_document(data, "The constraint")
+    kinds = [kind for kind in _KINDS if isinstance(data, dict) and kind in data]
+    if len(kinds) != 1:
+        raise SchemaError(f"The constraint is {shown(data)}: it must have one of {_LISTED}", remedy=REMEDY)
+    [kind] = kinds
+    options = {name: value for name, value in data.items() if name != kind}
+    try:
+        output_type = _KINDS[kind](data[kind], **options)
+    except (TypeError, ValueError) as error:
+        raise SchemaError(f"The constraint {kind!r} is wrong: {message(error).rstrip('.')}", remedy=REMEDY) from error
+    automaton_of(output_type, None)
+    refuse_grounding(output_type)
+    return output_type
+
+
+def _of_type(
+    description: Any, *, whitespace: Any = DEFAULT_WHITESPACE, optional_properties: Any = "written", task: Any = None
+) -> DescribedType:
+    if not isinstance(description, Mapping | bool):
+        raise TypeError(f"{shown(description)} describes no type")
+    title = description.get("title") if isinstance(description, Mapping) else None
+    name = title if isinstance(title, str) and title else "Type"
+    return DescribedType(name, description, JsonLayout(whitespace, optional_properties), task=_said("task", task))
+
+
+def _of_json(
+    schema: Any,
+    *,
+    whitespace: Any = DEFAULT_WHITESPACE,
+    optional_properties: Any = "written",
+    draft: int = int(Draft.DRAFT_2020_12),
+    task: Any = None,
+    **options: Any,
+) -> OutputType[Any]:
+    source, layout = JsonSchema(schema, draft=Draft(draft), **options), JsonLayout(whitespace, optional_properties)
+    if task is None:
+        return resolve_type(source, layout=layout)
+    assert not isinstance(source.schema, str), "it is read when it is made"
+    return DescribedSchema(source.name, source.schema, layout, source=source, task=text("task", task))
+
+
+def _of_regex(expression: Any, *, flags: Any = 0, dialect: Any = "python") -> Regex[str]:
+    return Regex(expression, flags=count(0)("flags", flags), dialect=dialect)
+
+
+def _of_choice(texts: Any) -> Choice[str]:
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise TypeError(f"{shown(texts)} is no list of texts")
+    return Choice(texts)
+
+
+def _of_grammar(grammar: Any, *, language: Any = "Lark", start: Any = None, description: Any = None) -> Grammar[str]:
+    one_of(("Lark", "GBNF"))("language", language)
+    shown_as = _said("description", description)
+    if language == "GBNF":
+        return Grammar.from_gbnf(grammar, "root" if start is None else start, description=shown_as)
+    return Grammar(grammar, "start" if start is None else start, description=shown_as)
+
+
+def _said(name: str, value: Any) -> str | None:
+    return None if value is None else text(name, value)
+
+
+_KINDS: Mapping[str, Callable[..., OutputType[Any]]] = {
+    "type": _of_type,
+    "json": _of_json,
+    "regex": _of_regex,
+    "choice": _of_choice,
+    "grammar": _of_grammar,
+}
+
+_LISTED = ", ".join(_KINDS)
+
+REMEDY = "Write it with this library, of the same version."
+"""The remedy for data that are no constraint."""

@@ -1,0 +1,360 @@
+"""The report on a type: its fields, its cost, and its hazards, by which valid answers may still be bad or never end."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from typing import Any, Literal, get_args
+
+from structured.errors import SchemaError
+from structured.json_schema.document.location import ANNOTATIONS, SHAPES, Subschema
+from structured.json_schema.document.references import REFERENCES
+from structured.json_schema.keyword_types import ASSERTIONS, INTERNAL, UNSUPPORTED
+from structured.json_schema.logic.choices import CHOICES
+from structured.json_schema.nullable import types_of
+from structured.json_schema.numbers import FLOAT_DIGITS, INTEGER_DIGITS, PLACES
+from structured.json_schema.unsupported_keywords import STRUCTURE
+from structured.json_schema.whitespace import WhitespaceName
+from structured.output_types.html import Html, card, code, coloured, joined, listed, paragraph, table
+
+Status = Literal["enforced", "checked", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldReport:
+    """A field of the answer: its type, and how that is enforced.
+
+    `path` leads to it in the answer: `lines[].price`, `pet (cat).lives`; "" is the whole answer. `kind` is its type as
+    the prompt puts it; of a whole answer that is described in several lines, the name of the type. `validators` are the
+    functions that are run on the finished answer, which is generated again if one of them rejects it. `refusals` are
+    the reasons why the field cannot be compiled. `same_as` are the paths where fields of the same type are listed, if
+    that is not here. `may_be_left_out` tells whether an answer may be without the field.
+    """
+
+    path: str
+    kind: str
+    validators: tuple[str, ...] = ()
+    refusals: tuple[SchemaError, ...] = ()
+    same_as: tuple[str, ...] = ()
+    may_be_left_out: bool = False
+
+    @property
+    def shown_kind(self) -> str:
+        """The kind as a table shows it: `string`, `string, or left out`."""
+        return f"{self.kind}, or left out" if self.may_be_left_out else self.kind
+
+    @property
+    def status(self) -> Status:
+        """`"enforced"`: the mask allows nothing else. `"checked"`: it does, and validators have the last word."""
+        return "refused" if self.refusals else "checked" if self.validators else "enforced"
+
+
+@dataclass(frozen=True, slots=True)
+class Hazard:
+    """A risk in valid answers at some paths, and what to write in the type instead."""
+
+    kind: str
+    problem: str
+    remedy: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """The cost of an answer: the nodes of the pattern, the bytes of the shortest answer and of the longest.
+
+    `longest` is None where answers may have any length. The nodes are counted, and the lengths are sums over them; no
+    automaton is built. Its states are as many as the texts need that are written, which nobody knows beforehand. Of a
+    type that is no JSON, `nodes` counts the states of its automaton that were visited.
+    """
+
+    nodes: int
+    shortest: int
+    longest: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The texts of a type that is no JSON.
+
+    `count` is how many there are, None if there is no limit, or if it is not known. `is_limited` is whether there is a
+    limit, None if there are too many states to know. `shortest` and `longest` are answers; None where there is none,
+    or it is too long to be shown.
+    """
+
+    count: int | None
+    is_limited: bool | None
+    shortest: str | None
+    longest: str | None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Report:
+    """The facts about a type before anything is built. A notebook shows them as a table.
+
+    Attributes:
+        name: The name of the type.
+        whitespace: The whitespace that was asked for; None if the answer is no JSON.
+        fields: For each field of the answer: `path`, `kind`, `status`, `validators`, `refusals`, `same_as` and
+            `may_be_left_out`. The status is `"enforced"` (the mask allows only what the schema says), `"checked"` (the
+            mask does so, and the functions in `validators` have the last word) or `"refused"`.
+        hazards: The risks in valid answers: `kind`, `problem`, `remedy` and `paths`.
+        choices: How many unions and lists of values there are.
+        cost: The `nodes` of the pattern, and the bytes of the `shortest` and the `longest` answer (None: no limit).
+            None if the type is refused.
+        answers: Of a type that is no JSON, the `count` of its answers, and the `shortest` and the `longest`; else None.
+    """
+
+    name: str
+    whitespace: WhitespaceName | None
+    fields: tuple[FieldReport, ...]
+    hazards: tuple[Hazard, ...]
+    choices: int
+    cost: Cost | None
+    answers: Answers | None = None
+
+    def __repr__(self) -> str:
+        statuses = [field.status for field in self.fields]
+        counts = [f"{status}={statuses.count(status)}" for status in ("checked", "refused") if status in statuses]
+        shown = [self.name, f"fields={len(self.fields)}", *counts, f"hazards={len(self.hazards)}"]
+        return f"Report({', '.join(shown)})"
+
+    def _repr_html_(self) -> str:
+        return report_to_html(self)
+
+    @property
+    def refusals(self) -> tuple[SchemaError, ...]:
+        """Every reason why the type is refused, each once; empty if it is not."""
+        return tuple({id(error): error for field in self.fields for error in field.refusals}.values())
+
+
+def report_to_dict(report: Report) -> dict[str, Any]:
+    """Return a report as JSON values, for programs."""
+    return {
+        "type": report.name,
+        "whitespace": report.whitespace,
+        "fields": [_field_to_dict(field) for field in report.fields],
+        "hazards": [asdict(hazard) for hazard in report.hazards],
+        "choices": report.choices,
+        "cost": None if report.cost is None else asdict(report.cost),
+        **({} if report.answers is None else {"answers": asdict(report.answers)}),
+    }
+
+
+def _field_to_dict(field: FieldReport) -> dict[str, Any]:
+    keys = ("problem", "keyword", "schema_path", "remedy")
+    return {
+        "path": field.path,
+        "kind": field.kind,
+        "status": field.status,
+        "validators": list(field.validators),
+        "refusals": [{key: getattr(error, key) for key in keys} for error in field.refusals],
+        "same_as": list(field.same_as),
+        "may_be_left_out": field.may_be_left_out,
+    }
+
+
+def report_to_html(report: Report) -> str:
+    """Return a report as HTML, for notebooks."""
+    statuses = [field.status for field in report.fields]
+    counts = [f"{statuses.count(status)} {status}" for status in get_args(Status) if status in statuses]
+    rows = [(_path(field.path), field.shown_kind, _shown_status(field)) for field in report.fields]
+    parts = [table(("field", "kind", "status"), rows)]
+    refused = [
+        joined(coloured(f"{error.problem}. ", "bad"), _path(field.path), f" → {error.remedy}")
+        for field in report.fields
+        for error in field.refusals
+    ]
+    hazards = [
+        joined(coloured(f"{hazard.problem} ", "doubtful"), _paths(hazard.paths), f" → {hazard.remedy}")
+        for hazard in report.hazards
+    ]
+    for heading, notes in (("Refused", refused), ("Hazards", hazards)):
+        if notes:
+            parts += [paragraph(heading), listed(notes)]
+    fields = "1 field" if len(statuses) == 1 else f"{len(statuses):,} fields"
+    return card(report.name, f"{fields}: {', '.join(counts)}", *parts, paragraph(shown_cost(report)))
+
+
+_STATUS_COLOURS: dict[Status, str] = {"enforced": "good", "checked": "doubtful", "refused": "bad"}
+
+
+def _path(path: str) -> Html:
+    return code(path or "(answer)")
+
+
+def _paths(paths: Sequence[str]) -> Html:
+    first, *more = map(_path, paths)
+    return joined(first, *(part for path in more for part in (", ", path)))
+
+
+def _shown_status(field: FieldReport) -> Html:
+    by = f" by {', '.join(field.validators)}" if field.validators else ""
+    same = f" (as {', '.join(path or 'the answer' for path in field.same_as)})" if field.same_as else ""
+    return joined(coloured(field.status, _STATUS_COLOURS[field.status]), by, same)
+
+
+def shown_cost(report: Report) -> str:
+    """Return the cost of an answer and, of a type that is no JSON, the number of answers with examples."""
+    cost = report.cost
+    if cost is None:
+        return "Nothing can be extracted."
+    if report.answers is None:
+        most = " or more, without a limit" if cost.longest is None else f" to {cost.longest:,}"
+        return f"Bytes of an answer: {cost.shortest:,}{most}. Nodes of the pattern: {cost.nodes:,}."
+    return " ".join(_shown_answers(report.answers, cost))
+
+
+def _shown_answers(answers: Answers, cost: Cost) -> Iterator[str]:
+    if cost.longest is None:
+        yield f"An answer takes {cost.shortest:,} bytes or more{', without a limit' if not answers.is_limited else ''}."
+    else:
+        yield f"An answer takes {cost.shortest:,} to {cost.longest:,} bytes."
+    if answers.count is not None:
+        number = f"{answers.count:,}" if answers.count < 10**12 else f"about 10^{len(str(answers.count)) - 1}"
+        yield f"There {'is 1 answer' if answers.count == 1 else f'are {number} answers'}."
+    for which, text in (("shortest", answers.shortest), ("longest", answers.longest)):
+        if text is not None and answers.count != 1:
+            yield f"The {which}: {_excerpt(text)!r}."
+    yield f"The automaton has {cost.nodes:,} states."
+
+
+def _excerpt(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+_DIGITS = f"{INTEGER_DIGITS} of an int, {FLOAT_DIGITS} before and {PLACES} after the point of a float"
+
+HAZARDS = {
+    "keyword": ("An unknown keyword, which is ignored: {!r}.", "", "Did you mean {!r}?"),
+    "required": ("Required, and not described in the properties: {!r}.", "", "A property of this name."),
+    "empty": ("No fields: every answer is the same.", "The fields to extract.", "The properties to extract."),
+    "recursion": (
+        "May contain itself, to any depth.",
+        "A model for each level; the last without the field.",
+        "A schema for each level; the last without the property.",
+    ),
+    "anything": (
+        "May be any JSON value, however large.",
+        "Name the type: str, list[str], a model.",
+        'Name the type: "string", "array", "object".',
+    ),
+    "whitespace": (
+        "Blanks may follow blanks between any two values.",
+        'layout=JsonLayout("spaced")',
+        'layout=JsonLayout("spaced")',
+    ),
+    "list": (
+        "A list without a limit: items may be added until the budget is spent.",
+        "Field(max_length=...)",
+        '"maxItems"',
+    ),
+    "dictionary": (
+        "A dictionary without a limit: entries may be added until the budget is spent.",
+        "Field(max_length=...)",
+        '"maxProperties"',
+    ),
+    "string": (
+        "A text without a limit: it may use the whole budget.",
+        "Field(max_length=...), or Literal[...] where the values are known.",
+        '"maxLength", or "enum" where the values are known.',
+    ),
+    "number": (
+        f"Digits limited by default alone: {_DIGITS}.",
+        "Field(ge=..., le=...)",
+        '"minimum" and "maximum"',
+    ),
+    "date": (
+        "A date of any year from 1 to 9999: a small model may write one that the text does not have.",
+        "Field(ge=date(1990, 1, 1), le=date(2040, 12, 31)), with bounds of yours.",
+        "Check the year in your program.",
+    ),
+    "datetime": (
+        "A date and time of any year from 1 to 9999: a small model may write one that the text does not have.",
+        "Field(ge=datetime(1990, 1, 1), le=datetime(2040, 12, 31)), with bounds of yours.",
+        "Check the year in your program.",
+    ),
+    "time zone": (
+        "With a time zone or without one: a small model may write one that the text does not have.",
+        "NaiveDatetime, or AwareDatetime where the text states time zones.",
+        "",
+    ),
+    "duration": (
+        "Written as in ISO 8601, as 'PT1H30M', which a text seldom has: a small model may get the units wrong.",
+        "int, with the unit in the name of the field: minutes: int.",
+        '"integer", with the unit in the name of the property.',
+    ),
+    "invention": (
+        "Always filled in, even where the text says nothing; a default is never used.",
+        "X | None in place of X.",
+        '"null" as another type.',
+    ),
+}
+"""By kind, in the order of a report: the problem, and the remedy in words of Pydantic and in those of JSON Schema."""
+
+_APPLICATORS = frozenset({*REFERENCES, "allOf", "else", "then", *CHOICES})
+_ASSERTIONS = frozenset({*ASSERTIONS, *STRUCTURE, *SHAPES}) - INTERNAL
+_KNOWN = _ASSERTIONS | ANNOTATIONS | UNSUPPORTED.keys()
+_SIMILAR = 0.8
+"""How similar a keyword has to be to one that forbids something, as difflib counts, to be taken for a slip."""
+
+_LOWER = {"minimum", "exclusiveMinimum"}
+_UPPER = {"maximum", "exclusiveMaximum"}
+_DATES = {"date": "date", "date-time": "datetime"}
+_LOWER_DATE, _UPPER_DATE = {"ge", "gt"}, {"le", "lt"}
+
+
+_FIELDS = {"additionalProperties", "patternProperties", "properties", "required", *_APPLICATORS}
+"""Keywords that describe the members of an object."""
+
+
+def hazards_of(part: Subschema) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the kinds of hazards of a schema, without those of the schemas in it, each with the names in its text."""
+    if isinstance(part.schema, Mapping) and not part.location.is_type:
+        yield from _slips(part.schema, part.location.keys)
+    for kind in _kinds_of(part.schema, part.location.is_type):
+        yield kind, ()
+
+
+def _slips(schema: Mapping[str, Any], keys: Sequence[str | int]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield keywords and properties that the author of a schema may have misspelt."""
+    for keyword in schema.keys() - _KNOWN:
+        for near in get_close_matches(keyword, _ASSERTIONS, n=1, cutoff=_SIMILAR):
+            yield "keyword", (keyword, near)
+    is_part = not {"allOf", "anyOf", "else", "if", "not", "oneOf", "then"}.isdisjoint(keys[-2:])
+    others = {"additionalProperties", "patternProperties", *_APPLICATORS}
+    if not is_part and "properties" in schema and others.isdisjoint(schema):
+        for name in schema.get("required", ()):
+            if name not in schema["properties"]:
+                yield "required", (name,)
+
+
+def _kinds_of(schema: object, is_type: bool) -> Iterator[str]:
+    """Yield the kinds of hazards of the values that a schema allows."""
+    if not isinstance(schema, Mapping) or schema.keys() <= ANNOTATIONS:
+        yield "anything"
+        return
+    types = types_of(schema)
+    if "enum" in schema or "const" in schema:
+        return
+    if types == {"object"} and not any(schema.get(keyword) for keyword in _FIELDS):
+        yield "empty"
+    if "array" in types and "maxItems" not in schema:
+        yield "list"
+    if "object" in types and "maxProperties" not in schema and schema.get("additionalProperties", False) is not False:
+        yield "dictionary"
+    if "string" in types and not schema.keys() & {"format", "maxLength", "pattern"}:
+        yield "string"
+    yield from _kinds_of_time(schema, is_type)
+    if types & {"integer", "number"} and not (schema.keys() & _LOWER and schema.keys() & _UPPER):
+        yield "number"
+
+
+def _kinds_of_time(schema: Mapping[str, Any], is_type: bool) -> Iterator[str]:
+    """Yield the kinds of hazards of dates, times of dates, and durations."""
+    name = schema.get("format")
+    if name in _DATES and not (schema.keys() & _LOWER_DATE and schema.keys() & _UPPER_DATE):
+        yield _DATES[name]
+    if name == "date-time" and is_type and "tz_constraint" not in schema:
+        yield "time zone"
+    if name == "duration":
+        yield "duration"

@@ -1,0 +1,540 @@
+"""The JSON Schema of a Pydantic type, with the rules that Pydantic enforces but leaves out of it.
+
+`Annotated[date, Field(ge=...)]`, `AwareDatetime`, Enum members that no JSON value equals: a text may follow Pydantic's
+own schema and be rejected. Each such rule is written here as a keyword under its Pydantic name. Those that can be
+enforced are read in `json_schema/`; the others are refused there, with their place in the schema. To read the core
+schema beside the JSON Schema was rejected: `GenerateJsonSchema` walks it already, and is meant to be extended by one
+method for each kind.
+
+Functions that the author of a type wrote to check or change its values are named under `validators`, which is no more
+than a note, since they are run on the finished answer. The functions of Pydantic itself are known: either a format says
+what they accept, or they are refused.
+"""
+
+import inspect
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from zoneinfo import available_timezones
+
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, JsonSchemaValue, JsonSchemaWarningKind
+from pydantic_core import SchemaError as CoreSchemaError
+from pydantic_core import SchemaValidator, ValidationError, core_schema
+
+from structured.errors.recursion import deep
+from structured.json_schema.document.location import VALIDATORS
+from structured.output_types.core_schema import (
+    FUNCTION,
+    CoreSchema,
+    Spelling,
+    contradicts,
+    has_claims,
+    has_hash,
+    inner,
+    is_decoder,
+    is_open,
+    lacks_configuration,
+    length_keywords,
+    noted,
+    reads_byte_sizes,
+    restrictions,
+    said_of,
+    said_of_length,
+    without_claims,
+)
+
+Field = core_schema.ModelField | core_schema.DataclassField | core_schema.TypedDictField
+
+_NO_JSON = {"callable": "a function", "is-subclass": "a class"}
+"""Kinds of core schemas that no JSON value satisfies, in words."""
+
+SCALAR_TYPES = ["boolean", "null", "number", "string"]
+
+
+class CompleteJsonSchema(GenerateJsonSchema):
+    """Pydantic's JSON Schema, and the rules that Pydantic checks and leaves out of it."""
+
+    ignored_warning_kinds: set[JsonSchemaWarningKind] = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._core_definitions: dict[str, CoreSchema] = {}
+        self._unconfigured: list[str] = []
+        self._is_restricted = False
+        self._written: dict[int, str] = {}
+        self._choices = 0
+
+    @property
+    def mode(self) -> JsonSchemaMode:
+        """Whatever a model's configuration says: answers are validated."""
+        return "validation"
+
+    @deep
+    def generate_inner(self, schema: Any) -> JsonSchemaValue:
+        """Add `claimed` where the author of a type contradicts its validation."""
+        if schema["type"] == "function-plain":
+            return self._of_a_function(schema)
+        if schema["type"] == "function-after" and said_of_length(schema["function"]["function"]):
+            schema = _without_updates(schema)
+        if not has_claims(schema) or is_open(schema):
+            return super().generate_inner(schema)
+        truth = super().generate_inner(without_claims(schema))
+        shown = super().generate_inner(schema)
+        self._check_claim(truth, self.resolve_ref_schema(shown))
+        return shown
+
+    def _of_a_function(self, schema: Any) -> JsonSchemaValue:
+        """Return the schema of values that a function reads, with the keywords of the function."""
+        function = schema["function"]["function"]
+        shown = super().generate_inner(schema)
+        if getattr(function, "__name__", "") == "validate_str_is_valid_iana_tz":
+            return {"type": "string", "enum": sorted(available_timezones())}
+        keywords = said_of(function)
+        return noted(shown, keywords) if keywords.keys() - {VALIDATORS} else shown
+
+    def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> JsonSchemaValue:
+        """Add `no_json` to a type that no JSON value satisfies; a union leaves it out."""
+        if self._choices:
+            return super().handle_invalid_for_json_schema(schema, error_info)
+        if schema["type"] == "is-instance":
+            return {"no_json": f"an instance of {getattr(schema['cls'], '__name__', schema['cls'])}"}
+        return {"no_json": _NO_JSON.get(schema["type"], error_info)}
+
+    @contextmanager
+    def _choosing(self) -> Iterator[None]:
+        """Let Pydantic raise its own exception for a type that no JSON value satisfies, so that unions leave it out."""
+        self._choices += 1
+        try:
+            yield
+        finally:
+            self._choices -= 1
+
+    def union_schema(self, schema: core_schema.UnionSchema) -> JsonSchemaValue:
+        """Leave out the branches that no JSON value satisfies."""
+        with self._choosing():
+            return super().union_schema(schema)
+
+    @staticmethod
+    def _check_claim(truth: JsonSchemaValue, shown: JsonSchemaValue) -> None:
+        if contradicts(shown, truth):
+            shown["claimed"] = True
+
+    def _update_class_schema(self, json_schema: JsonSchemaValue, cls: type[Any], config: Any) -> None:
+        self._is_restricted = self._is_restricted or bool(restrictions(config))
+        truth = dict(json_schema)
+        super()._update_class_schema(json_schema, cls, config)
+        self._check_claim(truth, json_schema)
+
+    def definitions_schema(self, schema: core_schema.DefinitionsSchema) -> JsonSchemaValue:
+        """Keep the definitions, to look up references in them."""
+        self._core_definitions |= {definition["ref"]: definition for definition in schema["definitions"]}
+        self._unconfigured += [
+            definition["ref"].partition(":")[0]
+            for definition in schema["definitions"]
+            if lacks_configuration(definition)
+        ]
+        return super().definitions_schema(schema)
+
+    def generate(self, schema: Any, mode: JsonSchemaMode = "validation") -> JsonSchemaValue:
+        """Add `configured_alias` where a model's configuration may hold for a definition without one, or may not."""
+        shown = super().generate(schema, mode)
+        return shown | (
+            {"configured_alias": self._unconfigured[0]} if self._unconfigured and self._is_restricted else {}
+        )
+
+    def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
+        """Add `ascii_only`, `strip_whitespace` and `regex_engine`; the flags of a pattern are written into it."""
+        shown = super().str_schema(schema) | _present(schema, "ascii_only")
+        if schema.get("strip_whitespace", self._config.str_strip_whitespace) and shown.keys() & _MEASURING:
+            shown["strip_whitespace"] = True
+        pattern: Any = schema.get("pattern")
+        if isinstance(pattern, re.Pattern):
+            flags = "".join(letter for letter, flag in _FLAGS.items() if pattern.flags & flag)
+            shown["pattern"] = f"(?{flags}){pattern.pattern}" if flags else pattern.pattern
+        engine = schema.get("regex_engine", self._config.regex_engine)
+        if pattern is not None and (isinstance(pattern, re.Pattern) or engine == "python-re"):
+            shown["regex_engine"] = "python-re"
+        return shown
+
+    def bytes_schema(self, schema: core_schema.BytesSchema) -> JsonSchemaValue:
+        """Name the format in which bytes are read, and their lengths as Pydantic does, since it counts bytes.
+
+        Add `val_json_bytes` where the text encodes them: a type made of bytes may name another format.
+        """
+        name = {"utf8": "binary", "base64": "base64url"}.get(self._config.val_json_bytes, "hex")
+        shown = {"type": "string", "format": name}
+        lengths = _present(schema, "min_length", "max_length")
+        if name == "binary":
+            return shown | lengths
+        decoded = {f"decoded_{keyword}": length for keyword, length in lengths.items()}
+        return shown | {"val_json_bytes": self._config.val_json_bytes} | decoded
+
+    def float_schema(self, schema: core_schema.FloatSchema) -> JsonSchemaValue:
+        """Add the infinite bounds, which Pydantic drops."""
+        bounds = {key: schema.get(key) for key in ("ge", "gt", "le", "lt")}
+        infinite = {key: bound for key, bound in bounds.items() if bound in (math.inf, -math.inf)}
+        return super().float_schema(schema) | infinite
+
+    def date_schema(self, schema: core_schema.DateSchema) -> JsonSchemaValue:
+        """Add the bounds, and `now_op` of PastDate and FutureDate."""
+        return super().date_schema(schema) | _present(schema, *_BOUNDS, "now_op")
+
+    def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
+        """Add the bounds, `now_op`, and `tz_constraint` of AwareDatetime and NaiveDatetime."""
+        return super().datetime_schema(schema) | _present(schema, *_BOUNDS, "now_op", "tz_constraint")
+
+    def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:
+        """Add the bounds, and `tz_constraint`."""
+        return super().time_schema(schema) | _present(schema, *_BOUNDS, "tz_constraint")
+
+    def timedelta_schema(self, schema: core_schema.TimedeltaSchema) -> JsonSchemaValue:
+        """Add the bounds."""
+        return super().timedelta_schema(schema) | _present(schema, *_BOUNDS)
+
+    def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
+        """Let it be a string, as Pydantic writes it, and keep what is said of its value: floats would lose digits."""
+        rules = _present(schema, *_BOUNDS, "multiple_of", "max_digits", "decimal_places")
+        shown = {name: rule if name in {"max_digits", "decimal_places"} else str(rule) for name, rule in rules.items()}
+        return {"type": "string", "format": "decimal"} | ({"decimal": shown} if shown else {})
+
+    def fraction_schema(self, schema: Any) -> JsonSchemaValue:
+        """Leave out the strings where there are bounds, since those are of numbers, and round these inwards."""
+        bounds: dict[str, Any] = {
+            key: _rounded(schema[key], math.inf if key in ("ge", "gt") else -math.inf)
+            for key in _BOUNDS
+            if schema.get(key) is not None
+        }
+        if not bounds:
+            return super().fraction_schema(schema)
+        return self.float_schema(core_schema.float_schema(**bounds))
+
+    def complex_schema(self, schema: core_schema.ComplexSchema) -> JsonSchemaValue:
+        """Add the format: no other string is a complex number."""
+        return super().complex_schema(schema) | {"format": "complex"}
+
+    def url_schema(self, schema: core_schema.UrlSchema) -> JsonSchemaValue:
+        """Name the constraints of a URL as Pydantic does."""
+        constraints = _present(schema, "allowed_schemes", "host_required", "max_length")
+        return {"type": "string", "format": "uri"} | constraints
+
+    def multi_host_url_schema(self, schema: core_schema.MultiHostUrlSchema) -> JsonSchemaValue:
+        """Do the same."""
+        return {"type": "string", "format": "multi-host-uri"} | _present(schema, "allowed_schemes", "max_length")
+
+    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
+        """Add `unreadable_values`, as for an Enum."""
+        return _with_unreadable_values(super().literal_schema(schema), schema)
+
+    def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
+        """Add `unreadable_values`: the members that Pydantic does not find again from their JSON text."""
+        return _with_unreadable_values(super().enum_schema(schema), schema)
+
+    def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
+        """Refuse it: no JSON value is a class."""
+        return self.handle_invalid_for_json_schema(schema, f"type[{schema['cls'].__name__}]")
+
+    def chain_schema(self, schema: core_schema.ChainSchema) -> JsonSchemaValue:
+        """Add `chain` where a later step is more than a function."""
+        first, *others = schema["steps"]
+        shown = self.generate_inner(first)
+        for step in others:
+            if step["type"] == "is-instance" and step["cls"].__name__ == "Hashable":
+                shown = {"type": SCALAR_TYPES} if first["type"] == "any" else shown | {"chain": "Hashable"}
+            elif "function" in step:
+                shown = noted(shown, said_of(step["function"]["function"]))
+            else:
+                shown |= {"chain": step["type"]}
+        return shown
+
+    def json_schema(self, schema: core_schema.JsonSchema) -> JsonSchemaValue:
+        """Name the format of any JSON text where no more is asked of it."""
+        if "schema" not in schema or inner(schema["schema"])["type"] == "any":
+            return {"type": "string", "format": "json-string"}
+        return super().json_schema(schema)
+
+    def set_schema(self, schema: core_schema.SetSchema) -> JsonSchemaValue:
+        """Add `unhashable` if an item may be a value that no set holds."""
+        return self._hashable(super().set_schema(schema), schema)
+
+    def frozenset_schema(self, schema: core_schema.FrozenSetSchema) -> JsonSchemaValue:
+        """Do the same."""
+        return self._hashable(super().frozenset_schema(schema), schema)
+
+    def _hashable(self, shown: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
+        items: CoreSchema = schema.get("items_schema", {"type": "any"})
+        if items["type"] == "any":
+            return shown | {"items": {"type": SCALAR_TYPES}}
+        return shown if has_hash(items, self._core_definitions) else shown | {"unhashable": inner(items)["type"]}
+
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        """Add `propertyNames`: the schema of the keys, which Pydantic mostly leaves out."""
+        return self._with_keys(super().dict_schema(schema), schema)
+
+    def frozendict_schema(self, schema: Any) -> JsonSchemaValue:
+        """Do the same."""
+        return self._with_keys(super().frozendict_schema(schema), schema)
+
+    def ordered_dict_schema(self, schema: Any) -> JsonSchemaValue:
+        """Do the same."""
+        return self._with_keys(super().ordered_dict_schema(schema), schema)
+
+    def counter_schema(self, schema: Any) -> JsonSchemaValue:
+        """Do the same."""
+        return self._with_keys(super().counter_schema(schema), schema)
+
+    def _with_keys(self, shown: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
+        kept = {keyword: value for keyword, value in shown.items() if keyword not in _SAID_OF_MEMBERS}
+        kept["additionalProperties"] = self.generate_inner(schema.get("values_schema", {"type": "any"})) or True
+        keys = self._key_schema(schema.get("keys_schema", {"type": "any"}))
+        return kept | ({"propertyNames": keys} if keys not in ({}, {"type": "string"}) else {})
+
+    def _key_schema(self, schema: Any) -> JsonSchemaValue:
+        """Return the schema of the keys of a dictionary: where it is of no string, keys spell what it is of."""
+        kind = schema["type"]
+        if kind == "definition-ref" and schema["schema_ref"] in self._core_definitions:
+            return self._key_schema(self._core_definitions[schema["schema_ref"]])
+        if kind in ("literal", "enum"):
+            return _listed_keys(schema)
+        if kind == "nullable":
+            return self._key_schema(schema["schema"])
+        if kind == "union":
+            return {"anyOf": [self._key_schema(choice) for choice in core_schema.iter_union_choices(schema)]}
+        if kind.startswith("function-") and "schema" in schema and inner(schema)["type"] in ("literal", "enum"):
+            return noted(self._key_schema(schema["schema"]), said_of(schema["function"]["function"]))
+        return self.generate_inner(schema)
+
+    def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
+        """Add the function that chooses the branch to the validators: it is run on the finished answer.
+
+        Add `discriminator_function` where it is a value deep inside that chooses.
+        """
+        with self._choosing():
+            shown = super().tagged_union_schema(schema)
+        if "discriminator" in shown:
+            return shown
+        chosen = schema["discriminator"]
+        if not callable(chosen):
+            return shown | {"discriminator_function": repr(chosen)}
+        any_of = {("anyOf" if keyword == "oneOf" else keyword): value for keyword, value in shown.items()}
+        return noted(any_of, said_of(chosen))
+
+    def function_before_schema(self, schema: core_schema.BeforeValidatorFunctionSchema) -> JsonSchemaValue:
+        """Add the keywords of the function."""
+        return noted(super().function_before_schema(schema), said_of(schema["function"]["function"]))
+
+    def function_after_schema(self, schema: core_schema.AfterValidatorFunctionSchema) -> JsonSchemaValue:
+        """Add the keywords of the function; of `ByteSize`, whose pattern promises too much, name the format."""
+        shown = super().function_after_schema(schema)
+        function: Any = schema["function"]["function"]
+        if reads_byte_sizes(function):
+            shown = {"anyOf": [{"type": "string", "format": "byte-size"}, {"type": "integer", "minimum": 0}]}
+        if is_decoder(function) and shown.get("format", "binary") != "binary":
+            return noted(shown, {FUNCTION: function.__qualname__})  # what it decodes is no longer the text
+        lengths = said_of_length(function)
+        if not lengths:
+            return noted(shown, said_of(function))
+        keywords = length_keywords(schema["schema"], shown)
+        if keywords is None:
+            return noted(shown, {"length": inner(schema["schema"])["type"]})
+        return noted(shown, _with_lengths(shown, lengths, *keywords))
+
+    def function_wrap_schema(self, schema: core_schema.WrapValidatorFunctionSchema) -> JsonSchemaValue:
+        """Add the keywords of the function."""
+        return noted(super().function_wrap_schema(schema), said_of(schema["function"]["function"]))
+
+    def function_plain_schema(self, schema: core_schema.PlainValidatorFunctionSchema) -> JsonSchemaValue:
+        """Add the keywords of the function."""
+        return noted(super().function_plain_schema(schema), said_of(schema["function"]["function"]))
+
+    def model_fields_schema(self, schema: core_schema.ModelFieldsSchema) -> JsonSchemaValue:
+        """Add `reserved_names`, `ambiguous_aliases` and `extras_keys`."""
+        spellings = self._spellings(schema["fields"].items(), schema)
+        shown = _with_names(super().model_fields_schema(schema), spellings)
+        keys: Any = schema.get("extras_keys_schema")
+        return shown | (
+            {"extras_keys": keys["type"]} if keys and self.generate_inner(keys) != {"type": "string"} else {}
+        )
+
+    def dataclass_args_schema(self, schema: core_schema.DataclassArgsSchema) -> JsonSchemaValue:
+        """Add `reserved_names` and `ambiguous_aliases`."""
+        fields = [(field["name"], field) for field in schema["fields"]]
+        spellings = self._spellings(fields, schema)
+        return _with_names(super().dataclass_args_schema(schema), spellings)
+
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
+        """Add `reserved_names` and `ambiguous_aliases`."""
+        with self._config_wrapper_stack.push(_inherited(schema)):
+            spellings = self._spellings(schema["fields"].items(), schema)
+            return _with_names(super().typed_dict_schema(schema), spellings)
+
+    def _spellings(self, fields: Iterable[tuple[str, Any]], schema: Any) -> list[Spelling]:
+        """Return the names of fields; where two look for the first of theirs, each is written by another."""
+        config = schema.get("config", {})
+        by_name = config.get("validate_by_name", self._config.validate_by_name)
+        by_alias = config.get("validate_by_alias", self._config.validate_by_alias)
+        present = [(name, field) for name, field in fields if self.field_is_present(field)]
+
+        def spelled(claimed: frozenset[str] = frozenset()) -> list[Spelling]:
+            return [
+                Spelling.of(name, field.get("validation_alias"), by_name=by_name, by_alias=by_alias, claimed=claimed)
+                for name, field in present
+            ]
+
+        alone = spelled()
+        claims = Counter(name for spelling in alone for name in spelling.looked_up)
+        distinct = spelled(frozenset(name for name, count in claims.items() if count > 1))
+        for (_, field), first, chosen in zip(present, alone, distinct, strict=True):
+            if first.written != chosen.written:
+                self._written[id(field)] = chosen.written
+        return distinct
+
+    def _get_alias_name(self, field: Any, name: str) -> str:
+        return self._written.get(id(field)) or super()._get_alias_name(field, name)
+
+    def field_is_required(self, field: Any, total: bool) -> bool:
+        """Let a field be required whose default Pydantic validates: it may be none that it accepts."""
+        default = field["schema"]
+        is_validated = default.get("validate_default", self._config.config_dict.get("validate_default", False))
+        return super().field_is_required(field, total) or (default["type"] == "default" and bool(is_validated))
+
+    def model_field_schema(self, schema: core_schema.ModelField) -> JsonSchemaValue:
+        """Add `validation_alias`, where it leads deeper into the input."""
+        return super().model_field_schema(schema) | self._deep_alias(schema)
+
+    def dataclass_field_schema(self, schema: core_schema.DataclassField) -> JsonSchemaValue:
+        """Add `validation_alias`, where it leads deeper into the input."""
+        return super().dataclass_field_schema(schema) | self._deep_alias(schema)
+
+    def typed_dict_field_schema(self, schema: core_schema.TypedDictField) -> JsonSchemaValue:
+        """Add `validation_alias`, where it leads deeper into the input."""
+        return super().typed_dict_field_schema(schema) | self._deep_alias(schema)
+
+    def _deep_alias(self, schema: Field) -> dict[str, Any]:
+        alias = schema.get("validation_alias")
+        if not isinstance(alias, list) or self._config.validate_by_name or not self._config.validate_by_alias:
+            return {}
+        return {} if any(isinstance(path, list) and len(path) == 1 for path in alias) else {"validation_alias": alias}
+
+    def field_is_present(self, field: core_schema.ModelField | core_schema.DataclassField | Any) -> bool:
+        """Leave out the fields of a dataclass that its constructor does not take: a value for one is rejected."""
+        return super().field_is_present(field) and bool(field.get("init", True))
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Name `__init__` and `model_post_init`, where the model has its own."""
+        names = ["__init__"] if schema.get("custom_init") else []
+        after = getattr(schema["cls"], schema.get("post_init") or "", None)
+        if after is not None and after.__name__ != "init_private_attributes":  # which is Pydantic's
+            names.append("model_post_init")
+        named = [f"{schema['cls'].__name__}.{name}" for name in names]
+        return noted(super().model_schema(schema), {VALIDATORS: named})
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
+        """Name `__post_init__`, where there is one."""
+        named = [f"{schema['cls'].__name__}.__post_init__"] if schema.get("post_init") else []
+        with self._config_wrapper_stack.push(_inherited(schema)):
+            shown = noted(super().dataclass_schema(schema), {VALIDATORS: named})
+        return _documented(shown, schema["cls"])
+
+
+_BOUNDS = ("ge", "gt", "le", "lt")
+_MEASURING = frozenset({"maxLength", "minLength", "pattern"})
+_SAID_OF_MEMBERS = frozenset({"additionalProperties", "patternProperties", "propertyNames"})
+_FLAGS = {"a": re.ASCII, "i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
+
+
+def _inherited(schema: Any) -> Any:
+    """Return the restrictions on strings that a type without a configuration inherits from a model around it."""
+    return restrictions(schema.get("config", {})) or None
+
+
+def _documented(shown: JsonSchemaValue, cls: type[Any]) -> JsonSchemaValue:
+    """Describe a dataclass by its docstring, unless that is the signature that Python makes where there is none."""
+    described = {keyword: value for keyword, value in shown.items() if keyword != "description"}
+    text = inspect.cleandoc(cls.__doc__ or "")
+    return described if not text or text.startswith(f"{cls.__name__}(") else described | {"description": text}
+
+
+def _present(schema: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: schema[key] for key in keys if schema.get(key) is not None}
+
+
+def _with_names(shown: JsonSchemaValue, spellings: list[Spelling]) -> JsonSchemaValue:
+    """Add `reserved_names`, which other members may not have, and `ambiguous_aliases`.
+
+    A field that would be looked for under the name of another is required, lest that be read in its place.
+    """
+    written = [spelling.written for spelling in spellings]
+    reserved = sorted({name for spelling in spellings for name in spelling.looked_up} - set(written))
+    ambiguous = [
+        spelling.written
+        for spelling in spellings
+        if written.count(spelling.written) > 1 or not spelling.preferred.isdisjoint(written)
+    ]
+    required = shown.get("required", [])
+    mistaken = [
+        spelling.written for spelling in spellings if not (spelling.looked_up - {spelling.written}).isdisjoint(written)
+    ]
+    shown |= {"required": [*dict.fromkeys([*required, *mistaken])]} if mistaken else {}
+    shown |= {"reserved_names": reserved} if reserved else {}
+    return shown | ({"ambiguous_aliases": sorted(set(ambiguous))} if ambiguous else {})
+
+
+def _without_updates(schema: Any) -> Any:
+    """Return the core schema of a length without what Pydantic makes of it: `maxLength`, whatever is counted."""
+    return {**schema, "metadata": {**schema.get("metadata", {}), "pydantic_js_updates": {}}}
+
+
+def _with_lengths(shown: JsonSchemaValue, lengths: Mapping[str, int], least: str, most: str) -> dict[str, int]:
+    """Return the keywords of lengths, beside those that are there: both hold."""
+    keywords = {}
+    if "min_length" in lengths:
+        keywords[least] = max(lengths["min_length"], shown.get(least, 0))
+    if "max_length" in lengths:
+        keywords[most] = min(lengths["max_length"], shown.get(most, lengths["max_length"]))
+    return keywords
+
+
+def _rounded(bound: Any, towards: float) -> float:
+    """Return the nearest double that is not beyond a bound: 1/3, upwards → 0.33333333333333337."""
+    nearest = float(bound)
+    is_inside = nearest >= bound if towards > 0 else nearest <= bound
+    return nearest if is_inside else math.nextafter(nearest, towards)
+
+
+def _with_unreadable_values(shown: JsonSchemaValue, schema: CoreSchema) -> JsonSchemaValue:
+    """Add the values that Pydantic shows and does not accept: `Literal[b"x"]`, `Literal[2**70]`, an Enum of dates."""
+    values = [shown["const"]] if "const" in shown else shown["enum"]
+    unreadable = _unreadable(values, map(json.dumps, values), schema)
+    return shown | {"unreadable_values": unreadable} if unreadable else shown
+
+
+def _listed_keys(schema: Any) -> JsonSchemaValue:
+    """Return the schema of keys that are of a Literal or an Enum: `Literal["a", True]` → `"a"`, `"true"`."""
+    members = schema["expected"] if schema["type"] == "literal" else [member.value for member in schema["members"]]
+    values = [getattr(member, "value", member) for member in members]
+    texts = [value if isinstance(value, str) else json.dumps(value, default=repr) for value in values]
+    pairs = core_schema.dict_schema(schema)
+    unreadable = _unreadable(texts, (json.dumps({text: None}) for text in texts), pairs)
+    shown = {"type": "string", "enum": texts}
+    return shown | {"unreadable_values": unreadable} if unreadable else shown
+
+
+def _unreadable(values: list[Any], texts: Iterable[str], schema: Any) -> list[Any]:
+    """Return those of some values that Pydantic does not read from their JSON texts; all have one validator."""
+    try:
+        validator = SchemaValidator(schema)
+    except CoreSchemaError:
+        return values
+    return [value for value, text in zip(values, texts, strict=True) if not _is_readable(text, validator)]
+
+
+def _is_readable(text: str, validator: SchemaValidator) -> bool:
+    try:
+        validator.validate_json(text)
+    except ValidationError:
+        return False
+    return True

@@ -1,0 +1,243 @@
+"""Parts of a schema: those that describe a place in an answer, those that a part leads to, and the remarks on them."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from structured.errors import SchemaError
+from structured.errors.recursion import deep
+from structured.json_schema.document.drafts import subschemas
+from structured.json_schema.document.location import ANNOTATIONS, GROUNDED, Identity, Schema, Subschema, Subschemas
+from structured.json_schema.document.references import REFERENCES, follow, ignores_siblings, targets
+from structured.json_schema.nullable import types_of
+from structured.output_types.paths import Steps
+
+
+def parts_at(root: Subschema, steps: Steps) -> list[Subschema]:
+    """Return the parts of a schema that may describe the value at a place, with branches and references inside."""
+    parts = [root]
+    for step in steps:
+        parts = [inner for part in flat(parts) for inner in below(part, step)]
+    return parts
+
+
+def has_to_be_stated(parts: list[Subschema], value: Any) -> bool:
+    """Tell whether parts of a schema allow a value only if the document states it.
+
+    Which branch of a union an answer follows is not known here, so that all that allow the value have to say so.
+    """
+    return bool(parts) and not any(_allows_unstated(part, value, set()) for part in parts)
+
+
+@deep
+def _allows_unstated(part: Subschema, value: Any, seen: set[Identity]) -> bool:
+    if part.identity in seen or not isinstance(part.schema, Mapping):
+        return part.schema is True
+    seen.add(part.identity)
+    schema = part.schema
+    conjuncts = [part.below("allOf", index) for index in range(len(schema.get("allOf", ())))]
+    if GROUNDED in schema or not all(_allows_unstated(conjunct, value, seen) for conjunct in conjuncts):
+        return False
+    inner = [follow(part)] if "$ref" in schema else []
+    for keyword in ("anyOf", "oneOf"):
+        inner += [part.below(keyword, index) for index in range(len(schema.get(keyword, ())))]
+    if inner:
+        return any(_allows_unstated(branch, value, seen) for branch in inner)
+    if "enum" in schema or "const" in schema:
+        return value in schema.get("enum", [schema.get("const")])
+    return not types_of(schema) or bool(types_of(schema) & _types(value))
+
+
+def _types(value: Any) -> set[object]:
+    """Return the types of JSON Schema that a value without members has."""
+    if value is None:
+        return {"null"}
+    if isinstance(value, bool):
+        return {"boolean"}
+    return {"string"} if isinstance(value, str) else {"integer", "number"}
+
+
+@deep
+def flat(parts: list[Subschema], seen: set[Identity] | None = None) -> list[Subschema]:
+    """Return parts with those that they refer to or branch into in their place."""
+    seen = set() if seen is None else seen
+    flattened: list[Subschema] = []
+    for part in parts:
+        if part.identity in seen or not isinstance(part.schema, Mapping):
+            continue
+        seen.add(part.identity)
+        flattened.append(part)
+        if "$ref" in part.schema:
+            flattened += flat([follow(part)], seen)
+        for keyword in ("allOf", "anyOf", "oneOf"):
+            flattened += flat([part.below(keyword, index) for index in range(len(part.schema.get(keyword, ())))], seen)
+    return flattened
+
+
+def below(part: Subschema, step: str | int) -> Iterator[Subschema]:
+    """Yield the parts that describe a member or an item."""
+    if isinstance(step, str):
+        patterns = [pattern for pattern in part.schema.get("patternProperties", ()) if _is_found(pattern, step)]
+        yield from (part.below("patternProperties", pattern) for pattern in patterns)
+        if step in part.schema.get("properties", {}):
+            yield part.below("properties", step)
+        elif patterns:
+            return
+        elif isinstance(part.schema.get("additionalProperties"), Mapping):
+            yield part.below("additionalProperties")
+    elif step < len(part.schema.get("prefixItems", ())):
+        yield part.below("prefixItems", step)
+    elif isinstance(part.schema.get("items"), Mapping):
+        yield part.below("items")
+
+
+def _is_found(pattern: str, name: str) -> bool:
+    """Tell whether a pattern is found in a name; one that only ECMA 262 knows is found in none."""
+    try:
+        return re.search(pattern, name) is not None
+    except re.error:
+        return False
+
+
+def all_parts(root: Subschema, *, behind_references: bool = False) -> Iterator[Subschema]:
+    """Yield a schema and those inside it that are objects, definitions among them, each once."""
+    seen: set[Identity] = set()
+    left = [root]
+    while left:
+        part = left.pop()
+        if part.identity not in seen and isinstance(part.schema, Mapping):
+            seen.add(part.identity)
+            yield part
+            left += [part.below(*keys) for keys, _ in subschemas(part.schema, part.location.draft)]
+            left += known_targets(part) if behind_references else []
+
+
+def reached(part: Subschema) -> Iterator[Subschema]:
+    """Yield the schemas inside a schema and behind its references, to any depth, each once."""
+    seen: set[Identity] = set()
+    left = [part]
+    while left:
+        for inner in inside(left.pop()):
+            if inner.identity not in seen:
+                seen.add(inner.identity)
+                left.append(inner)
+                yield inner
+
+
+def inside(part: Subschema) -> Iterator[Subschema]:
+    """Yield the targets of the references of a schema, and the schemas directly inside it that are no definitions."""
+    if isinstance(part.schema, Mapping):
+        yield from known_targets(part)
+        for keys, _ in subschemas(part.schema, part.location.draft):
+            if keys[0] not in ("$defs", "definitions"):
+                yield part.below(*keys)
+
+
+def known_targets(part: Subschema) -> Subschemas:
+    """Return the targets of the references of a schema; nothing if one of them leads nowhere."""
+    try:
+        return targets(part)
+    except SchemaError:
+        return []
+
+
+def repeated(root: Subschema) -> set[Identity]:
+    """Return the schemas that are used at more than one place.
+
+    `{"properties": {"from": {"$ref": "#/$defs/Day"}, "to": {"$ref": "#/$defs/Day"}}}` → that of `Day`, and of the
+    reference
+    """
+    uses: Counter[Identity] = Counter()
+    left = [root]
+    while left:
+        for inner in inside(left.pop()):
+            uses[inner.identity] += 1
+            if uses[inner.identity] <= (2 if _only_refers(inner) else 1):  # equal references are one schema
+                left.append(inner)
+    return {identity for identity, count in uses.items() if count > 1}
+
+
+def _only_refers(part: Subschema) -> bool:
+    """Tell whether a schema asserts nothing beside a reference."""
+    if not isinstance(part.schema, Mapping) or part.schema.keys().isdisjoint(REFERENCES):
+        return False
+    return ignores_siblings(part.location) or len(part.schema.keys() - ANNOTATIONS) == 1
+
+
+def remark(part: Subschema, title: str = "", seen: Iterable[Identity] = ()) -> str:
+    """Return the remark on a value and on its items: `Title: description; e.g. "an example"`.
+
+    Parts with fields have none, since the fields have remarks of their own, nor have parts that are seen.
+    """
+    described = "; ".join(_gathered(part, lambda schema: list(filter(None, [description_of(schema)])), set(seen)))
+    remark_text = ": ".join(filter(None, [title, described]))
+    examples = _gathered(part, _examples, set(seen))[:MAX_EXAMPLES]
+    return "; ".join([*([remark_text] if remark_text else []), *([f"e.g. {', '.join(examples)}"] if examples else [])])
+
+
+@deep
+def _gathered(part: Subschema, remarks_of: Callable[[Schema], list[str]], seen: set[Identity]) -> list[str]:
+    """Return the remarks on a value, of its schema or else of what that refers to, and those on its items."""
+    if not isinstance(part.schema, Mapping) or is_object(part) or part.identity in seen:
+        return []
+    seen.add(part.identity)
+    branches = [
+        branch
+        for keyword in ("anyOf", "oneOf")
+        for branch in parts_below(part, keyword)
+        if branch.schema != {"type": "null"}
+    ]
+    others = [*known_targets(part), *parts_below(part, "allOf"), *(branches if len(branches) == 1 else [])]
+    remarks = remarks_of(part.schema) or [text for other in others for text in _gathered(other, remarks_of, seen)]
+    items = (item for keyword in _ITEMS for item in parts_below(part, keyword))
+    return list(dict.fromkeys([*remarks, *(text for item in items for text in _gathered(item, remarks_of, seen))]))
+
+
+_ITEMS = ("items", "prefixItems", "additionalItems", "additionalProperties", "patternProperties")
+
+
+def parts_below(part: Subschema, keyword: str) -> list[Subschema]:
+    """Return the schemas that a keyword of a schema has."""
+    return [part.below(*keys) for keys, _ in subschemas(part.schema, part.location.draft) if keys[0] == keyword]
+
+
+def _examples(schema: Schema) -> list[str]:
+    examples = schema.get("examples")
+    if not isinstance(examples, list):
+        return []
+    shown = (quoted(example) for example in examples)
+    return [example for example in shown if len(example) <= LONGEST_EXAMPLE][:MAX_EXAMPLES]
+
+
+MAX_EXAMPLES = 3
+LONGEST_EXAMPLE = 80
+"""Characters of an example that is shown; a longer one is left out."""
+
+
+def title_of(part: Subschema) -> str:
+    """Return the title of a schema, in one line."""
+    return " ".join(str(part.schema.get("title", "")).split()) if isinstance(part.schema, Mapping) else ""
+
+
+def description_of(schema: Schema) -> str:
+    """Return the description of a schema, in one line."""
+    description = schema.get("description")
+    return " ".join(description.split()) if isinstance(description, str) else ""
+
+
+def is_object(part: Subschema) -> bool:
+    """Tell whether a schema has fields, above which its description is shown."""
+    return bool(part.schema.get("properties"))
+
+
+def is_generated(title: str, name: str) -> bool:
+    """Tell whether a title is the one that Pydantic makes of a field's name: `unit_price` → `Unit Price`."""
+    return title == name.title().replace("_", " ").strip()
+
+
+def quoted(value: Any) -> str:
+    """Return a value as JSON on one line; line separators of Unicode, which JSON leaves as they are, are escaped."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text.translate({0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"})
