@@ -84,7 +84,7 @@ class GuidedLogitsProcessor(Generic[T]):
         BudgetError: The shortest answer takes more tokens than `max_tokens`.
     """
 
-    def __init__(  # noqa: PLR0913  what `extract` has as well
+    def __init__(  # noqa: PLR0913  the options of `extract`
         self,
         output_type: OutputType[T] | type[T],
         source: TokenizerSource,
@@ -103,7 +103,7 @@ class GuidedLogitsProcessor(Generic[T]):
         self.max_tokens = count(1)("max_tokens", max_tokens)
         self.stop_repetition = flag("stop_repetition", stop_repetition)
         self.cache = flag("cache", cache)
-        self._given: dict[str, Any] = {
+        self._given = {
             "output_type": output_type,
             "source": source,
             "max_tokens": self.max_tokens,

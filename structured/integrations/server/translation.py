@@ -224,7 +224,7 @@ _OPTIONS = (
     "system",
     "grounded",
 )
-"""The members of requests that are options of the library under the same name."""
+"""The members of requests that are options of the library."""
 
 
 def options_of(body: GenerationRequest | LibraryRequest, max_tokens: int) -> Options:
@@ -235,4 +235,5 @@ def options_of(body: GenerationRequest | LibraryRequest, max_tokens: int) -> Opt
     members = {name: getattr(body, name, None) for name in _OPTIONS}
     members["grounded"] = members["grounded"] or None  # false, and a list of no paths
     chosen = {name: value for name, value in members.items() if value is not None}
-    return cast("Options", {"max_tokens": max_tokens, "repetition": Repetition(stop=body.stop_repetition), **chosen})
+    repetition = Repetition(stop=body.stop_repetition)
+    return cast("Options", {"max_tokens": max_tokens, "repetition": repetition, **chosen})
