@@ -18,7 +18,7 @@ from typing import Any
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import PatternError, SchemaError, UnsatisfiableError
-from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.location import Compilation, Reading
 from structured.json_schema.schema_compiler import compiled
 from structured.json_schema.whitespace import read_whitespace
@@ -31,11 +31,11 @@ BASELINE = ROOT / "tests" / "json_schema" / "json_schema_suite.txt"
 SUPPORT = ROOT / "docs" / "support.md"
 
 DRAFTS = {
-    "draft4": Draft.DRAFT_4,
-    "draft6": Draft.DRAFT_6,
-    "draft7": Draft.DRAFT_7,
-    "draft2019-09": Draft.DRAFT_2019_09,
-    "draft2020-12": Draft.DRAFT_2020_12,
+    "draft4": SchemaDraft.DRAFT_4,
+    "draft6": SchemaDraft.DRAFT_6,
+    "draft7": SchemaDraft.DRAFT_7,
+    "draft2019-09": SchemaDraft.DRAFT_2019_09,
+    "draft2020-12": SchemaDraft.DRAFT_2020_12,
 }
 """By the suite's names of them."""
 

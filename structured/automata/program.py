@@ -45,12 +45,12 @@ from structured.regex import (
     CharSet,
     Concat,
     Distinct,
+    Iteration,
     Literal,
     Members,
     Pattern,
     Quotation,
     Reference,
-    Repeat,
     Scan,
     Unlike,
     Words,
@@ -339,7 +339,7 @@ class _Assembly:
         """Return the row of a choice."""
         return self._row(CHOICE, self._append([self.node(option) for option in pattern.options]), len(pattern.options))
 
-    def repeat(self, pattern: Repeat) -> int:
+    def repeat(self, pattern: Iteration) -> int:
         """Return the row of a repetition."""
         most = UNLIMITED if pattern.maximum is None else pattern.maximum
         return self._row(REPEAT, self.node(pattern.item), pattern.minimum, most)
@@ -423,7 +423,7 @@ _NEW_NODE: dict[type, Callable[[_Assembly, Any], int]] = {
     CharSet: _Assembly.char_set,
     Concat: deep(_Assembly.concat),
     Alternation: deep(_Assembly.alternation),
-    Repeat: deep(_Assembly.repeat),
+    Iteration: deep(_Assembly.repeat),
     Members: deep(_Assembly.members),
     Distinct: deep(_Assembly.distinct),
     Reference: _Assembly.reference,

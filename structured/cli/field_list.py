@@ -108,7 +108,7 @@ class _Reader:
                 case ast.Constant(value=str() as description):
                     yield argument, description
                 case _:
-                    problem = "After = stands the description of the field, in quotation marks."
+                    problem = "Write the description of the field after =, in quotation marks."
                     raise self.error(problem, default)
 
     def type_of(self, node: ast.expr) -> Any:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from structured.decoding.forking import write
 from structured.decoding.requests import Generation, Request
-from structured.decoding.sampling import Choice, Sampler, log_softmax, share_of_all
+from structured.decoding.sampling import Sampler, TokenChoice, log_softmax, share_of_all
 from structured.decoding.sequence import Sequence
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import unpack
@@ -168,7 +168,7 @@ def _after(parent: Sequence, one: _Continuation) -> Sequence:
     if one.token_id is None:
         return parent
     child = copy.copy(parent)
-    child.extend(Choice(one.token_id, one.log_probability, one.legal_mass))
+    child.extend(TokenChoice(one.token_id, one.log_probability, one.legal_mass))
     return child
 
 

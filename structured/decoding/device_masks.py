@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.decoding.sampling import Choice, Sampler
+from structured.decoding.sampling import Sampler, TokenChoice
 from structured.index.masks import NO_ROW, Mask, MaskTable
 from structured.models import Logits
 from structured.models.kv_cache import on_device
@@ -101,7 +101,7 @@ def draw(
     table: MaskTable,
     generators: Sequence[np.random.Generator],
     sampler: Sampler,
-) -> list[Choice]:
+) -> list[TokenChoice]:
     """Sample a token for each row where the logits are; only the tokens and two numbers for each cross to the host.
 
     `scores` has shape (batch, width); `table` is that of most masks. Each row is sampled as by `Sampler.choose`, from
@@ -127,7 +127,7 @@ def draw(
     mass = (log_total - logits.logsumexp(dim=1)).exp()
     found = torch.stack([token_ids.double(), chosen.double(), mass.double()], dim=1).tolist()
     return [
-        Choice(int(token_id), log_probability, share)
+        TokenChoice(int(token_id), log_probability, share)
         if np.isfinite(log_probability)
         else sampler.choose(logits[row].cpu().numpy(), masks[row], generators[row])  # infinite scores, or none
         for row, (token_id, log_probability, share) in enumerate(found)

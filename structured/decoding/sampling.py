@@ -35,7 +35,7 @@ SAMPLING = {
 """What each field of a `Sampler` must be."""
 
 
-class Choice(NamedTuple):
+class TokenChoice(NamedTuple):
     """A token, and the logarithm of its probability among those of the mask, before temperature."""
 
     token_id: int
@@ -89,7 +89,7 @@ class Sampler:
         generator: np.random.Generator,
         *,
         within: Mask | None = None,
-    ) -> Choice:
+    ) -> TokenChoice:
         """Sample one token of the mask. `logits` has shape (width,).
 
         The width may exceed the vocabulary; what is beyond counts as the model's wish for something illegal.
@@ -104,8 +104,8 @@ class Sampler:
         return choice if within is None or within is mask else self.confined(choice, logits, within, generator)
 
     def confined(
-        self, choice: Choice, logits: NDArray[np.float32], within: Mask, generator: np.random.Generator
-    ) -> Choice:
+        self, choice: TokenChoice, logits: NDArray[np.float32], within: Mask, generator: np.random.Generator
+    ) -> TokenChoice:
         """Return a choice that was made if it is inside of a mask, or one that is sampled there."""
         if allows(within, choice.token_id):
             return choice
@@ -114,9 +114,9 @@ class Sampler:
         log_probability = choice.log_probability + float(logits[drawn]) - float(logits[choice.token_id])
         if not np.isfinite(log_probability):
             log_probability = choice.log_probability if logits[drawn] == logits[choice.token_id] else float("-inf")
-        return Choice(int(drawn), log_probability, choice.legal_mass, steered=True)
+        return TokenChoice(int(drawn), log_probability, choice.legal_mass, steered=True)
 
-    def _choose(self, logits: NDArray[np.float32], mask: Mask, generator: np.random.Generator) -> Choice:
+    def _choose(self, logits: NDArray[np.float32], mask: Mask, generator: np.random.Generator) -> TokenChoice:
         """Sample one token of the mask."""
         sums = np.empty(2)
         token_id = survey(logits, mask, sums)
@@ -130,16 +130,16 @@ class Sampler:
             weigh(logits, mask, best, np.float32(self.temperature), weights)
             token_id = turned(self._kept(weights), generator.random())
             below = float(logits[token_id]) - float(best)
-        return Choice(token_id, below - math.log(legal), min(legal / total, 1.0))
+        return TokenChoice(token_id, below - math.log(legal), min(legal / total, 1.0))
 
     def _choose_unusual(
         self, logits: NDArray[np.float32], allowed: NDArray[np.int64], generator: np.random.Generator
-    ) -> Choice:
+    ) -> TokenChoice:
         """Sample one of some tokens, the scores of which may be infinite, or NaN."""
         log_probabilities, log_total = log_softmax(logits[allowed])
         position = self._draw(log_probabilities, generator)
         mass = share_of_all(log_total, logits)
-        return Choice(int(allowed[position]), float(log_probabilities[position]), mass)
+        return TokenChoice(int(allowed[position]), float(log_probabilities[position]), mass)
 
     def _draw(self, log_probabilities: NDArray[np.float64], generator: np.random.Generator) -> int:
         if self.temperature == 0:

@@ -14,7 +14,7 @@ from structured.decoding.device_masks import to_host
 from structured.decoding.prompt_lookup import MAX_WORDS, Source, Window, propose
 from structured.decoding.repetition import BREAK, repeated_by
 from structured.decoding.requests import Diagnostics, Generation, Request, SampledToken
-from structured.decoding.sampling import Choice, Sampler
+from structured.decoding.sampling import Sampler, TokenChoice
 from structured.errors import StructuredError
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask
@@ -126,7 +126,7 @@ class Sequence:
         repeated = repeated_by(self.guide, self.text, token_id, self.answer_start)
         return repeated is not None and repeated not in self._prompt().text
 
-    def take(self, choice: Choice, scores: Logits) -> None:
+    def take(self, choice: TokenChoice, scores: Logits) -> None:
         """Append a token that was sampled or, where it repeats the text, one on the way out of the string or list.
 
         `scores` are what it was sampled from, shape (width,).
@@ -141,7 +141,7 @@ class Sequence:
         else:
             self.extend(choice)
 
-    def leave(self, choice: Choice, out: Choice) -> None:
+    def leave(self, choice: TokenChoice, out: TokenChoice) -> None:
         """Append a token on the way out, in place of one that was sampled first and repeats the text.
 
         A string or a list is closed by it; the thinking, only by the whole of its marker.
@@ -157,7 +157,7 @@ class Sequence:
             return logits
         return control.penalised(logits, self.free_tokens)
 
-    def extend(self, choice: Choice) -> None:
+    def extend(self, choice: TokenChoice) -> None:
         """Append a token that was sampled, and those that are known to follow it.
 
         If a wrong mask allowed it, it is not appended: another one will be sampled.
@@ -169,7 +169,7 @@ class Sequence:
         except AUTOMATON_ERRORS as error:
             self.error = error
 
-    def _extend(self, choice: Choice) -> None:
+    def _extend(self, choice: TokenChoice) -> None:
         state = self.guide.state
         self.guide.advance(choice.token_id)
         self._note_free_text(state, choice.token_id)

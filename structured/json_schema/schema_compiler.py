@@ -18,7 +18,7 @@ from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.recursion import deep
 from structured.json_schema.arrays import array
 from structured.json_schema.arrays.canonical_json import canonical_listing, canonical_scalars
-from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.equality import CanonicalForm
 from structured.json_schema.document.location import (
     MAX_COMBINATIONS,
@@ -66,7 +66,7 @@ def schema_to_pattern(
     *,
     reading: Reading = Reading.TYPE,
     documents: Mapping[str, Schema | bool] | None = None,
-    draft: Draft = Draft.DRAFT_2020_12,
+    draft: SchemaDraft = SchemaDraft.DRAFT_2020_12,
 ) -> Pattern:
     r"""Return the pattern of the JSON texts of a JSON Schema, with the whitespace of the style of that name.
 

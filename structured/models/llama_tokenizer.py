@@ -191,7 +191,7 @@ def chat_template(source: str, control_tokens: Mapping[str, str]) -> Callable[[S
     from jinja2.ext import Extension
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    class Generation(Extension):
+    class GenerationBlock(Extension):
         """`{% generation %}`: marks the assistant's text for training; here it is ordinary text."""
 
         tags = {"generation"}  # noqa: RUF012  as jinja2 declares it
@@ -205,7 +205,7 @@ def chat_template(source: str, control_tokens: Mapping[str, str]) -> Callable[[S
         raise TemplateError(message)
 
     environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[Generation, "jinja2.ext.loopcontrols"]
+        trim_blocks=True, lstrip_blocks=True, extensions=[GenerationBlock, "jinja2.ext.loopcontrols"]
     )
     environment.filters["tojson"] = _to_json
     environment.globals["raise_exception"] = refuse

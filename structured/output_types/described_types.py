@@ -28,7 +28,7 @@ from structured.errors import SchemaError
 from structured.errors.arguments import count, one_of, text
 from structured.errors.recursion import with_room
 from structured.errors.values import message, shown
-from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.location import Compilation, Reading
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 from structured.output_types.annotations import Annotation
@@ -192,11 +192,14 @@ def _of_json(
     *,
     whitespace: Any = DEFAULT_WHITESPACE,
     optional_properties: Any = "written",
-    draft: int = int(Draft.DRAFT_2020_12),
+    draft: int = int(SchemaDraft.DRAFT_2020_12),
     task: Any = None,
     **options: Any,
 ) -> OutputType[Any]:
-    source, layout = JsonSchema(schema, draft=Draft(draft), **options), JsonLayout(whitespace, optional_properties)
+    source, layout = (
+        JsonSchema(schema, draft=SchemaDraft(draft), **options),
+        JsonLayout(whitespace, optional_properties),
+    )
     if task is None:
         return resolve_type(source, layout=layout)
     assert not isinstance(source.schema, str), "it is read when it is made"

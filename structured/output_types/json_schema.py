@@ -15,7 +15,7 @@ from structured.errors import SchemaError
 from structured.errors.arguments import check_fields, flag, instance, one_of, or_none, text
 from structured.errors.recursion import deep, with_room
 from structured.errors.values import shown
-from structured.json_schema.document.drafts import Draft, named_draft
+from structured.json_schema.document.drafts import SchemaDraft, named_draft
 from structured.json_schema.document.library import Path, pointer_of
 from structured.json_schema.document.location import (
     Compilation,
@@ -34,7 +34,7 @@ from structured.output_types.missing_values import MissingFieldsType
 
 _FIELDS = {
     "documents": instance(Mapping, "{uri: schema}"),
-    "draft": instance(Draft, "Draft.DRAFT_7, of structured.json_schema"),
+    "draft": instance(SchemaDraft, "SchemaDraft.DRAFT_7, of structured.json_schema"),
     "assert_formats": or_none(flag),
     "key_order": one_of(get_args(KeyOrder)),
     "name": text,
@@ -73,7 +73,7 @@ class JsonSchema:
     schema: Schema | bool | str = field(compare=False)
     _: KW_ONLY
     documents: Mapping[str, Schema | bool] = field(default_factory=dict, compare=False)
-    draft: Draft = Draft.DRAFT_2020_12
+    draft: SchemaDraft = SchemaDraft.DRAFT_2020_12
     assert_formats: bool | None = None
     key_order: KeyOrder = "schema"
     name: str = ""
@@ -263,7 +263,7 @@ def _name(name: object) -> str:
     return name
 
 
-def _check(schema: Schema, draft: Draft) -> None:
+def _check(schema: Schema, draft: SchemaDraft) -> None:
     """Raise SchemaError for a schema that the metaschema of its draft does not allow."""
     from jsonschema import FormatChecker
     from jsonschema import SchemaError as MalformedError

@@ -23,7 +23,7 @@ from structured.regex.class_parser import Flags
 from structured.regex.dialects import ECMA, PYTHON, RUST
 from structured.regex.printing import MAX_PRINTED
 from structured.regex.regex_parser import whole_regex_to_pattern
-from structured.regex.syntax import Lookbehind, Repeat
+from structured.regex.syntax import Iteration, Lookbehind
 
 T = TypeVar("T")
 
@@ -167,7 +167,7 @@ class Regex(OutputType[T], Generic[T]):
     @property
     def how_to_limit(self) -> str:
         """Quantifiers with a limit; an empty text if all of them have one."""
-        unlimited = any(isinstance(node, Repeat) and node.maximum is None for node in nodes_of(self.pattern))
+        unlimited = any(isinstance(node, Iteration) and node.maximum is None for node in nodes_of(self.pattern))
         return "Limit what is repeated: {0,100} in place of *." if unlimited else ""
 
     def automaton(self, document: str | None = None) -> RegularAutomaton:  # noqa: ARG002  the same for each document

@@ -15,7 +15,7 @@ from structured.automata import Automaton, RegularAutomaton
 from structured.automata.byte_automaton import Recogniser
 from structured.errors import PatternError, SchemaError, UnsatisfiableError
 from structured.errors.recursion import deep, with_room
-from structured.json_schema.document.drafts import Draft, subschemas
+from structured.json_schema.document.drafts import SchemaDraft, subschemas
 from structured.json_schema.document.location import Compilation, OptionalProperties, Reading, Schema
 from structured.json_schema.schema_compiler import compiled
 from structured.json_schema.whitespace import read_whitespace
@@ -152,7 +152,7 @@ def standard_schema(schema: Schema, optional: OptionalProperties) -> Schema:
 def _standard(schema: Any, *, is_all_required: bool) -> Any:
     if not isinstance(schema, Mapping):
         return schema
-    for keys, inside in subschemas(schema, max(Draft)):
+    for keys, inside in subschemas(schema, max(SchemaDraft)):
         schema = replaced(schema, keys, _standard(inside, is_all_required=is_all_required))
     sent = {keyword: value for keyword, value in schema.items() if keyword in _STANDARD}
     if sent.get("format", "date") not in _FORMATS:

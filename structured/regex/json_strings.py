@@ -15,13 +15,13 @@ from structured.regex.syntax import (
     Boundary,
     CharSet,
     Concat,
+    Iteration,
     Literal,
     Lookahead,
     Lookbehind,
     Pattern,
     Quotation,
     Reference,
-    Repeat,
     Scan,
     Words,
     alternation,
@@ -56,7 +56,7 @@ def _escaped(pattern: Pattern, results: dict[int, Pattern]) -> Pattern:  # noqa:
             return concat(*(escaped(part, results) for part in parts))
         case Alternation(options):
             return alternation(*(escaped(option, results) for option in options))
-        case Repeat(item, minimum, maximum):
+        case Iteration(item, minimum, maximum):
             return repeat(escaped(item, results), minimum, maximum)
         case Reference():
             return _escaped_reference(pattern, results)

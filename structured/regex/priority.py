@@ -34,11 +34,11 @@ from structured.regex.syntax import (
     Boundary,
     CharSet,
     Concat,
+    Iteration,
     Literal,
     Lookahead,
     Lookbehind,
     Pattern,
-    Repeat,
     Words,
     alternation,
     concat,
@@ -301,7 +301,7 @@ def _is_free(pattern: Pattern) -> bool:
             return all(map(_is_free, parts))
         case Alternation(options):
             return any(map(_is_free, options))
-        case Repeat(item, minimum):
+        case Iteration(item, minimum):
             return minimum == 0 or _is_free(item)
     return False
 
@@ -316,7 +316,7 @@ def _may_be_empty(pattern: Pattern) -> bool:
             return all(map(_may_be_empty, parts))
         case Alternation(options):
             return any(map(_may_be_empty, options))
-        case Repeat(item, minimum):
+        case Iteration(item, minimum):
             return minimum == 0 or _may_be_empty(item)
     return _is_free(pattern)
 
@@ -328,6 +328,6 @@ def _matches_nothing_but_empty(pattern: Pattern) -> bool:
             return True
         case Concat(parts) | Alternation(parts):
             return all(map(_matches_nothing_but_empty, parts))
-        case Repeat(item):
+        case Iteration(item):
             return _matches_nothing_but_empty(item)
     return pattern == EMPTY

@@ -46,11 +46,11 @@ from structured.regex.syntax import (
     Boundary,
     CharSet,
     Concat,
+    Iteration,
     Literal,
     Lookahead,
     Lookbehind,
     Pattern,
-    Repeat,
     Words,
     alternation,
     char_set,
@@ -124,7 +124,7 @@ def _searched(pattern: Pattern) -> Pattern:
 
 def _without_free_ends(parts: list[Pattern]) -> list[Pattern]:
     """Return the parts without optional ones at the beginning, which any text before them covers: `a*b` → `b`."""
-    while parts and isinstance(parts[0], Repeat) and not _has_assertion(parts[0]):
+    while parts and isinstance(parts[0], Iteration) and not _has_assertion(parts[0]):
         first = parts[0]
         if first.minimum == 0:
             parts = parts[1:]

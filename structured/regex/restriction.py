@@ -22,12 +22,12 @@ from structured.regex.syntax import (
     CharSet,
     Concat,
     Distinct,
+    Iteration,
     Literal,
     Members,
     Pattern,
     Quotation,
     Reference,
-    Repeat,
     Scan,
     Unlike,
     Words,
@@ -109,7 +109,7 @@ class _Restriction:
                 return concat(*map(self._node, parts))
             case Alternation(options):
                 return alternation(*(self._node(option) for option in options if id(option) in self._productive))
-            case Repeat(item, minimum, maximum):
+            case Iteration(item, minimum, maximum):
                 return repeat(self._node(item), minimum, maximum) if id(item) in self._productive else EMPTY
             case Members():
                 return self._members(node)

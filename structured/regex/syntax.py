@@ -87,7 +87,7 @@ class Alternation(Composite):
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat(Composite):
+class Iteration(Composite):
     """An item `minimum` to `maximum` times; None means no limit."""
 
     item: "Pattern"
@@ -294,7 +294,7 @@ Pattern = (
     | CharSet
     | Concat
     | Alternation
-    | Repeat
+    | Iteration
     | Reference
     | Unlike
     | Members
@@ -411,7 +411,7 @@ def repeat(item: Pattern, minimum: int, maximum: int | None) -> Pattern:
         )
     if maximum == 0 or item == EMPTY:
         return EMPTY
-    return item if minimum == maximum == 1 else Repeat(item, minimum, maximum)
+    return item if minimum == maximum == 1 else Iteration(item, minimum, maximum)
 
 
 def optional(item: Pattern) -> Pattern:

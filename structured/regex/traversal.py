@@ -8,12 +8,12 @@ from structured.regex.syntax import (
     Alternation,
     Concat,
     Distinct,
+    Iteration,
     Lookahead,
     Lookbehind,
     Members,
     Pattern,
     Reference,
-    Repeat,
 )
 
 
@@ -64,7 +64,7 @@ def _ends(node: Pattern, is_productive: Callable[[Pattern], bool]) -> bool:
     match node:
         case Alternation(options):
             return any(map(is_productive, options))
-        case Repeat(_, 0):
+        case Iteration(_, 0):
             return True
         case Members(members, separator, rest):
             written = [member for member, required in members if required]
@@ -81,7 +81,7 @@ def parts_of(node: Pattern) -> tuple[Pattern, ...]:
             return parts
         case Alternation(options):
             return options
-        case Repeat(item):
+        case Iteration(item):
             return (item,)
         case Distinct(item, separator):
             return item, separator

@@ -72,7 +72,7 @@ def test_any_text_is_a_type_or_an_error(text):
         ("a: list", "list of what? Write list[str].", "list"),
         ("a: dict[int, str]", "The keys of a dict are str.", "int"),
         ("a: Literal[1.5]", "A choice is a text in quotation marks, a whole number", "1.5"),
-        ("a: int = 3", "What stands after = is the description of the field", "3"),
+        ("a: int = 3", "Write the description of the field after =", "3"),
         ("é: __import__('os').system('x')", "This is no type here.", "__import__('os').system('x')"),
         ("_x: int", "A field of Pydantic cannot be called '_x'.", "_x"),
         ("model_dump: int", "A field of Pydantic cannot be called 'model_dump'.", "model_dump"),

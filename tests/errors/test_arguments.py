@@ -40,7 +40,7 @@ from structured.errors import MissingError, ModelError, NotStatedError, OptionWa
 from structured.extraction import Options
 from structured.extraction.options import Repairs
 from structured.integrations.logits_processor import GuidedLogitsProcessor
-from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.location import OptionalProperties
 from structured.json_schema.whitespace import WhitespaceName
 from structured.models import PACKAGED_MODEL, FunctionModel
@@ -374,7 +374,7 @@ def test_the_annotations_of_parameters_need_not_resolve() -> None:
         (
             lambda: JsonSchema(True, draft="2020-12"),
             TypeError,
-            "draft is '2020-12'; it must be a Draft, such as Draft.",
+            "draft is '2020-12'; it must be a SchemaDraft, such as SchemaDraft.",
         ),
         (lambda: JsonSchema(True, name=5), TypeError, "name is 5; it must be text"),
         (lambda: JsonSchema(True, assert_formats=0), TypeError, "assert_formats is 0; it must be True or False."),
@@ -435,4 +435,4 @@ def test_examples_are_kept_as_they_were_given() -> None:
 
 
 def test_drafts_are_what_the_message_names() -> None:
-    assert JsonSchema(True, draft=Draft.DRAFT_7).draft is Draft.DRAFT_7
+    assert JsonSchema(True, draft=SchemaDraft.DRAFT_7).draft is SchemaDraft.DRAFT_7

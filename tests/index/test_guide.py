@@ -22,9 +22,9 @@ from structured.regex import (
     Alternation,
     CharSet,
     Concat,
+    Iteration,
     Literal,
     Pattern,
-    Repeat,
     Words,
     alternation,
     chars,
@@ -50,7 +50,7 @@ def most_bytes(pattern: Pattern) -> int | None:
         case Alternation():
             options = [most_bytes(option) for option in pattern.options]
             return None if None in options else max(option or 0 for option in options)
-        case Repeat():
+        case Iteration():
             item = most_bytes(pattern.item)
             if item == 0:
                 return 0

@@ -39,7 +39,7 @@ from structured.errors import (
     SchemaError,
     ServerError,
 )
-from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.drafts import SchemaDraft
 from structured.models import connect
 from structured.models.load import PACKAGED_MODEL
 from structured.output_types import Tool
@@ -124,7 +124,7 @@ ANYTHING: tuple[Any, ...] = (
     functions(weather, parallel=True),
     functions(Tool("weather", {"properties": {"city": {"enum": ["Porto"]}}})),
     JsonSchema({"type": "array", "items": {"$ref": "other"}}, documents={"other": {"enum": [1, 2]}}),
-    JsonSchema({"type": "array", "items": [{"const": 1}], "additionalItems": False}, draft=Draft.DRAFT_7),
+    JsonSchema({"type": "array", "items": [{"const": 1}], "additionalItems": False}, draft=SchemaDraft.DRAFT_7),
     Regex(r"\p{Lu}+[[:digit:]]{2}", dialect="rust"),
     Regex("(?!ab)[a-c]{3}x", flags=re.IGNORECASE),
     Choice({"yes": True, "no": False}),

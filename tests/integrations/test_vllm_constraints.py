@@ -17,7 +17,7 @@ from structured.errors import GenerationError, ModelError, SchemaError
 from structured.index.masks import unpack
 from structured.integrations.vllm import fault_of, read
 from structured.integrations.vllm.cursor import start
-from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.drafts import SchemaDraft
 from structured.output_types.described_types import MAX_CHARACTERS, text_to_type, type_to_text
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
@@ -34,7 +34,7 @@ class Person(BaseModel):
 OTHERS: tuple[Any, ...] = (
     JsonSchema({"type": "array", "items": {"$ref": "other"}}, documents={"other": {"type": "integer"}}),
     JsonSchema({"properties": {"a": {"format": "date"}}}, assert_formats=False, key_order="any"),
-    JsonSchema({"items": [{"const": 1}], "additionalItems": False}, draft=Draft.DRAFT_7),
+    JsonSchema({"items": [{"const": 1}], "additionalItems": False}, draft=SchemaDraft.DRAFT_7),
     JsonSchema(True),
     Regex(r"\d+ (?=x)x", flags=2),
     Regex("[[:alpha:]]{2}", dialect="rust"),
@@ -103,7 +103,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "no expression": ('{"regex": "("}', "Missing ), unterminated subpattern"),
     "an expression of another kind": ('{"regex": 5}', "The constraint 'regex' is wrong: pattern is int 5. "),
     "flags that are none": ('{"regex": "a", "flags": 4}', "The constraint 'regex' is wrong: flags has re.LOCALE"),
-    "an unknown draft": ('{"json": {}, "draft": 5}', "The constraint 'json' is wrong: 5 is not a valid Draft"),
+    "an unknown draft": ('{"json": {}, "draft": 5}', "The constraint 'json' is wrong: 5 is not a valid SchemaDraft"),
     "an unknown whitespace": ('{"json": {}, "whitespace": "wide"}', "The constraint 'json' is wrong: whitespace"),
     "a malformed schema": ('{"json": {"type": "text"}}', "The schema is malformed: "),
     "a description that is none": ('{"type": 5}', "The constraint 'type' is wrong: 5 describes no type"),

@@ -43,7 +43,7 @@ from structured.errors import PatternError
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS, locators
 from structured.json_schema.strings.formats.locators import multi_host_url, url
 from structured.json_schema.strings.formats.text_formats import base64_text, hex_text
-from structured.regex import Alternation, Concat, Pattern, Reference, Repeat, nodes_of
+from structured.regex import Alternation, Concat, Iteration, Pattern, Reference, nodes_of
 
 SUITE = pathlib.Path(__file__).parents[3] / "shared" / "json-schema-test-suite" / "suite.zip"
 
@@ -138,7 +138,7 @@ def text_of(pattern: Pattern, source: random.Random) -> str:
             return "".join(text_of(part, source) for part in parts)
         case Alternation(options):
             return text_of(source.choice(options), source)
-        case Repeat(item, minimum, maximum):
+        case Iteration(item, minimum, maximum):
             most = minimum + 3 if maximum is None else maximum
             few = source.randint(minimum, min(most, minimum + 3))
             count = source.choice((minimum, few, most if source.random() < 0.3 else few))

@@ -13,7 +13,7 @@ from walks import read
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError
-from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.location import Reading
 from structured.json_schema.schema_compiler import schema_to_pattern
 
@@ -67,8 +67,8 @@ def test_a_resource_has_a_base_of_its_own() -> None:
     assert accepted(schema, [1, [2]], [2, [2]], [1, [1]]) == [[1, [2]]]
 
 
-@pytest.mark.parametrize("draft", [Draft.DRAFT_4, Draft.DRAFT_6, Draft.DRAFT_7])
-def test_fragments_were_names_up_to_draft_7(draft: Draft) -> None:
+@pytest.mark.parametrize("draft", [SchemaDraft.DRAFT_4, SchemaDraft.DRAFT_6, SchemaDraft.DRAFT_7])
+def test_fragments_were_names_up_to_draft_7(draft: SchemaDraft) -> None:
     """As an identifier, alone or after a URI; a pointer is no name."""
     key, value = draft.identifier, {"enum": [1]}
     base = {key: "http://example.org/a", "definitions": {"x": {key: "#n", **value}, "y": {key: "b#n", "enum": [2]}}}
@@ -88,8 +88,8 @@ def test_an_identifier_beside_a_reference_counts_since_2019() -> None:
         },
         "$id": "http://example.org/",
     }
-    assert accepted(schema, 1, 2, draft=Draft.DRAFT_7) == [1]
-    assert accepted(schema, 1, 2, draft=Draft.DRAFT_2019_09) == [2]
+    assert accepted(schema, 1, 2, draft=SchemaDraft.DRAFT_7) == [1]
+    assert accepted(schema, 1, 2, draft=SchemaDraft.DRAFT_2019_09) == [2]
 
 
 @pytest.mark.parametrize("keyword", ["const", "enum", "x-unknown", "default"])
@@ -113,12 +113,12 @@ def test_the_draft_is_that_of_the_resource() -> None:
     old = {"$id": "urn:x:old", "$schema": "http://json-schema.org/draft-07/schema#", "$defs": {}}
     siblings = {"$ref": "#/definitions/one", "enum": [2], "definitions": {"one": {"enum": [1, 2]}}}
     for schema, draft, values in (
-        (siblings, Draft.DRAFT_2020_12, [2]),
-        (siblings, Draft.DRAFT_7, [1, 2]),
-        ({**siblings, "$schema": Draft.DRAFT_2019_09.metaschema}, Draft.DRAFT_7, [2]),
+        (siblings, SchemaDraft.DRAFT_2020_12, [2]),
+        (siblings, SchemaDraft.DRAFT_7, [1, 2]),
+        ({**siblings, "$schema": SchemaDraft.DRAFT_2019_09.metaschema}, SchemaDraft.DRAFT_7, [2]),
         (
             {"allOf": [{**old, "allOf": [{**siblings, "$ref": "#/allOf/0/definitions/one"}]}]},
-            Draft.DRAFT_2020_12,
+            SchemaDraft.DRAFT_2020_12,
             [1, 2],
         ),
     ):
@@ -240,7 +240,7 @@ def test_trees_are_extended() -> None:
 
 def test_recursive_references_of_2019() -> None:
     """They mean the outermost resource that asks for it, if the one that they are in does."""
-    draft = Draft.DRAFT_2019_09
+    draft = SchemaDraft.DRAFT_2019_09
 
     def lists(*, inner: bool, outer: bool) -> dict[str, Any]:
         base = {
@@ -257,7 +257,7 @@ def test_recursive_references_of_2019() -> None:
 
 def test_references_of_other_drafts_are_refused() -> None:
     """Rather than ignored: whoever wrote them meant something."""
-    for keyword, draft in (("$recursiveRef", Draft.DRAFT_2020_12), ("$dynamicRef", Draft.DRAFT_2019_09)):
+    for keyword, draft in (("$recursiveRef", SchemaDraft.DRAFT_2020_12), ("$dynamicRef", SchemaDraft.DRAFT_2019_09)):
         with pytest.raises(SchemaError, match="is not a keyword of this draft") as caught:
             compiled({keyword: "#"}, draft=draft)
         assert caught.value.keyword == keyword
@@ -268,7 +268,7 @@ def metaschema(**vocabularies: bool) -> dict[str, Any]:
         uri if "/" in uri else f"https://json-schema.org/draft/2020-12/vocab/{uri}": v
         for uri, v in vocabularies.items()
     }
-    return {"$schema": Draft.DRAFT_2020_12.metaschema, "$vocabulary": named}
+    return {"$schema": SchemaDraft.DRAFT_2020_12.metaschema, "$vocabulary": named}
 
 
 def test_vocabularies_that_are_left_out_are_never_enforced() -> None:
@@ -305,21 +305,21 @@ def test_listed_values_are_checked_where_they_stand() -> None:
         "items": [{"$ref": "#/definitions/a", "const": 2}],
         "definitions": {"a": {"type": "integer"}},
     }
-    assert accepted(old, [1], [2], ["a"], draft=Draft.DRAFT_7) == [[1], [2]]
+    assert accepted(old, [1], [2], ["a"], draft=SchemaDraft.DRAFT_7) == [[1], [2]]
 
 
 REFERENCES = ("#", "#x", "#y", "a", "a#x", "a#y", "b", "b#x", "b#y")
 
 
 @cache
-def subschemas(draft: Draft, *, dynamic: bool = False) -> st.SearchStrategy[dict[str, Any]]:
+def subschemas(draft: SchemaDraft, *, dynamic: bool = False) -> st.SearchStrategy[dict[str, Any]]:
     """Return schemas of nested lists that refer to the resources `a` and `b`, and to the names `x` and `y`.
 
     Two mistakes of `jsonschema` are avoided: it takes every reference to a dynamic name, here `y`, for a dynamic one,
     and what a dynamic one leads to it reads as if it stood in the resource that was named.
     """
     leaf = st.sampled_from([{"type": "integer"}, {"enum": [1]}, {"type": "array"}, {"enum": [2, []]}])
-    new = draft is Draft.DRAFT_2020_12
+    new = draft is SchemaDraft.DRAFT_2020_12
     plain = [{"$ref": uri} for uri in REFERENCES if not (new and uri.endswith("y"))]
     listed = plain + [{"$dynamicRef": uri} for uri in REFERENCES if new]
     reference = st.sampled_from([ref for ref in listed if not (dynamic and set(ref.values()) & {"#", "#x", "#y"})])
@@ -333,13 +333,13 @@ def subschemas(draft: Draft, *, dynamic: bool = False) -> st.SearchStrategy[dict
 
 
 @st.composite
-def bundles(draw: st.DrawFn, draft: Draft) -> dict[str, Any]:
+def bundles(draw: st.DrawFn, draft: SchemaDraft) -> dict[str, Any]:
     """Return a schema with two resources in it, one perhaps in the other, each with both names."""
     inside, named = subschemas(draft), subschemas(draft, dynamic=True)
 
     def resource(uri: str, *embedded: dict[str, Any]) -> dict[str, Any]:
         found = draw(inside)
-        if draft is Draft.DRAFT_7:
+        if draft is SchemaDraft.DRAFT_7:
             names = {name: {"$id": f"#{name}", "allOf": [draw(inside)]} for name in ("x", "y")}
             return {"$id": uri, "allOf": [found], "definitions": names | {inner["$id"]: inner for inner in embedded}}
         definitions = {"y": {**draw(named), "$dynamicAnchor": "y"}, "x": {**draw(inside), "$anchor": "x"}}
@@ -356,11 +356,15 @@ LISTS = st.recursive(st.sampled_from([1, 2, "a"]), lambda inner: st.lists(inner,
 
 @pytest.mark.thorough
 @settings(deadline=None, max_examples=examples(120), suppress_health_check=list(HealthCheck))
-@given(st.data(), st.sampled_from([Draft.DRAFT_7, Draft.DRAFT_2020_12]), st.lists(LISTS, min_size=3, max_size=6))
-def test_references_mean_what_another_library_says(data: st.DataObject, draft: Draft, values: list[Any]) -> None:
+@given(
+    st.data(),
+    st.sampled_from([SchemaDraft.DRAFT_7, SchemaDraft.DRAFT_2020_12]),
+    st.lists(LISTS, min_size=3, max_size=6),
+)
+def test_references_mean_what_another_library_says(data: st.DataObject, draft: SchemaDraft, values: list[Any]) -> None:
     """Whatever refers to whatever: resources, names and dynamic names."""
     schema = data.draw(bundles(draft))
-    kind = Draft7Validator if draft is Draft.DRAFT_7 else Draft202012Validator
+    kind = Draft7Validator if draft is SchemaDraft.DRAFT_7 else Draft202012Validator
     try:
         automaton = compiled(schema, draft=draft)
     except SchemaError:

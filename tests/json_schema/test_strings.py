@@ -10,7 +10,7 @@ from strategies import CHARACTERS
 
 from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.json_schema.strings.strings import CHARACTER
-from structured.regex import Repeat
+from structured.regex import Iteration
 
 ANY_STRING = re.compile(str(schema_to_pattern({"type": "string"})))
 
@@ -62,5 +62,5 @@ def test_spellings_that_are_not(text):
 def test_strings_share_their_character():
     """The node of one character is the same object in every string."""
     pattern = schema_to_pattern({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}})
-    repeats = [part for part in pattern.parts if isinstance(part, Repeat)]
+    repeats = [part for part in pattern.parts if isinstance(part, Iteration)]
     assert [part.item is CHARACTER for part in repeats] == [True, True]

@@ -21,10 +21,7 @@ from pydantic import BaseModel, Field, TypeAdapter, validate_call
 from random_json import random_json
 
 from structured import (
-    Call,
     Extractor,
-    PartialReader,
-    Tool,
     aextract,
     classify,
     extract,
@@ -44,9 +41,11 @@ from structured.errors import PromptError, SchemaError
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import FunctionModel, ScriptedModel
+from structured.output_types import Call, Tool
 from structured.output_types.functions.signature import Docstring
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
+from structured.results import PartialReader
 from structured.vocabulary import Vocabulary
 
 

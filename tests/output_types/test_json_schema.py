@@ -19,7 +19,7 @@ from walks import accepted
 from structured import Extractor, JsonSchema, extract, extract_batch, inspect_type, structured, to_regex
 from structured.automata import RegularAutomaton
 from structured.errors import PromptError, SchemaError, StructuredWarning
-from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.schema_compiler import compiled
 from structured.models import FunctionModel
 from structured.output_types.description import describe
@@ -235,7 +235,7 @@ def test_references_lead_to_documents_and_drafts_differ():
     with pytest.raises(SchemaError, match="nothing is downloaded"):
         extract(JsonSchema(unit), "x", model=MODELS["uniform"])
     tuples = {"type": "array", "items": [{"const": 1}], "additionalItems": False, "minItems": 1}
-    assert extract(JsonSchema(tuples, draft=Draft.DRAFT_7), "x", model=MODELS["uniform"]) == [1]
+    assert extract(JsonSchema(tuples, draft=SchemaDraft.DRAFT_7), "x", model=MODELS["uniform"]) == [1]
     with pytest.raises(SchemaError, match="The schema is malformed"):
         JsonSchema(tuples)
 
@@ -369,5 +369,7 @@ def test_fields_with_defaults_may_be_left_out():
     omittable = Extractor(Defaults, model=MODELS["uniform"], layout=JsonLayout(optional_properties="omittable"))
     assert written.description == "{\n  name: string\n  city: string\n  age: integer | null\n}"
     assert omittable.description == "{\n  name: string\n  city?: string\n  age?: integer | null\n}"
-    with pytest.raises(ValueError, match="optional is 'never'; it must be one of 'written', 'omittable', 'schema'"):
+    with pytest.raises(
+        ValueError, match="optional_properties is 'never'; it must be one of 'written', 'omittable', 'schema'"
+    ):
         Extractor(Defaults, model=MODELS["uniform"], layout=JsonLayout(optional_properties="never"))

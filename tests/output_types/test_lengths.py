@@ -14,9 +14,9 @@ from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.output_types.inspection.answer_sizes import Lengths, text_lengths
 from structured.output_types.resolve import resolve_type
 from structured.regex import (
+    Iteration,
     Members,
     Reference,
-    Repeat,
     Unlike,
     alternation,
     chars,
@@ -49,7 +49,7 @@ OPTIONAL = Members(((literal('"abc"'), False), (literal('"d"'), False)), literal
         (optional(literal("abc")), (0, 3)),
         (repeat(literal("ab"), 2, 5), (4, 10)),
         (repeat(literal("ab"), 2, None), (4, None)),
-        (Repeat(optional(literal("ab")), 3, 10**12), (0, 2 * 10**12)),
+        (Iteration(optional(literal("ab")), 3, 10**12), (0, 2 * 10**12)),
         (concat(repeat(literal("a"), 1, None), literal("b")), (2, None)),
         (Unlike(()), (0, None)),
         (Unlike(("",)), (1, None)),

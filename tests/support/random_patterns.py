@@ -11,11 +11,11 @@ from structured.regex import (
     Alternation,
     CharSet,
     Concat,
+    Iteration,
     Literal,
     Members,
     Pattern,
     Reference,
-    Repeat,
     Scan,
     Unlike,
     Words,
@@ -103,7 +103,7 @@ def sample(pattern: Pattern, rng: random.Random) -> str:  # noqa: C901  one case
             return "".join(sample(part, rng) for part in pattern.parts)
         case Alternation():
             return sample(rng.choice(pattern.options), rng)
-        case Repeat():
+        case Iteration():
             most = pattern.minimum + 2 if pattern.maximum is None else min(pattern.maximum, pattern.minimum + 2)
             return "".join(sample(pattern.item, rng) for _ in range(rng.randint(pattern.minimum, most)))
         case Reference():

@@ -11,7 +11,7 @@ import typing_extensions
 from hypothesis import strategies as st
 from pydantic import Field, RootModel, create_model
 
-from structured.regex import Alternation, CharSet, Concat, Pattern, Repeat, Words
+from structured.regex import Alternation, CharSet, Concat, Iteration, Pattern, Words
 from structured.regex import Literal as LiteralNode
 
 WHITESPACES = ("compact", "spaced", "indented", "flexible", "any")
@@ -47,7 +47,7 @@ def random_text(pattern: Pattern, source: random.Random) -> str:
             return "".join(random_text(part, source) for part in parts)
         case Alternation(options):
             return random_text(source.choice(options), source)
-        case Repeat(item, minimum, maximum):
+        case Iteration(item, minimum, maximum):
             most = minimum + 4 if maximum is None else maximum
             count = source.choice((minimum, min(most, minimum + 20), source.randint(minimum, min(most, minimum + 4))))
             return "".join(random_text(item, source) for _ in range(count))

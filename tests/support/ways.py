@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from structured.regex import Alternation, CharSet, Concat, Literal, Pattern, Repeat, Words
+from structured.regex import Alternation, CharSet, Concat, Iteration, Literal, Pattern, Words
 
 FEW = 20_000
 """Ways that `re` tries in a moment."""
@@ -57,7 +57,7 @@ class Ways:
                 return places
             case Alternation(options):
                 return sum((self.ends(option, start) for option in options), Counter())
-            case Repeat():
+            case Iteration():
                 return self._repeated(pattern, start)
         raise TypeError(f"{type(pattern).__name__} is no regular expression by itself")
 
@@ -71,7 +71,7 @@ class Ways:
                 found[end] += places[location] * ways if may_stay or end != location else 0
         return +found
 
-    def _repeated(self, pattern: Repeat, start: int) -> Counter[int]:
+    def _repeated(self, pattern: Iteration, start: int) -> Counter[int]:
         """Return those of a repeat; once it has been read often enough, an item that reads nothing ends it."""
         found: Counter[int] = Counter()
         places = Counter([start])

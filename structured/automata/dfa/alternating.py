@@ -26,12 +26,12 @@ from structured.regex.syntax import (
     Boundary,
     CharSet,
     Concat,
+    Iteration,
     Literal,
     Lookahead,
     Lookbehind,
     Pattern,
     Reference,
-    Repeat,
     Scan,
     Words,
 )
@@ -230,7 +230,7 @@ class PatternLanguage:
                 return [(None, rest, none)]
             case Alternation(options):
                 return [(None, self.push(option, rest), none) for option in options]
-            case Repeat():
+            case Iteration():
                 return self._repeated(node, rest)
             case Reference():  # a last part ends there; others lead to more and more states
                 return [(None, self.push(node.target, rest), none)]
@@ -247,12 +247,12 @@ class PatternLanguage:
                 return [(None, rest, held) for held in self._held_behind(id(pattern), before, negated=negated)]
         raise TypeError(f"{type(node).__name__} is not a pattern of characters alone")
 
-    def _repeated(self, node: Repeat, rest: int) -> list[_Way]:
+    def _repeated(self, node: Iteration, rest: int) -> list[_Way]:
         fewer = None if node.maximum is None else node.maximum - 1
         key = ("repeat", id(node.item), max(node.minimum - 1, 0), fewer)
         after = rest
         if fewer != 0:
-            left = self._made(key, lambda: Repeat(node.item, max(node.minimum - 1, 0), fewer))
+            left = self._made(key, lambda: Iteration(node.item, max(node.minimum - 1, 0), fewer))
             after = self.push(left, rest)
         self._kept[("item", id(node.item))] = node.item
         ways: list[_Way] = [(None, self.push(node.item, after), frozenset())]

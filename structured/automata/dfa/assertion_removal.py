@@ -17,11 +17,11 @@ from structured.regex.syntax import (
     Boundary,
     CharSet,
     Concat,
+    Iteration,
     Literal,
     Lookahead,
     Lookbehind,
     Pattern,
-    Repeat,
     Words,
     alternation,
     concat,
@@ -95,7 +95,7 @@ def _begins_without(pattern: Pattern, excluded: CharSet) -> bool:
             return not any(_overlap(((ord(text[0]),) * 2,), excluded.ranges) for text in texts)
         case CharSet(ranges):
             return not _overlap(ranges, excluded.ranges)
-        case Repeat(item, minimum) if minimum > 0:
+        case Iteration(item, minimum) if minimum > 0:
             return _begins_without(item, excluded)
         case Alternation(options):
             return all(_begins_without(option, excluded) for option in options)
@@ -132,7 +132,7 @@ def _empty_at(pattern: Pattern, *, is_end: bool) -> bool | None:
         case Lookbehind(inside, negated):
             held = None if is_end else _empty_at(inside, is_end=False)
             return None if held is None else held != negated
-        case Repeat(item, minimum):
+        case Iteration(item, minimum):
             return True if minimum == 0 else _empty_at(item, is_end=is_end)
         case Concat(parts):
             found = [_empty_at(part, is_end=is_end) for part in parts]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.dfa.alphabet import Alphabet, Step
-from structured.regex.syntax import Alternation, CharSet, Concat, Literal, Pattern, Repeat, Scan, Words
+from structured.regex.syntax import Alternation, CharSet, Concat, Iteration, Literal, Pattern, Scan, Words
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +92,7 @@ def character_counts(pattern: Pattern) -> tuple[int, int | None]:
             return min(map(len, texts)), max(map(len, texts))
         case CharSet():
             return 1, 1
-        case Repeat(item, minimum, maximum):
+        case Iteration(item, minimum, maximum):
             fewest, most = character_counts(item)
             return fewest * minimum, 0 if most == 0 else None if most is None or maximum is None else most * maximum
         case Concat(parts):

@@ -13,7 +13,17 @@ from structured.automata.dfa.exploration import explore, table_of
 from structured.automata.dfa.language import Language
 from structured.automata.dfa.minimisation import smallest
 from structured.regex.right_linear import right_linear
-from structured.regex.syntax import ANY_TEXT, Alternation, CharSet, Concat, Literal, Pattern, Reference, Repeat, Words
+from structured.regex.syntax import (
+    ANY_TEXT,
+    Alternation,
+    CharSet,
+    Concat,
+    Iteration,
+    Literal,
+    Pattern,
+    Reference,
+    Words,
+)
 from structured.regex.traversal import nodes_of
 
 _ENTRIES = 4
@@ -110,7 +120,7 @@ class Tracked(Product):
         return frozenset(index for index, (language, inner) in held if inner != DEAD and language.accepts(inner))
 
 
-_OF_CHARACTERS = Literal | Words | CharSet | Concat | Alternation | Repeat | Reference
+_OF_CHARACTERS = Literal | Words | CharSet | Concat | Alternation | Iteration | Reference
 
 
 def automaton_to_pattern(automaton: Automaton) -> Pattern:

@@ -16,10 +16,10 @@ from structured.regex import (
     EMPTY,
     Alternation,
     Concat,
+    Iteration,
     Literal,
     Pattern,
     Reference,
-    Repeat,
     alternation,
     char_set,
     concat,
@@ -91,7 +91,7 @@ def _pruned(node: Pattern, productive: set[int]) -> Pattern:
             return alternation(*(_pruned(option, productive) for option in options if id(option) in productive))
         case Concat(parts):
             return concat(*(_pruned(part, productive) for part in parts))
-        case Repeat(item, minimum, maximum):
+        case Iteration(item, minimum, maximum):
             return repeat(_pruned(item, productive), minimum, maximum) if id(item) in productive else EMPTY
         case _:
             return node
@@ -310,7 +310,7 @@ def _may_be_empty(node: Pattern, empty: set[str]) -> bool:
             return not text
         case Reference(name):
             return name in empty
-        case Repeat(item, minimum):
+        case Iteration(item, minimum):
             return minimum == 0 or _may_be_empty(item, empty)
         case Concat(parts):
             return all(_may_be_empty(part, empty) for part in parts)
@@ -326,7 +326,7 @@ def _first_rules(node: Pattern, empty: set[str]) -> set[str]:
     match node:
         case Reference(name):
             return {name}
-        case Repeat(item):
+        case Iteration(item):
             return _first_rules(item, empty)
         case Alternation(options):
             return set[str]().union(*(_first_rules(option, empty) for option in options))

@@ -31,8 +31,8 @@ from structured.regex import (
     EMPTY,
     Alternation,
     Concat,
+    Iteration,
     Pattern,
-    Repeat,
     alternation,
     chars,
     concat,
@@ -218,7 +218,7 @@ def _with_canonical_characters(pattern: Pattern) -> Pattern:
             return concat(*map(_with_canonical_characters, parts))
         case Alternation(options):
             return alternation(*map(_with_canonical_characters, options))
-        case Repeat(item, minimum, maximum):
+        case Iteration(item, minimum, maximum):
             return repeat(_with_canonical_characters(item), minimum, maximum)
         case _:
             return pattern

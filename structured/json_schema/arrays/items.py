@@ -13,7 +13,7 @@ from operator import add, gt
 from typing import Any, TypeVar
 
 from structured.errors import UnsatisfiableError
-from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.location import (
     Complement,
     Elsewhere,
@@ -250,7 +250,7 @@ class ArrayWithNeeds:
             is_held
             and scope.identity in need.part.scopes
             and "contains" in need.part.schema
-            and need.part.location.draft >= Draft.DRAFT_2020_12
+            and need.part.location.draft >= SchemaDraft.DRAFT_2020_12
             for need, is_held in zip(self.needs, held, strict=True)
         )
 

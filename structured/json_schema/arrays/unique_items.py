@@ -22,11 +22,11 @@ from structured.regex import (
     CharSet,
     Concat,
     Distinct,
+    Iteration,
     Literal,
     Members,
     Pattern,
     Reference,
-    Repeat,
     Scan,
     Unlike,
     Words,
@@ -190,7 +190,7 @@ def are_many(pattern: Pattern) -> bool:
         seen[id(node)] = node
         if _at_least(node) >= MANY:
             return True
-        if isinstance(node, Concat | Alternation | Members | Distinct | Repeat):
+        if isinstance(node, Concat | Alternation | Members | Distinct | Iteration):
             left.extend(parts_of(node))
     return False
 
@@ -202,9 +202,9 @@ def _at_least(pattern: Pattern) -> float:
             return len(texts)
         case CharSet(ranges):
             return sum(high - low + 1 for low, high in ranges)
-        case Repeat(item, _, maximum) if _is_character(item):
+        case Iteration(item, _, maximum) if _is_character(item):
             return math.inf if maximum is None else _characters(item) ** maximum
-        case Repeat(_, _, None) | Unlike() | Reference():  # a pattern that contains itself has ever longer texts
+        case Iteration(_, _, None) | Unlike() | Reference():  # a pattern that contains itself has ever longer texts
             return math.inf
         case Scan():
             return _texts_of(pattern)

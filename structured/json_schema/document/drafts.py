@@ -5,7 +5,7 @@ from enum import Enum, IntEnum, auto
 from typing import Any
 
 
-class Draft(IntEnum):
+class SchemaDraft(IntEnum):
     """An edition of JSON Schema, by its number or year; the draft called 5 is draft 4."""
 
     DRAFT_3 = 3
@@ -23,58 +23,58 @@ class Draft(IntEnum):
     @property
     def identifier(self) -> str:
         """The keyword that gives a schema its URI."""
-        return "id" if self <= Draft.DRAFT_4 else "$id"
+        return "id" if self <= SchemaDraft.DRAFT_4 else "$id"
 
     def has(self, keyword: str) -> bool:
         """Tell whether the draft has a keyword that some draft has. A keyword that a later draft replaced is kept."""
-        return self >= _FIRST_DRAFTS.get(keyword, Draft.DRAFT_3)
+        return self >= _FIRST_DRAFTS.get(keyword, SchemaDraft.DRAFT_3)
 
     @property
     def ignores_siblings(self) -> bool:
         """Whether keywords beside a `$ref` are ignored (draft-handrews-json-schema-01 §8.3)."""
-        return self <= Draft.DRAFT_7
+        return self <= SchemaDraft.DRAFT_7
 
 
 _METASCHEMAS = {
-    Draft.DRAFT_3: "http://json-schema.org/draft-03/schema#",
-    Draft.DRAFT_4: "http://json-schema.org/draft-04/schema#",
-    Draft.DRAFT_6: "http://json-schema.org/draft-06/schema#",
-    Draft.DRAFT_7: "http://json-schema.org/draft-07/schema#",
-    Draft.DRAFT_2019_09: "https://json-schema.org/draft/2019-09/schema",
-    Draft.DRAFT_2020_12: "https://json-schema.org/draft/2020-12/schema",
+    SchemaDraft.DRAFT_3: "http://json-schema.org/draft-03/schema#",
+    SchemaDraft.DRAFT_4: "http://json-schema.org/draft-04/schema#",
+    SchemaDraft.DRAFT_6: "http://json-schema.org/draft-06/schema#",
+    SchemaDraft.DRAFT_7: "http://json-schema.org/draft-07/schema#",
+    SchemaDraft.DRAFT_2019_09: "https://json-schema.org/draft/2019-09/schema",
+    SchemaDraft.DRAFT_2020_12: "https://json-schema.org/draft/2020-12/schema",
 }
 
 _NAMES = {
-    "draft-03": Draft.DRAFT_3,
-    "draft-04": Draft.DRAFT_4,
-    "draft-05": Draft.DRAFT_4,
-    "draft-06": Draft.DRAFT_6,
-    "draft-07": Draft.DRAFT_7,
-    "draft/2019-09": Draft.DRAFT_2019_09,
-    "draft/2020-12": Draft.DRAFT_2020_12,
+    "draft-03": SchemaDraft.DRAFT_3,
+    "draft-04": SchemaDraft.DRAFT_4,
+    "draft-05": SchemaDraft.DRAFT_4,
+    "draft-06": SchemaDraft.DRAFT_6,
+    "draft-07": SchemaDraft.DRAFT_7,
+    "draft/2019-09": SchemaDraft.DRAFT_2019_09,
+    "draft/2020-12": SchemaDraft.DRAFT_2020_12,
 }
 """Parts of the URIs of their metaschemas."""
 
 
-def named_draft(uri: object) -> Draft | None:
+def named_draft(uri: object) -> SchemaDraft | None:
     """Return the draft that the URI of a metaschema names: `"http://json-schema.org/draft-07/schema#"` → draft 7."""
     return next((draft for name, draft in _NAMES.items() if name in str(uri)), None)
 
 
 _HOLDING_A_SCHEMA = {
-    **dict.fromkeys(("additionalItems", "additionalProperties", "items"), Draft.DRAFT_3),
-    "not": Draft.DRAFT_4,
-    **dict.fromkeys(("contains", "propertyNames"), Draft.DRAFT_6),
-    **dict.fromkeys(("else", "if", "then"), Draft.DRAFT_7),
-    **dict.fromkeys(("contentSchema", "unevaluatedItems", "unevaluatedProperties"), Draft.DRAFT_2019_09),
+    **dict.fromkeys(("additionalItems", "additionalProperties", "items"), SchemaDraft.DRAFT_3),
+    "not": SchemaDraft.DRAFT_4,
+    **dict.fromkeys(("contains", "propertyNames"), SchemaDraft.DRAFT_6),
+    **dict.fromkeys(("else", "if", "then"), SchemaDraft.DRAFT_7),
+    **dict.fromkeys(("contentSchema", "unevaluatedItems", "unevaluatedProperties"), SchemaDraft.DRAFT_2019_09),
 }
 """Keywords that hold a schema, with the first draft that has them; `items` may be a list of schemas."""
 
 _HOLDING_SCHEMAS = {
-    **dict.fromkeys(("definitions", "dependencies", "patternProperties", "properties"), Draft.DRAFT_3),
-    **dict.fromkeys(("allOf", "anyOf", "oneOf"), Draft.DRAFT_4),
-    **dict.fromkeys(("$defs", "dependentSchemas"), Draft.DRAFT_2019_09),
-    "prefixItems": Draft.DRAFT_2020_12,
+    **dict.fromkeys(("definitions", "dependencies", "patternProperties", "properties"), SchemaDraft.DRAFT_3),
+    **dict.fromkeys(("allOf", "anyOf", "oneOf"), SchemaDraft.DRAFT_4),
+    **dict.fromkeys(("$defs", "dependentSchemas"), SchemaDraft.DRAFT_2019_09),
+    "prefixItems": SchemaDraft.DRAFT_2020_12,
 }
 """Keywords that hold a list of schemas, or an object of them."""
 
@@ -82,8 +82,8 @@ _HOLDING_SCHEMAS = {
 _FIRST_DRAFTS = {
     **_HOLDING_A_SCHEMA,
     **_HOLDING_SCHEMAS,
-    "const": Draft.DRAFT_6,
-    **dict.fromkeys(("dependentRequired", "maxContains", "minContains"), Draft.DRAFT_2019_09),
+    "const": SchemaDraft.DRAFT_6,
+    **dict.fromkeys(("dependentRequired", "maxContains", "minContains"), SchemaDraft.DRAFT_2019_09),
 }
 """The first draft that has a keyword."""
 
@@ -107,10 +107,10 @@ def has_vocabulary(uri: str) -> bool:
     return named_draft(uri) is not None and "/vocab/" in uri
 
 
-def omitted_keywords(vocabularies: Iterable[str], draft: Draft) -> frozenset[str]:
+def omitted_keywords(vocabularies: Iterable[str], draft: SchemaDraft) -> frozenset[str]:
     """Return the keywords that forbid nothing where a metaschema names only some vocabularies (core §8.1.2)."""
     names = {uri.rpartition("/")[2] for uri in vocabularies}
-    if draft is Draft.DRAFT_2019_09 and "applicator" in names:
+    if draft is SchemaDraft.DRAFT_2019_09 and "applicator" in names:
         names.add("unevaluated")
     return frozenset().union(*(keywords for name, keywords in _VOCABULARIES.items() if name not in names))
 
@@ -122,7 +122,7 @@ class MemberKind(Enum):
     SCHEMAS = auto()
     DATA = auto()
 
-    def of_member(self, key: object, value: object, draft: Draft) -> "MemberKind":
+    def of_member(self, key: object, value: object, draft: SchemaDraft) -> "MemberKind":
         """Return the kind of a member of such a value, by its key and value."""
         if self is MemberKind.SCHEMAS:
             return MemberKind.SCHEMA if isinstance(value, Mapping | bool) else MemberKind.DATA
@@ -135,7 +135,9 @@ class MemberKind(Enum):
         return MemberKind.SCHEMAS if first is not None and first <= draft else MemberKind.DATA
 
 
-def subschemas(schema: Mapping[str, Any], draft: Draft) -> Iterator[tuple[tuple[str | int, ...], Mapping[str, Any]]]:
+def subschemas(
+    schema: Mapping[str, Any], draft: SchemaDraft
+) -> Iterator[tuple[tuple[str | int, ...], Mapping[str, Any]]]:
     """Yield the schemas directly inside a schema that are objects, and the keys that lead to each.
 
     `{"items": {}, "const": {"items": {}}}` → `(("items",), {})`

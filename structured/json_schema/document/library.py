@@ -13,8 +13,8 @@ from urllib.parse import unquote, urljoin
 
 from structured.errors import SchemaError
 from structured.json_schema.document.drafts import (
-    Draft,
     MemberKind,
+    SchemaDraft,
     has_vocabulary,
     named_draft,
     omitted_keywords,
@@ -57,7 +57,7 @@ class Resource:
 
     uri: str
     schema: Any
-    draft: Draft
+    draft: SchemaDraft
     dialect: str = ""
     document: str = ""
     path: Path = None
@@ -109,7 +109,7 @@ ROOT_URI = "schema:root"
 class Library:
     """The documents that a schema may refer to: its own, those that the caller passes, and the metaschemas."""
 
-    def __init__(self, root: Any, documents: Mapping[str, Any], draft: Draft) -> None:
+    def __init__(self, root: Any, documents: Mapping[str, Any], draft: SchemaDraft) -> None:
         self._documents = {uri.removesuffix("#"): document for uri, document in documents.items()}
         self._draft = draft
         self._embedded: dict[tuple[int, Resource], Resource] = {}
@@ -193,7 +193,7 @@ class Library:
         contents = Contents()
         if not isinstance(resource.schema, Mapping):
             return contents
-        if resource.draft is Draft.DRAFT_2019_09 and resource.schema.get("$recursiveAnchor") is True:
+        if resource.draft is SchemaDraft.DRAFT_2019_09 and resource.schema.get("$recursiveAnchor") is True:
             contents.dynamic.add("")
         seen: set[int] = set()
         left: list[tuple[Mapping[str, Any], Path]] = [(resource.schema, resource.path)]
@@ -267,7 +267,7 @@ class Library:
         identifier = next((schema[key] for key in ("$id", "id") if isinstance(schema.get(key), str)), "")
         return Resource(joined(uri, identifier.partition("#")[0]), schema, draft, dialect, uri)
 
-    def _draft_of(self, schema: Mapping[str, Any], draft: Draft, dialect: str) -> tuple[Draft, str]:
+    def _draft_of(self, schema: Mapping[str, Any], draft: SchemaDraft, dialect: str) -> tuple[SchemaDraft, str]:
         """Return the draft and the metaschema of a schema; those of the schema around it if it names none."""
         named = schema.get("$schema")
         if not isinstance(named, str):
@@ -283,7 +283,7 @@ class Library:
         """
         metaschema = self._documents.get(resource.dialect.removesuffix("#"))
         vocabularies = metaschema.get("$vocabulary") if isinstance(metaschema, Mapping) else None
-        if not isinstance(vocabularies, Mapping) or resource.draft <= Draft.DRAFT_7:
+        if not isinstance(vocabularies, Mapping) or resource.draft <= SchemaDraft.DRAFT_7:
             return
         unknown = next((uri for uri, required in vocabularies.items() if required and not has_vocabulary(uri)), None)
         problem = f"The required vocabulary {unknown!r} is unknown" if unknown else ""
@@ -321,7 +321,7 @@ def joined(base: str, reference: str) -> str:
         return reference
 
 
-def _base(schema: Mapping[str, Any], draft: Draft) -> str | None:
+def _base(schema: Mapping[str, Any], draft: SchemaDraft) -> str | None:
     """Return the URI in a schema's identifier; None if there is no identifier, or only a name inside the resource."""
     identifier = schema.get(draft.identifier)
     if not isinstance(identifier, str) or (draft.ignores_siblings and "$ref" in schema):
@@ -329,7 +329,7 @@ def _base(schema: Mapping[str, Any], draft: Draft) -> str | None:
     return identifier.partition("#")[0] or None
 
 
-def names_of(schema: Mapping[str, Any], draft: Draft) -> dict[str, str]:
+def names_of(schema: Mapping[str, Any], draft: SchemaDraft) -> dict[str, str]:
     """Return the plain names of a schema, with the keyword of each; up to draft 7 they are fragments of identifiers.
 
     `{"$anchor": "a"}` → `{"a": "$anchor"}`; in draft 7, `{"$id": "#a"}` → `{"a": "$id"}`
@@ -338,7 +338,7 @@ def names_of(schema: Mapping[str, Any], draft: Draft) -> dict[str, str]:
         identifier = schema.get(draft.identifier)
         name = identifier.partition("#")[2] if isinstance(identifier, str) and "$ref" not in schema else ""
         return {unquote(name): draft.identifier} if name and not name.startswith("/") else {}
-    keywords = ("$anchor", "$dynamicAnchor") if draft >= Draft.DRAFT_2020_12 else ("$anchor",)
+    keywords = ("$anchor", "$dynamicAnchor") if draft >= SchemaDraft.DRAFT_2020_12 else ("$anchor",)
     return {str(schema[keyword]): keyword for keyword in keywords if keyword in schema}
 
 

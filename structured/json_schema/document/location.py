@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from structured.errors import SchemaError, UnsatisfiableError
-from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.equality import CanonicalForm, shared
 from structured.json_schema.document.library import Library, Path, Resource, Scope, keys_of, longer
 from structured.json_schema.whitespace import Whitespace
@@ -142,7 +142,7 @@ class Compilation:
     checked: set[int] = field(default_factory=set)
     endings: Endings = field(default_factory=dict)
     documents: Mapping[str, Any] = field(default_factory=dict)
-    draft: Draft = Draft.DRAFT_2020_12
+    draft: SchemaDraft = SchemaDraft.DRAFT_2020_12
     statements: Statements | None = None
     canonical_form: CanonicalForm | None = None
     canonical: "Compilation | None" = None
@@ -236,7 +236,7 @@ class Location(NamedTuple):
         return self.entered or self.compilation.library.start
 
     @property
-    def draft(self) -> Draft:
+    def draft(self) -> SchemaDraft:
         """The draft that the schema is written for."""
         return self.scope.resource.draft
 

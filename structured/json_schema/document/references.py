@@ -6,14 +6,14 @@ reference leads to the first schema of its name among the resources on the path 
 
 from urllib.parse import unquote
 
-from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.library import Resource, joined
 from structured.json_schema.document.location import Location, Subschema, Subschemas
 
 REFERENCES = {
-    "$ref": frozenset(Draft),
-    "$recursiveRef": frozenset({Draft.DRAFT_2019_09}),
-    "$dynamicRef": frozenset({Draft.DRAFT_2020_12}),
+    "$ref": frozenset(SchemaDraft),
+    "$recursiveRef": frozenset({SchemaDraft.DRAFT_2019_09}),
+    "$dynamicRef": frozenset({SchemaDraft.DRAFT_2020_12}),
 }
 """The keywords of references, with the drafts that have them."""
 

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from structured.automata.dfa import PatternLanguage
 from structured.errors import PatternError, SchemaError
 from structured.errors.recursion import deep
-from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.library import ROOT_URI, pointer_of
 from structured.json_schema.document.location import Complement, Elsewhere, Location, Subschema
@@ -263,7 +263,7 @@ def _address(schema: Any, location: Location) -> str:
 
 
 @deep
-def check_well_formed(schema: Any, draft: Draft, checker: Any, *, is_deep: bool = True) -> None:
+def check_well_formed(schema: Any, draft: SchemaDraft, checker: Any, *, is_deep: bool = True) -> None:
     """Check a schema by the metaschema of a draft. Raises the error of `jsonschema` about the first fault."""
     from jsonschema.exceptions import SchemaError as MalformedError
     from jsonschema.validators import validator_for

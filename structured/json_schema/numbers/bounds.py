@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from structured.errors import PatternError
 from structured.errors.values import described
-from structured.json_schema.document.drafts import Draft
+from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.location import Complement, Location, Subschema, Subschemas
 from structured.json_schema.numbers.multiples import common_multiple
 
@@ -209,7 +209,7 @@ def too_many_states(location: Location, keyword: str) -> Iterator[None]:
 
 def has_whole_floats(location: Location) -> bool:
     """Tell whether 1.0 is an integer, as from draft 6 on (draft-wright-json-schema-01 §4.2)."""
-    return location.draft > Draft.DRAFT_4
+    return location.draft > SchemaDraft.DRAFT_4
 
 
 def _shown(value: Fraction) -> str:

@@ -19,11 +19,11 @@ from structured.regex.syntax import (
     Alternation,
     Concat,
     Distinct,
+    Iteration,
     Members,
     Pattern,
     Quotation,
     Reference,
-    Repeat,
     Scan,
     Unlike,
     alternation,
@@ -58,7 +58,7 @@ def _new_unfolded(pattern: Pattern, unfolded: dict[int, tuple[Pattern, Pattern]]
             return concat(*(_unfolded(part, unfolded) for part in parts))
         case Alternation(options):
             return alternation(*(_unfolded(option, unfolded) for option in options))
-        case Repeat(item, minimum, maximum):
+        case Iteration(item, minimum, maximum):
             return repeat(_unfolded(item, unfolded), minimum, maximum)
         case Members():
             return _unfolded_members(pattern, unfolded)

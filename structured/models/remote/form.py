@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from structured.errors import SchemaError, StructuredError
 from structured.errors.values import shown
-from structured.json_schema.document.drafts import Draft, subschemas
+from structured.json_schema.document.drafts import SchemaDraft, subschemas
 from structured.json_schema.document.references import REFERENCES
 from structured.models.protocol import Messages
 from structured.output_types.output_type import OutputType
@@ -224,4 +224,4 @@ def _references(schema: Mapping[str, Any]) -> Iterator[str]:
     while left:
         part = left.pop()
         yield from (str(part[keyword]) for keyword in REFERENCES if keyword in part)
-        left += {keys: inside for draft in Draft for keys, inside in subschemas(part, draft)}.values()
+        left += {keys: inside for draft in SchemaDraft for keys, inside in subschemas(part, draft)}.values()

@@ -34,7 +34,7 @@ from structured.output_types.remote_constraints import (
     JsonConstraint,
     RegexConstraint,
 )
-from structured.regex import Alternation, CharSet, Concat, Literal, Pattern, Repeat, Words, words
+from structured.regex import Alternation, CharSet, Concat, Iteration, Literal, Pattern, Words, words
 from structured.regex.printing import quantifier
 
 _MEMBER = "answer"
@@ -321,7 +321,7 @@ def _expression(pattern: Pattern) -> str:
             return " ".join(map(_expression, pattern.parts))
         case Alternation():
             return f"({' | '.join(map(_expression, pattern.options))})"
-        case Repeat():
+        case Iteration():
             return f"({_expression(pattern.item)}){quantifier(pattern.minimum, pattern.maximum)}"
     raise SchemaError(
         "The regular expression has lookaround that GBNF, the language of llama.cpp, has no short form for",

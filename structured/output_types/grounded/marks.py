@@ -12,7 +12,7 @@ from pydantic import GetJsonSchemaHandler
 from structured.errors import SchemaError
 from structured.errors.arguments import one_of
 from structured.errors.recursion import deep
-from structured.json_schema.document.drafts import Draft, subschemas
+from structured.json_schema.document.drafts import SchemaDraft, subschemas
 from structured.json_schema.document.location import GROUNDED, Schema, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.grounding import GROUNDABLE
@@ -79,7 +79,7 @@ def marks(schema: object) -> Iterator[str]:
     if isinstance(schema, Mapping):
         if GROUNDED in schema:
             yield schema[GROUNDED]
-        for _, inside in subschemas(schema, max(Draft)):
+        for _, inside in subschemas(schema, max(SchemaDraft)):
             yield from marks(inside)
 
 

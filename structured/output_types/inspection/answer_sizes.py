@@ -22,6 +22,7 @@ from structured.regex.syntax import (
     CharSet,
     Concat,
     Distinct,
+    Iteration,
     Literal,
     Lookahead,
     Lookbehind,
@@ -29,7 +30,6 @@ from structured.regex.syntax import (
     Pattern,
     Quotation,
     Reference,
-    Repeat,
     Scan,
     Unlike,
     Words,
@@ -98,7 +98,7 @@ def _lengths(node: Pattern, known: dict[int, Lengths]) -> Lengths:  # noqa: C901
             return Lengths(_sum(part.shortest for part in parts), _sum(part.longest for part in parts))
         case Alternation():
             return Lengths(_least(part.shortest for part in parts), _greatest(part.longest for part in parts))
-        case Repeat(_, minimum, maximum):
+        case Iteration(_, minimum, maximum):
             return _repeated(parts[0], minimum, maximum)
         case Reference():
             return Lengths(parts[0].shortest, None)
