@@ -103,7 +103,7 @@ class GuidedLogitsProcessor(Generic[T]):
         self.max_tokens = count(1)("max_tokens", max_tokens)
         self.stop_repetition = flag("stop_repetition", stop_repetition)
         self.cache = flag("cache", cache)
-        self._given = {
+        self._given: dict[str, Any] = {
             "output_type": output_type,
             "source": source,
             "max_tokens": self.max_tokens,
