@@ -22,6 +22,7 @@ from random_json import random_json
 
 from structured import (
     Extractor,
+    Samples,
     aextract,
     classify,
     extract,
@@ -411,7 +412,7 @@ def test_choices_that_are_none_are_refused(given: Any, message: str) -> None:
 
 
 def test_options_of_json_apply() -> None:
-    call = called(functions(book), '{"name":"book","arguments":{"city":"Porto"}}', whitespace="compact")
+    call = called(functions(book), '{"name":"book","arguments":{"city":"Porto"}}', layout=JsonLayout("compact"))
     assert call == Call(book, {"city": "Porto"})
     model = ScriptedModel('{"name": "book", "arguments": {"city": null}}')
     result = Extractor(functions(book), model=model, allow_missing=["arguments.city"]).result("Some text.")
@@ -550,7 +551,7 @@ def test_types_and_calls_are_pickled() -> None:
 
 
 def test_a_vote_is_over_the_arguments() -> None:
-    found = extract(functions(stop, start), "the text", model=random_model(), samples=3, temperature=1, seed=1)
+    found = extract(functions(stop, start), "the text", model=random_model(), search=Samples(3), temperature=1, seed=1)
     assert found.run() in {"stopped", "started"}
 
 

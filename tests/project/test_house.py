@@ -4,7 +4,9 @@ import ast
 import graphlib
 import sys
 import tomllib
+from collections import Counter
 from functools import cache
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -18,6 +20,7 @@ from typer.testing import CliRunner
 import structured
 from structured import errors
 from structured.cli import commands
+from structured.extraction import Options
 
 MODULES = sorted(HOUSE.rglob("*.py"))
 
@@ -182,6 +185,63 @@ def test_public_names_are_sorted_and_complete() -> None:
     assert structured.__all__ == sorted(structured.__all__)
     assert structured.__all__ == sorted(alias.name for node in doors for alias in node.names)
     assert all(hasattr(structured, name) for name in structured.__all__)
+
+
+MOST = {"public names": 40, "options": 26, "stubs of overloads": 50, "modules": 337, "lines": 66_800}
+"""What may not grow: a reader has to learn the first two, and to find a way through the others."""
+
+
+def test_what_a_reader_learns_does_not_grow() -> None:
+    """Each number is at its limit or below; a limit is lowered when it is undercut, and never raised."""
+    sources = [module.read_text(encoding="utf-8") for module in MODULES]
+    found = {
+        "public names": len(structured.__all__),
+        "options": len(Options.__annotations__),
+        "stubs of overloads": sum(source.count("@overload") for source in sources),
+        "modules": len(MODULES),
+        "lines": sum(source.count("\n") for source in sources),
+    }
+    assert {name: number for name, number in found.items() if number > MOST[name]} == {}
+
+
+def test_each_module_and_each_public_class_has_a_name_of_its_own() -> None:
+    """The stem of a module, beside `__init__`, occurs once, and so does the name of a class that a package exports."""
+    stems = Counter(module.stem for module in MODULES if module.stem != "__init__")
+    assert [stem for stem, number in stems.items() if number > 1] == []
+    exported = {name for package in DOORS for name in getattr(import_module(package), "__all__", ())}
+    trees = [ast.parse(module.read_text(encoding="utf-8")) for module in MODULES]
+    names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    assert [name for name in sorted(exported) if names[name] > 1] == []
+
+
+DOORS = ("structured", *(f"structured.{name}" for name in PACKAGES if name not in ("automata", "regex", "vocabulary")))
+"""The packages that people import from; the others are the engine's own."""
+
+
+def test_nobody_reaches_into_an_extraction() -> None:
+    """The task and the run of an extractor are read in `extraction/` alone: a result carries what others need."""
+    reached = [
+        f"{shown(module)}:{node.lineno}"
+        for module in MODULES
+        if package_of(module) != "extraction"
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in ("task", "run") and _is_an_extractor(node.value)
+    ]
+    assert reached == []
+
+
+def _is_an_extractor(node: ast.expr) -> bool:
+    """Tell whether an expression is called as extractors are."""
+    return "extractor" in ast.unparse(node).lower()
+
+
+def test_the_engine_knows_no_output_types() -> None:
+    """What masks are made of can be used without them: the packages before `output_types`, as the map has them."""
+    engine = PACKAGES[: PACKAGES.index("output_types")]
+    assert {"regex", "vocabulary", "automata", "json_schema", "index"} <= set(engine)
+    for module in MODULES:
+        if package_of(module) in engine:
+            assert "structured.output_types" not in module.read_text(encoding="utf-8"), shown(module)
 
 
 def test_every_error_is_public() -> None:
