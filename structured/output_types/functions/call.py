@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, Self, TypeVar
-from uuid import uuid4
 
 from pydantic_core import SchemaSerializer, core_schema
 
@@ -165,6 +164,8 @@ class Call(Generic[R]):
 
         `{"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Porto"}'}}`
         """
+        from uuid import uuid4
+
         written = self.to_data()
         arguments = json.dumps(written[ARGUMENTS], ensure_ascii=False)
         return {

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from inspect import Parameter
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Required
 
-from docstring_parser import ParseError, parse
 from pydantic import Field, TypeAdapter
 from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict
@@ -34,6 +33,8 @@ class Docstring(NamedTuple):
 
         The summary is the text before the first section.
         """
+        from docstring_parser import ParseError, parse  # which only functions need
+
         written = inspect.getdoc(documented) or ""
         try:
             read = parse(written)
