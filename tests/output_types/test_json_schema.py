@@ -373,3 +373,12 @@ def test_fields_with_defaults_may_be_left_out():
         ValueError, match="optional_properties is 'never'; it must be one of 'written', 'omittable', 'schema'"
     ):
         Extractor(Defaults, model=MODELS["uniform"], layout=JsonLayout(optional_properties="never"))
+
+
+@pytest.mark.parametrize("share", [True, False], ids=["the same schema", "schemas of the same text"])
+def test_a_value_that_no_branch_allows_is_rejected_where_branches_are_alike(share):
+    """The error of a branch that was evaluated before is compared with the others."""
+    branch = {"type": "integer"}
+    schema = {"anyOf": [branch] * 3 if share else [dict(branch) for _ in range(3)]}
+    with pytest.raises(ValueError, match="'a' is not valid under any of the given schemas"):
+        resolve_type(JsonSchema(schema)).parse('"a"')

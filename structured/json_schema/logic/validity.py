@@ -301,9 +301,10 @@ class _Validation:
                 f"Validation takes more than {MAX_STEPS:,} steps", remedy="Use fewer references to the same schemas."
             )
 
-    def errors_of(self, schema: Any, value: Any, evaluate: Callable[[], Iterator[Any]]) -> list[Any]:
+    def errors_of(self, schema: Any, value: Any, evaluate: Callable[[], Iterator[Any]], type_checker: Any) -> list[Any]:
         """Return the errors of a value; after the first time, only a copy of the first error, without its causes.
 
+        `jsonschema` asks an error's type checker which of several errors tells most.
         Raises NotEvaluatedError where errors depend on themselves, since a schema refers to itself in place.
         """
         key = id(schema), id(value)
@@ -316,7 +317,7 @@ class _Validation:
         kept = self.errors[key]
         if kept is None:
             raise NotEvaluatedError("A schema refers to itself in place", remedy="Remove the reference.")
-        return [kind(**fields) for kind, fields in kept[:1]]
+        return [kind(**fields, type_checker=type_checker) for kind, fields in kept[:1]]
 
 
 def _fields(error: Any) -> dict[str, Any]:
@@ -347,7 +348,10 @@ def _descending_once(plainly: Callable[..., Any]) -> Callable[..., Any]:
 
     @deep
     def errors_of(validator: Any, instance: Any, schema: Any, options: Any) -> list[Any]:
-        return _current.get().errors_of(schema, instance, lambda: plainly(validator, instance, schema, **options))
+        validation = _current.get()
+        return validation.errors_of(
+            schema, instance, lambda: plainly(validator, instance, schema, **options), validator.TYPE_CHECKER
+        )
 
     def descend(
         self: Any, instance: Any, schema: Any, path: Any = None, schema_path: Any = None, **options: Any
