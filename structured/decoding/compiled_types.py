@@ -47,10 +47,7 @@ def load_grammars(output_type: OutputType[Any]) -> None:
 
     Raises GrammarError where one is refused.
     """
-    disk = default_cache()
-    if disk is None:
-        return
-    if isinstance(output_type, Grammar):
+    if isinstance(output_type, Grammar) and (disk := default_cache()) is not None:
         _load_tables(disk, output_type)
     for part in output_type.members if isinstance(output_type, Combination) else ():
         load_grammars(part)

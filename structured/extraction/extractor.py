@@ -78,7 +78,8 @@ class Extractor(Generic[T]):
         if options.get("cache", True):
             load_grammars(wanted)
         check_interface(wanted)  # before a model is loaded
-        check_merge_by(wanted, self.run.chunking.merge_by)
+        if self.run.chunking.merge_by:
+            check_merge_by(wanted, self.run.chunking.merge_by)
         examples = [
             (document, _written(wanted, value, f"examples[{position}]"))
             for position, (document, value) in enumerate(options.get("examples", ()))

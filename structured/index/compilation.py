@@ -144,9 +144,11 @@ def save_learned(index: Index) -> None:
     """
     if index not in _STATES_SAVED:
         return
-    disk = default_cache()
     saved = max(_STATES_SAVED[index], index.states_learned)
-    if disk is not None and index.states_known >= saved + saved // 4 + WORTH_SAVING:
+    if index.states_known < saved + saved // 4 + WORTH_SAVING:
+        return
+    disk = default_cache()
+    if disk is not None:
         _STATES_SAVED[index] = index.states_known
         save_index(disk, index)
         _LOGGER.debug("%d states were saved to the cache", index.states_known)

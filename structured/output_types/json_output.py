@@ -149,7 +149,12 @@ class JsonOutput(OutputType[T]):
 
     def describe(self) -> Description:
         """Return the type in the style of a TypeScript interface."""
-        return type_description(describe(self.root), layouts(self.root))
+        return self._description
+
+    @cached_property
+    def _description(self) -> Description:
+        root = self.root
+        return type_description(describe(root), layouts(root))
 
     def write(self, value: Any) -> str:
         """Return a value as the model would have to write it."""
