@@ -60,7 +60,7 @@ def _resolve(
 ) -> OutputType[Any]:
     known = _read_type(output_type, layout)
     if grounded is not None:
-        known = known.with_grounding(grounded)
+        known = known.with_support() if grounded is True else known.with_grounding(grounded)
     if absent is None:
         return known
     if isinstance(known, PythonType) or type(known) is JsonSchemaType:

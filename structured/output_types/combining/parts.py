@@ -68,10 +68,10 @@ def Json(  # noqa: N802  an output type, as Regex and Choice are
     Raises:
         SchemaError: It is not a type, or an `OutputType` of its own, which can be combined as it is.
     """
-    found = resolve_type(output_type, layout=JsonLayout(whitespace, optional), grounded=grounded)
+    found = resolve_type(output_type, layout=JsonLayout(whitespace, optional))
     if not isinstance(found, JsonOutput):
         raise SchemaError(f"{found.name} is no JSON", remedy="Combine it as it is, without Json(…).")
-    return found
+    return found if grounded is None else found.with_grounding(grounded)
 
 
 def part_of(given: object, named: str) -> OutputType[Any]:
