@@ -5,11 +5,12 @@ import functools
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import aclosing, asynccontextmanager, closing
 from contextvars import copy_context
-from typing import Any, Generic, Literal, Self, TypeVar, Unpack, overload
+from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
 from structured.decoding.compiled_types import load_grammars
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation
+from structured.decoding.sampling import SAMPLING
 from structured.errors import PromptError, SchemaError, StructuredError
 from structured.errors.arguments import check_picklable
 from structured.errors.calling_line import calling_line, warnings_at
@@ -46,6 +47,9 @@ from structured.results.result import Provenance, Result
 
 T = TypeVar("T")
 
+_SAMPLED = {*SAMPLING, "max_tokens", "observe", "repetition", "retries", "search"}
+"""The options that say how answers are sampled."""
+
 
 class Extractor(Generic[T]):
     """A type and a model, prepared for many calls.
@@ -73,7 +77,7 @@ class Extractor(Generic[T]):
         options = checked_options(options)
         self._given = (output_type, options)
         missing, grounded = options.get("allow_missing"), options.get("grounded")
-        wanted = resolve_type(output_type, missing, options.get("layout", DEFAULT_LAYOUT), grounded=grounded)
+        wanted = resolve_type(output_type, missing, options.get("layout") or DEFAULT_LAYOUT, grounded=grounded)
         self.run = Run.of(options)
         if options.get("cache", True):
             load_grammars(wanted)
@@ -136,11 +140,12 @@ class Extractor(Generic[T]):
     def with_options(self, **options: Unpack[Options]) -> Self:
         """Return the extractor under other options, which say only how answers are sampled; the type stays prepared.
 
-        These are `max_tokens`, `observe`, `retries` and the options of sampling and search. The others are as they
-        were, whatever is passed.
+        These are `max_tokens`, `observe`, `retries`, `repetition`, `search` and the options of sampling. The others are
+        as they were, whatever is passed.
         """
         output_type, before = self._given
-        checked = checked_options({**before, **options})
+        sampled = {name: value for name, value in checked_options(options).items() if name in _SAMPLED}
+        checked = checked_options(cast("Options", {**before, **sampled}))
         return self._twin(_given=(output_type, checked), run=Run.of(checked), task=self.task.with_options(checked))
 
     def verbatim(self) -> Self:

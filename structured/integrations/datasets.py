@@ -240,7 +240,7 @@ def added_columns(output_type: object, options: Options, columns: Columns) -> di
     """Return the columns that are added for a type. Raises the errors of the type."""
     one_of(get_args(Columns))("columns", columns)
     missing, grounded = options.get("allow_missing"), options.get("grounded")
-    resolved = resolve_type(output_type, missing, options.get("layout", DEFAULT_LAYOUT), grounded=grounded)
+    resolved = resolve_type(output_type, missing, options.get("layout") or DEFAULT_LAYOUT, grounded=grounded)
     check_interface(resolved)
     typed = {"value": column_of(resolved), "missing": List(TEXT), "evidence": Map(_EVIDENCE), "error": _ERROR}
     return typed if columns == "typed" else dict.fromkeys(typed, JSON)

@@ -1,7 +1,7 @@
 """A batch over a cluster of Ray: documents are read and records written here, and actors answer them.
 
 The records are those of a batch in one process, since each actor writes them as such a batch does; and where they go is
-opened and gone on with as there. A dataset of Ray was not taken: it has rows in place of documents of any kind, and
+opened and resumed as there. A dataset of Ray was not taken: it has rows in place of documents of any kind, and
 when it ends early, what is done is lost. What has to pass through this process is the price.
 """
 
@@ -61,7 +61,7 @@ class Request:
         """Check the type, read here, and the options, without a model. Raises the errors of both."""
         options = checked_options(self.options)
         missing, grounded = options.get("allow_missing"), options.get("grounded")
-        wanted = resolve_type(given, missing, options.get("layout", DEFAULT_LAYOUT), grounded=grounded)
+        wanted = resolve_type(given, missing, options.get("layout") or DEFAULT_LAYOUT, grounded=grounded)
         Run.of(options)
         check_interface(wanted)
 

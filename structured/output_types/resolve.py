@@ -35,8 +35,8 @@ def resolve_type(
     if isinstance(output_type, OutputType) and not (has_options and isinstance(output_type, JsonOutput)):
         if has_options:
             raise SchemaError(
-                f"{output_type.name} does not use JSON options: allow_missing, grounded, whitespace and optional are "
-                "for types and JSON Schemas",
+                f"{output_type.name} does not use JSON options: allow_missing, grounded and layout are for types and "
+                "JSON Schemas",
                 remedy="Leave them out.",
             )
         return output_type

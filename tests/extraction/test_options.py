@@ -265,3 +265,12 @@ def test_an_unknown_option_lists_what_the_call_takes() -> None:
         structured(n=1)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match=r"The options are model, .*, cache\.$"):
         classify(bool, TEXT, n=1, model="no/such/folder")  # type: ignore[call-overload]
+
+
+def test_an_extractor_under_other_options_keeps_its_prompt() -> None:
+    """Only how answers are sampled changes; what decides the prompt, and what is recorded of it, stays."""
+    model = FunctionModel(random_logits(len(TOKENS.tokens)), TOKENS)
+    extractor = Extractor(bool, model=model, instructions="Be exact.")
+    other = extractor.with_options(instructions="Guess.", layout=JsonLayout("compact"), temperature=0.5, seed=1)
+    assert other.prompt(TEXT) == extractor.prompt(TEXT)
+    assert other.provenance.options == {**extractor.provenance.options, "temperature": 0.5, "seed": 1}
