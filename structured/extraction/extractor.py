@@ -140,12 +140,17 @@ class Extractor(Generic[T]):
     def with_options(self, **options: Unpack[Options]) -> Self:
         """Return the extractor under other options, which say only how answers are sampled; the type stays prepared.
 
-        These are `max_tokens`, `observe`, `retries`, `repetition`, `search` and the options of sampling. The others are
-        as they were, whatever is passed.
+        These are `max_tokens`, `observe`, `retries`, `repetition`, `search` and the options of sampling. Raises
+        TypeError for others.
         """
         output_type, before = self._given
-        sampled = {name: value for name, value in checked_options(options).items() if name in _SAMPLED}
-        checked = checked_options(cast("Options", {**before, **sampled}))
+        others = sorted(options.keys() - _SAMPLED)
+        if others:
+            raise TypeError(
+                f"with_options does not take {', '.join(others)}, which the type, its prompt or the batches depend on. "
+                "Make another Extractor."
+            )
+        checked = checked_options(cast("Options", {**before, **options}))
         return self._twin(_given=(output_type, checked), run=Run.of(checked), task=self.task.with_options(checked))
 
     def verbatim(self) -> Self:

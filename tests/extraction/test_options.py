@@ -268,9 +268,11 @@ def test_an_unknown_option_lists_what_the_call_takes() -> None:
 
 
 def test_an_extractor_under_other_options_keeps_its_prompt() -> None:
-    """Only how answers are sampled changes; what decides the prompt, and what is recorded of it, stays."""
+    """Only how answers are sampled changes; what decides the prompt is refused by name."""
     model = FunctionModel(random_logits(len(TOKENS.tokens)), TOKENS)
     extractor = Extractor(bool, model=model, instructions="Be exact.")
-    other = extractor.with_options(instructions="Guess.", layout=JsonLayout("compact"), temperature=0.5, seed=1)
+    other = extractor.with_options(temperature=0.5, seed=1)
     assert other.prompt(TEXT) == extractor.prompt(TEXT)
     assert other.provenance.options == {**extractor.provenance.options, "temperature": 0.5, "seed": 1}
+    with pytest.raises(TypeError, match="with_options does not take instructions, layout, which"):
+        extractor.with_options(instructions="Guess.", layout=JsonLayout("compact"))
