@@ -39,7 +39,6 @@ from structured.extraction.task import Task
 from structured.extraction.unused_options import warn_of_stream, warn_of_types
 from structured.models import LanguageModel, Model, find_model
 from structured.output_types.html import card, table, verbatim
-from structured.output_types.json_output import DEFAULT_LAYOUT
 from structured.output_types.keys import check_merge_by
 from structured.output_types.output_type import OutputType, check_interface, description_of
 from structured.output_types.resolve import resolve_type
@@ -77,7 +76,7 @@ class Extractor(Generic[T]):
         options = checked_options(options)
         self._given = (output_type, options)
         missing, grounded = options.get("allow_missing"), options.get("grounded")
-        wanted = resolve_type(output_type, missing, options.get("layout") or DEFAULT_LAYOUT, grounded=grounded)
+        wanted = resolve_type(output_type, missing, options.get("layout"), grounded=grounded)
         self.run = Run.of(options)
         if options.get("cache", True):
             load_grammars(wanted)
