@@ -28,8 +28,8 @@ class Arrow:
     """An arrow from a state: the characters that are read, and the target.
 
     Attributes:
-        read: Sets of characters, each as sorted ranges of code points, of which one each is read in order. There is one
-            set or, where no other way leads on, a run of single characters.
+        read: Sets of characters, each as sorted ranges of code points; one character of each set is read, in order.
+            There is one set or, where no other way leads on, a run of single characters.
         target: The number of the state after it; None if that state is not shown.
     """
 

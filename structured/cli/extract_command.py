@@ -312,7 +312,10 @@ def extract_documents(  # noqa: PLR0913  the options of the command
 def _chunking(**given: Any) -> Chunking | None:
     """Return how long documents are read, of what the command line says; None if it says nothing."""
     chosen = {name: value for name, value in given.items() if value is not None}
-    return Chunking(**chosen) if chosen else None
+    try:
+        return Chunking(**chosen) if chosen else None
+    except ValueError as error:
+        raise typer.BadParameter(f"--chunk-tokens, --passes and --merge-by: {error}") from error
 
 
 def _type_and_paths(arguments: list[str], written: Mapping[str, Any], *, many: bool) -> tuple[TypeArgument, list[str]]:

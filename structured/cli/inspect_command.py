@@ -59,7 +59,7 @@ class AutomatonOptions(NamedTuple):
             raise typer.BadParameter("--state and --text both say where. Leave one of them out.")
 
 
-def show_automaton(output_type: object, options: AutomatonOptions, *, layout: JsonLayout, as_json: bool) -> None:
+def show_automaton(output_type: object, options: AutomatonOptions, *, layout: JsonLayout | None, as_json: bool) -> None:
     """Print the automaton of a type, or write its graph; with `tokens`, print the tokens that it allows."""
     states = options.states or (MANY_STATES if options.tokens else MAX_STATES)
     diagram = inspect_automaton(output_type, states=states, layout=layout)
@@ -131,9 +131,9 @@ def _print(text: str) -> None:
     typer.echo(text.encode(errors="backslashreplace").decode())
 
 
-def _known_whitespace(name: str) -> WhitespaceName:
+def _known_whitespace(name: str | None) -> WhitespaceName | None:
     try:
-        return cast("WhitespaceName", check_whitespace("whitespace", name))
+        return None if name is None else cast("WhitespaceName", check_whitespace("whitespace", name))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
 
@@ -152,8 +152,11 @@ def inspect_target(  # noqa: PLR0913  the options of the command
     choice: Annotated[list[str] | None, typer.Option("--choice", metavar="TEXT", help=CHOICE_HELP)] = None,
     grammar: Annotated[str | None, typer.Option("--grammar", metavar="FILE|NAME", help=GRAMMAR_HELP)] = None,
     whitespace: Annotated[
-        str, typer.Option(help="The whitespace between JSON tokens.", callback=_known_whitespace)
-    ] = DEFAULT_WHITESPACE,
+        str | None,
+        typer.Option(
+            help=f"The whitespace between JSON tokens.  [default: {DEFAULT_WHITESPACE}]", callback=_known_whitespace
+        ),
+    ] = None,
     regex: Annotated[bool, typer.Option("--regex", help="Print the regular expression of the type instead.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON instead.")] = False,
     automaton: Annotated[
@@ -186,7 +189,7 @@ def inspect_target(  # noqa: PLR0913  the options of the command
     output_type = read_type(target, pattern=pattern, choices=choice, grammar=grammar)
     options = AutomatonOptions(automaton, dot, mermaid, states, tokens, model, state, text)
     options.check()
-    layout = JsonLayout(cast("WhitespaceName", whitespace))
+    layout = None if whitespace is None else JsonLayout(cast("WhitespaceName", whitespace))
     if regex and options.is_any:
         raise typer.BadParameter("--regex and --automaton are asked for at once. Leave one of them out.")
     if options.is_any:

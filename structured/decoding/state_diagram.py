@@ -19,7 +19,7 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.index.shortest_completion import MAX_TOKENS
-from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
+from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.output_type import OutputType, automaton_of, check_interface
 from structured.output_types.regex import Regex
 from structured.output_types.resolve import resolve_type
@@ -221,7 +221,7 @@ _STATES = count(1, "1 or greater")
 
 
 def inspect_automaton(
-    output_type: object, *, states: int = MAX_STATES, layout: JsonLayout = DEFAULT_LAYOUT
+    output_type: object, *, states: int = MAX_STATES, layout: JsonLayout | None = None
 ) -> StateDiagram:
     r"""Return the automaton that answers of a type are decoded with, to look at.
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from structured.errors.values import nearest, shown
+from structured.errors.values import nearest, nearest_of, shown
 
 V = TypeVar("V")
 
@@ -204,11 +204,15 @@ def checked(
     unknown = sorted(arguments.keys() - checks.keys())
     if unknown:
         options = [*checks, *beside]
-        names = [*options, *elsewhere]
-        hints = [f" {elsewhere[name]}" if name in elsewhere else nearest(name, names) for name in unknown]
-        hint = "".join(dict.fromkeys(hints))
+        hint = "".join(dict.fromkeys(_hint(name, options, elsewhere) for name in unknown))
         raise TypeError(f"Unknown option {', '.join(unknown)}.{hint} The options are {', '.join(options)}.")
     return {name: checks[name](name, value) for name, value in arguments.items()}
+
+
+def _hint(name: str, options: Sequence[str], elsewhere: Mapping[str, str]) -> str:
+    """Return what to write in place of an unknown option, after a blank: the hint of the name that is most like it."""
+    similar = name if name in elsewhere else next(iter(nearest_of(name, [*options, *elsewhere])), "")
+    return f" {elsewhere[similar]}" if similar in elsewhere else nearest(name, options)
 
 
 def check_fields(value: object, checks: Mapping[str, Check[Any]]) -> None:

@@ -64,5 +64,9 @@ def message_in_one_line(error: BaseException) -> str:
 
 def nearest(name: object, names: Iterable[str]) -> str:
     """Return a question for the most similar of some names, after a blank; "" if none is similar."""
-    near = get_close_matches(str(name)[:80].lower(), list(names), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
+    return "".join(f" Did you mean {near!r}?" for near in nearest_of(name, names))
+
+
+def nearest_of(name: object, names: Iterable[str]) -> list[str]:
+    """Return the most similar of some names; nothing if none is similar."""
+    return get_close_matches(str(name)[:80].lower(), list(names), n=1)

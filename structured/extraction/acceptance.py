@@ -91,7 +91,7 @@ def _item(data: Any, step: str | int) -> Any:
 
 
 def explanation(rejected: Attempt) -> str:
-    """Return what a model is told of an answer that was rejected."""
+    """Return the part of a prompt that says why an answer was rejected."""
     faults = [message(rejected.error)]
     if isinstance(rejected.error, ValidationError):
         data, errors = _data(rejected.text), rejected.error.errors(include_url=False)

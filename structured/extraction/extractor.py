@@ -5,11 +5,12 @@ import functools
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import aclosing, asynccontextmanager, closing
 from contextvars import copy_context
-from typing import Any, Generic, Literal, Self, TypeVar, Unpack, overload
+from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
 from structured.decoding.compiled_types import load_grammars
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation
+from structured.decoding.sampling import SAMPLING
 from structured.errors import PromptError, SchemaError, StructuredError
 from structured.errors.arguments import check_picklable
 from structured.errors.calling_line import calling_line, warnings_at
@@ -38,13 +39,15 @@ from structured.extraction.task import Task
 from structured.extraction.unused_options import warn_of_stream, warn_of_types
 from structured.models import LanguageModel, Model, find_model
 from structured.output_types.html import card, table, verbatim
-from structured.output_types.json_output import DEFAULT_LAYOUT
 from structured.output_types.keys import check_merge_by
 from structured.output_types.output_type import OutputType, check_interface, description_of
 from structured.output_types.resolve import resolve_type
 from structured.results.result import Provenance, Result
 
 T = TypeVar("T")
+
+_SAMPLED = {*SAMPLING, "max_tokens", "observe", "repetition", "retries", "search"}
+"""The options that say how answers are sampled."""
 
 
 class Extractor(Generic[T]):
@@ -73,7 +76,7 @@ class Extractor(Generic[T]):
         options = checked_options(options)
         self._given = (output_type, options)
         missing, grounded = options.get("allow_missing"), options.get("grounded")
-        wanted = resolve_type(output_type, missing, options.get("layout", DEFAULT_LAYOUT), grounded=grounded)
+        wanted = resolve_type(output_type, missing, options.get("layout"), grounded=grounded)
         self.run = Run.of(options)
         if options.get("cache", True):
             load_grammars(wanted)
@@ -136,11 +139,17 @@ class Extractor(Generic[T]):
     def with_options(self, **options: Unpack[Options]) -> Self:
         """Return the extractor under other options, which say only how answers are sampled; the type stays prepared.
 
-        These are `max_tokens`, `observe`, `retries` and the options of sampling and search. The others are as they
-        were, whatever is passed.
+        These are `max_tokens`, `observe`, `retries`, `repetition`, `search` and the options of sampling. Raises
+        TypeError for others.
         """
         output_type, before = self._given
-        checked = checked_options({**before, **options})
+        others = sorted(options.keys() - _SAMPLED)
+        if others:
+            raise TypeError(
+                f"with_options does not take {', '.join(others)}, which the type, its prompt or the batches depend on. "
+                "Make another Extractor."
+            )
+        checked = checked_options(cast("Options", {**before, **options}))
         return self._twin(_given=(output_type, checked), run=Run.of(checked), task=self.task.with_options(checked))
 
     def verbatim(self) -> Self:

@@ -117,7 +117,7 @@ class Options(TypedDict, total=False):
     examples: Sequence[tuple[str, object]]
     grounded: Ground | None
     allow_missing: Missing | None
-    layout: JsonLayout
+    layout: JsonLayout | None
     temperature: float
     top_k: int | None
     top_p: float
@@ -182,7 +182,7 @@ _CHECKS = {
     "examples": pairs,
     "grounded": or_none(paths),
     "allow_missing": or_none(paths),
-    "layout": instance(JsonLayout, "JsonLayout('compact')"),
+    "layout": or_none(instance(JsonLayout, "JsonLayout('compact')")),
     **SAMPLING,
     "repetition": or_none(instance(Repetition, "Repetition(penalty=1.2)")),
     "jump_forward": flag,

@@ -54,7 +54,7 @@ def refuse_options(model: RemoteModel, options: Options, search: Search) -> None
         )
     if isinstance(search.method, Beams | Particles) and search.is_of_several:
         raise ValueError(f"search is {search.method}, and {model.name} is a server. {_LOGITS} Take Samples.")
-    layout = options.get("layout", DEFAULT_LAYOUT)
+    layout = options.get("layout") or DEFAULT_LAYOUT
     if layout.whitespace not in (DEFAULT_LAYOUT.whitespace, "any"):
         raise ValueError(f"layout is {layout}, and {model.name} lays JSON out itself. Leave its whitespace out.")
     _refuse_for_form(model, options, search)

@@ -160,7 +160,7 @@ class Run:
     def _attempts(self, items: list[Item], state: BatchState, crowded: list[GuidedItem]) -> Iterator[Item]:
         """Generate answers until there is one for each item, or no attempt is left, or the model fails.
 
-        Yields each item that is done. One that others may have left no room goes to `crowded`.
+        Yields each item that is done. An item whose shared automaton was full goes to `crowded`, and is retried alone.
         """
         pending = dict.fromkeys(items)
         for attempt in range(self.acceptance.retries + 1):

@@ -28,7 +28,6 @@ from structured.extraction.output.columns import (
     UnfitError,
     pyarrow,
 )
-from structured.output_types.json_output import DEFAULT_LAYOUT
 from structured.output_types.output_type import check_interface
 from structured.output_types.resolve import resolve_type
 from structured.results.result import Result, error_to_json
@@ -240,7 +239,7 @@ def added_columns(output_type: object, options: Options, columns: Columns) -> di
     """Return the columns that are added for a type. Raises the errors of the type."""
     one_of(get_args(Columns))("columns", columns)
     missing, grounded = options.get("allow_missing"), options.get("grounded")
-    resolved = resolve_type(output_type, missing, options.get("layout", DEFAULT_LAYOUT), grounded=grounded)
+    resolved = resolve_type(output_type, missing, options.get("layout"), grounded=grounded)
     check_interface(resolved)
     typed = {"value": column_of(resolved), "missing": List(TEXT), "evidence": Map(_EVIDENCE), "error": _ERROR}
     return typed if columns == "typed" else dict.fromkeys(typed, JSON)

@@ -37,7 +37,7 @@ from structured.index.compilation import save_learned
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask, allows, mask_of
 from structured.models import ModelSource, load_model
-from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout
+from structured.output_types.json_output import JsonLayout
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
 from structured.results.result import read_answer
@@ -90,7 +90,7 @@ class GuidedLogitsProcessor(Generic[T]):
         source: TokenizerSource,
         *,
         max_tokens: int,
-        layout: JsonLayout = DEFAULT_LAYOUT,
+        layout: JsonLayout | None = None,
         stop_repetition: bool = True,
         cache: bool = True,
     ) -> None:

@@ -1,7 +1,7 @@
 """A batch over a cluster of Ray: documents are read and records written here, and actors answer them.
 
 The records are those of a batch in one process, since each actor writes them as such a batch does; and where they go is
-opened and gone on with as there. A dataset of Ray was not taken: it has rows in place of documents of any kind, and
+opened and resumed as there. A dataset of Ray was not taken: it has rows in place of documents of any kind, and
 when it ends early, what is done is lost. What has to pass through this process is the price.
 """
 
@@ -30,7 +30,6 @@ from structured.extraction.output.records import Record, read_line
 from structured.extraction.output.writing import Identified, Output, Unwritten, Written, opened, write_results_of
 from structured.extraction.progress import showing
 from structured.extraction.run import Run
-from structured.output_types.json_output import DEFAULT_LAYOUT
 from structured.output_types.output_type import check_interface
 from structured.output_types.resolve import resolve_type
 from structured.results.result import Provenance
@@ -61,7 +60,7 @@ class Request:
         """Check the type, read here, and the options, without a model. Raises the errors of both."""
         options = checked_options(self.options)
         missing, grounded = options.get("allow_missing"), options.get("grounded")
-        wanted = resolve_type(given, missing, options.get("layout", DEFAULT_LAYOUT), grounded=grounded)
+        wanted = resolve_type(given, missing, options.get("layout"), grounded=grounded)
         Run.of(options)
         check_interface(wanted)
 

@@ -133,7 +133,7 @@ def _of_read_grammar(output_type: Grammar[Any]) -> dict[str, Any]:
     return written if shown == output_type.grammar.strip() else {**written, "description": shown}
 
 
-def type_to_text(output_type: object, layout: JsonLayout) -> str:
+def type_to_text(output_type: object, layout: JsonLayout | None) -> str:
     """Return the constraint of what a caller means by a type, as JSON. Raises SchemaError if there is none."""
     data = type_to_data(resolve_type(output_type, layout=layout))
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))

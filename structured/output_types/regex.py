@@ -15,7 +15,7 @@ from structured.errors.recursion import deep
 from structured.errors.values import described
 from structured.json_schema.document.location import Location
 from structured.json_schema.schema_compiler import ANY_VALUE, compiled
-from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
+from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.output_type import Description, OutputType, automaton_of
 from structured.output_types.resolve import resolve_json, resolve_type
 from structured.regex import Distinct, Pattern, Reference, Scan, nodes_of, printed
@@ -241,7 +241,7 @@ def _shortened(text: str) -> str:
 
 
 @deep
-def to_regex(output_type: object, *, layout: JsonLayout = DEFAULT_LAYOUT) -> str:
+def to_regex(output_type: object, *, layout: JsonLayout | None = None) -> str:
     r"""Return the regular expression that every answer of a type matches.
 
     >>> from structured import to_regex

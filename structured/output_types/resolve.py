@@ -21,22 +21,22 @@ KEPT = 64
 def resolve_type(
     output_type: object,
     missing: Missing | None = None,
-    layout: JsonLayout = DEFAULT_LAYOUT,
+    layout: JsonLayout | None = None,
     *,
     grounded: Ground | None = None,
 ) -> OutputType[Any]:
     """Return the output type that a caller means; the same object every time, if what is passed has a hash.
 
-    An `OutputType` is returned as it is, but for the options of JSON. A function means a call of it. With `missing`,
-    fields may be missing; what is `grounded` has to be stated by the document.
+    An `OutputType` is returned as it is, but for the options of JSON; without a `layout`, it keeps its own. A function
+    means a call of it. With `missing`, fields may be missing; what is `grounded` has to be stated by the document.
     """
     output_type = _annotated(output_type)
-    has_options = missing is not None or layout != DEFAULT_LAYOUT or grounded is not None
+    has_options = missing is not None or layout is not None or grounded is not None
     if isinstance(output_type, OutputType) and not (has_options and isinstance(output_type, JsonOutput)):
         if has_options:
             raise SchemaError(
-                f"{output_type.name} does not use JSON options: allow_missing, grounded, whitespace and optional are "
-                "for types and JSON Schemas",
+                f"{output_type.name} does not use JSON options: allow_missing, grounded and layout are for types and "
+                "JSON Schemas",
                 remedy="Leave them out.",
             )
         return output_type
@@ -54,7 +54,7 @@ def _hashable(paths: Missing | Ground | None) -> Any:
 
 
 def _resolve(
-    output_type: object, missing: Missing | None, layout: JsonLayout, grounded: Ground | None
+    output_type: object, missing: Missing | None, layout: JsonLayout | None, grounded: Ground | None
 ) -> OutputType[Any]:
     resolved = _read_type(output_type, layout)
     if grounded is not None:
@@ -72,7 +72,7 @@ def _resolve(
 _resolve_once = functools.lru_cache(maxsize=KEPT)(_resolve)
 
 
-def resolve_json(output_type: object, layout: JsonLayout = DEFAULT_LAYOUT) -> JsonOutput[Any]:
+def resolve_json(output_type: object, layout: JsonLayout | None = None) -> JsonOutput[Any]:
     """Return the output type that a caller means, if it has a JSON Schema. Raises SchemaError if it has none."""
     resolved = resolve_type(output_type, layout=layout)
     if isinstance(resolved, JsonOutput):
@@ -83,14 +83,14 @@ def resolve_json(output_type: object, layout: JsonLayout = DEFAULT_LAYOUT) -> Js
     )
 
 
-def _read_type(output_type: Any, layout: JsonLayout = DEFAULT_LAYOUT) -> JsonOutput[Any]:
+def _read_type(output_type: Any, layout: JsonLayout | None = None) -> JsonOutput[Any]:
     """Return the output type of a Python type, a function or a `JsonSchema`, also as `Annotated[Any, JsonSchema(...)]`.
 
     Raises SchemaError for what is neither.
     """
     output_type = _annotated(output_type)
     if isinstance(output_type, JsonOutput):
-        return output_type if layout == DEFAULT_LAYOUT else replace(output_type, layout=layout)
+        return output_type if layout is None else replace(output_type, layout=layout)
     if isinstance(output_type, OutputType):
         raise SchemaError(
             f"{output_type.name} is an OutputType of its own, with no JSON Schema to look into",
@@ -98,10 +98,10 @@ def _read_type(output_type: Any, layout: JsonLayout = DEFAULT_LAYOUT) -> JsonOut
         )
     if isinstance(output_type, JsonSchema):
         assert not isinstance(output_type.schema, str), "it is read when it is made"
-        return JsonSchemaType(output_type.name, output_type.schema, layout, source=output_type)
+        return JsonSchemaType(output_type.name, output_type.schema, layout or DEFAULT_LAYOUT, source=output_type)
     if is_function(output_type):
-        return replace(call_type([output_type]), layout=layout)
-    return python_type(output_type, layout)
+        return replace(call_type([output_type]), layout=layout or DEFAULT_LAYOUT)
+    return python_type(output_type, layout or DEFAULT_LAYOUT)
 
 
 def _annotated(output_type: Any) -> Any:

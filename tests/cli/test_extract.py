@@ -374,3 +374,11 @@ def test_the_calls_of_a_function_are_a_table(tmp_path):
 def test_a_function_is_inspected(tmp_path):
     (tmp_path / "greet.py").write_text(FUNCTIONS, encoding="utf-8")
     assert "arguments.age" in run("inspect", "greet.py:meet").stdout
+
+
+@pytest.mark.parametrize("option", ["--chunk-tokens", "--passes"])
+def test_a_wrong_number_for_long_documents_is_a_usage_error(option):
+    refused = run("extract", *FIELDS, "letters", option, "0")
+    assert refused.exit_code == 2
+    assert option in refused.stderr
+    assert "is 0; it must be 1 or greater" in refused.stderr

@@ -260,6 +260,20 @@ def test_an_option_under_an_old_name_is_refused_with_the_new_one(name: str, reme
 
 
 @pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("num_beams", "Pass search=Beams(4)."),
+        ("chunk_token", "Pass chunking=Chunking(tokens=…)."),
+        ("temprature", "Did you mean 'temperature'?"),
+    ],
+)
+def test_an_option_like_an_old_name_is_refused_with_the_new_one(name: str, hint: str) -> None:
+    """What is suggested can be passed."""
+    with pytest.raises(TypeError, match=re.escape(f"Unknown option {name}. {hint} The options are")):
+        extract(Person, "x", model=ABSENT_FOLDER, **{name: 1})  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
     ("value", "error", "message"),
     [
         (lambda: Chunking(merge_by="age"), TypeError, "merge_by is one str, 'age'. Pass a list: ['age']."),

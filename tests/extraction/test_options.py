@@ -16,6 +16,7 @@ from structured import (
     Beams,
     Chunking,
     Extractor,
+    Json,
     JsonLayout,
     Particles,
     Repetition,
@@ -31,7 +32,7 @@ from structured.automata import Automaton, RegularAutomaton
 from structured.errors import OptionWarning
 from structured.extraction.options import Options
 from structured.index.cache import entries
-from structured.models import FunctionModel
+from structured.models import FunctionModel, ScriptedModel
 from structured.output_types import OutputType
 from structured.output_types.output_type import Description
 from structured.regex import literal
@@ -265,3 +266,22 @@ def test_an_unknown_option_lists_what_the_call_takes() -> None:
         structured(n=1)  # type: ignore[call-overload]
     with pytest.raises(TypeError, match=r"The options are model, .*, cache\.$"):
         classify(bool, TEXT, n=1, model="no/such/folder")  # type: ignore[call-overload]
+
+
+def test_an_extractor_under_other_options_keeps_its_prompt() -> None:
+    """Only how answers are sampled changes; what decides the prompt is refused by name."""
+    model = FunctionModel(random_logits(len(TOKENS.tokens)), TOKENS)
+    extractor = Extractor(bool, model=model, instructions="Be exact.")
+    other = extractor.with_options(temperature=0.5, seed=1)
+    assert other.prompt(TEXT) == extractor.prompt(TEXT)
+    assert other.provenance.options == {**extractor.provenance.options, "temperature": 0.5, "seed": 1}
+    with pytest.raises(TypeError, match="with_options does not take instructions, layout, which"):
+        extractor.with_options(instructions="Guess.", layout=JsonLayout("compact"))
+
+
+def test_the_layout_of_a_call_is_that_of_the_answer_also_where_it_is_the_default() -> None:
+    """A type keeps the layout that it was made with, unless the call gives one."""
+    model, compact = ScriptedModel("[1,2]"), Json(list[int], layout=JsonLayout("compact"))
+    assert Extractor(compact, model=model).result(TEXT).text == "[1,2]"
+    spaced = Extractor(compact, layout=JsonLayout("spaced"), model=ScriptedModel("[1, 2]"))
+    assert spaced.result(TEXT).text == "[1, 2]"

@@ -23,8 +23,6 @@ from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
 
-LAYOUT = JsonLayout()
-
 
 class Person(BaseModel):
     name: str
@@ -69,7 +67,7 @@ def test_the_engine_has_the_automaton_of_the_type(output_type: Any, whitespace: 
 @pytest.mark.parametrize("output_type", OTHERS, ids=repr)
 def test_the_engine_has_the_automaton_of_other_output_types(output_type: Any) -> None:
     """Options of an output type travel with it."""
-    layout = JsonLayout("compact", "schema") if isinstance(output_type, JsonSchema) else LAYOUT
+    layout = JsonLayout("compact", "schema") if isinstance(output_type, JsonSchema) else None
     own, theirs = resolve_type(output_type, layout=layout), text_to_type(type_to_text(output_type, layout))
     tokens = Vocabulary.from_tokenizer(ByteTokenizer())
     assert theirs.digest == own.digest
@@ -89,7 +87,7 @@ def test_the_engine_has_the_automaton_of_other_output_types(output_type: Any) ->
 
 def test_the_same_text_is_compiled_once() -> None:
     """Requests of one kind share what is compiled."""
-    text = type_to_text(Person, LAYOUT)
+    text = type_to_text(Person, None)
     assert text_to_type(text) is text_to_type(str(text.encode(), "utf-8"))
 
 
@@ -138,7 +136,7 @@ class Quoting(BaseModel):
 def test_what_cannot_be_sent_is_refused_by_the_client(output_type: Any) -> None:
     """A type that depends on the document, or that no text says, is no constraint."""
     with pytest.raises(SchemaError, match=r"which a server cannot enforce|cannot be said to a server"):
-        type_to_text(output_type, LAYOUT)
+        type_to_text(output_type, None)
 
 
 @given(st.data())
@@ -146,7 +144,7 @@ def test_what_cannot_be_sent_is_refused_by_the_client(output_type: Any) -> None:
 def test_a_cursor_goes_back_to_where_it_was(data: st.DataObject) -> None:
     """Tokens that are taken back leave nothing behind, also wrong ones and those behind the end."""
     tokens = Vocabulary.from_tokenizer(ByteTokenizer())
-    text = type_to_text(data.draw(st.sampled_from([list[int], Literal["true", "tree"], Person])), LAYOUT)
+    text = type_to_text(data.draw(st.sampled_from([list[int], Literal["true", "tree"], Person])), None)
     cursor, taken = start(text, tokens, 24), list[int]()
     for _ in range(data.draw(st.integers(1, 40))):
         fresh = start(text, tokens, 24)

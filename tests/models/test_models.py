@@ -188,6 +188,7 @@ def test_what_prompts_share_is_read_once(model: "HuggingFaceModel", monkeypatch:
     """Whatever the layers, and whatever the lengths; a sliding window aside, which keeps no beginning."""
     from structured.models.network import Network
 
+    model.prefill([[5, 6]])  # the first pass of a network is preceded by some that examine it
     read: list[int] = []
     plain = Network.read
 

@@ -41,7 +41,7 @@ from structured import (
 )
 from structured.automata.byte_automaton import accepts_text
 from structured.errors import BatchError, GenerationError, ModelError, PatternError, SchemaError, ServerError
-from structured.extraction import Draft
+from structured.extraction import Draft, Options, remote_task
 from structured.models import connect
 from structured.models.remote import connection
 from structured.models.remote.address import Address
@@ -251,6 +251,20 @@ def test_options_that_need_logits_are_refused_by_name(options: Any, named_in_it:
     with double(chat(JASON)) as made, pytest.raises(ValueError, match=re.escape(named_in_it)):
         Extractor(Person, model=made.address("openai"), **options)
     assert made.bodies == []
+
+
+SENT = {
+    *("model", "instructions", "system", "examples", "grounded", "allow_missing", "layout", "search", "max_tokens"),
+    *("temperature", "top_k", "top_p", "min_p", "seed", "retries", "repair"),
+    *("calibration", "batch_size", "observe", "cache"),
+}
+"""Options that count with a server as well: they are in its requests, or concern what is done here."""
+
+
+def test_each_option_counts_with_a_server_or_is_refused() -> None:
+    """None is passed over in silence, also none that is new."""
+    assert Options.__annotations__.keys() == SENT | remote_task._REFUSED.keys()
+    assert not SENT & remote_task._REFUSED.keys()
 
 
 def test_what_needs_the_scores_of_tokens_says_so() -> None:

@@ -1,1 +1,1 @@
-"""What a batch leaves on disk: a record for each document, so that an interrupted run can be gone on with."""
+"""What a batch leaves on disk: a record for each document, so that an interrupted run can be resumed."""

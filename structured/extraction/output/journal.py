@@ -312,7 +312,7 @@ def check_unchanged(path: Path, place: str, before: Mapping[str, Any], now: Prov
     changed = differences(before, now)
     if changed:
         raise OutputError(
-            f"{path} cannot be gone on with: since {place} was written, this has changed: {'; '.join(changed)}. Call "
+            f"{path} cannot be resumed: since {place} was written, this has changed: {'; '.join(changed)}. Call "
             "with what it was, write to another file, or pass resume='fresh' to begin again.",
             path=str(path),
         )

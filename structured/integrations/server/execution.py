@@ -74,17 +74,19 @@ class Extractors:
 
         The key says all that the type and the prompt depend on. What is new is made.
         """
+        shaping: dict[str, Any] = {name: value for name, value in options.items() if name in _SHAPING}
+        sampling: dict[str, Any] = {name: value for name, value in options.items() if name not in _SHAPING}
         with without_warnings():
             with self._lock:
-                extractor = self._kept.pop(key, None)
+                extractor = self._kept.get(key)
             if extractor is None:
-                shaping: dict[str, Any] = {name: value for name, value in options.items() if name in _SHAPING}
                 extractor = Extractor[Any](make_type(), model=self.running, **shaping)
             with self._lock:
+                self._kept.pop(key, None)
                 self._kept[key] = extractor  # as the last one
                 if len(self._kept) > MAX_EXTRACTORS:
                     del self._kept[next(iter(self._kept))]
-            return extractor.with_options(**options)
+            return extractor.with_options(**sampling)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from structured.errors import Attempt, GenerationError, ModelError, StructuredError
 from structured.errors.values import shown
 from structured.output_types.described_types import REMEDY, text_to_type, type_to_text
-from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout
+from structured.output_types.json_output import JsonLayout
 from structured.output_types.json_schema import JsonSchemaType
 from structured.output_types.output_type import OutputType
 from structured.output_types.remote_constraints import AnswerCheck
@@ -42,7 +42,7 @@ KEY = "structured"
 """The name under which a request holds its constraint."""
 
 
-def constraint(output_type: object, *, layout: JsonLayout = DEFAULT_LAYOUT) -> dict[str, str]:
+def constraint(output_type: object, *, layout: JsonLayout | None = None) -> dict[str, str]:
     """Return the constraint of a request to vLLM: the `extra_args` of `SamplingParams`.
 
     Over HTTP they are the request's `vllm_xargs`: plain text, which any client can send. The budget is the request's

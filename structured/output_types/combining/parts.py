@@ -20,7 +20,7 @@ from structured.automata.combination import Expression, Member, Positions, combi
 from structured.errors import SchemaError, UnsatisfiableError, arguments
 from structured.errors.values import message, shown
 from structured.output_types.grounded.marks import Ground
-from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
+from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.output_type import Description, OutputType, automaton_of
 from structured.output_types.python_type import type_name
 from structured.output_types.resolve import resolve_type
@@ -123,20 +123,20 @@ MAX_NAME = 120
 def Json(
     output_type: type[T],
     *,
-    layout: JsonLayout = ...,
+    layout: JsonLayout | None = ...,
     grounded: Ground | None = ...,
 ) -> OutputType[T]: ...
 @overload
 def Json(
     output_type: object,
     *,
-    layout: JsonLayout = ...,
+    layout: JsonLayout | None = ...,
     grounded: Ground | None = ...,
 ) -> OutputType[Any]: ...
 def Json(  # noqa: N802  an output type, as Regex and Choice are
     output_type: object,
     *,
-    layout: JsonLayout = DEFAULT_LAYOUT,
+    layout: JsonLayout | None = None,
     grounded: Ground | None = None,
 ) -> OutputType[Any]:
     """Return the output type of a Python type or a `JsonSchema`, to combine it with others.

@@ -1,6 +1,6 @@
 """Unions, intersections and differences of output types, as `a | b`, `a & b` and `a - b` make them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -26,8 +26,23 @@ from structured.output_types.combining.parts import (
 from structured.output_types.output_type import Description, OutputType, Piece
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 TASK = "Decide by the text which of these formats applies, and answer in that format and nothing else."
+
+
+def _that_can(
+    options: Iterable[OutputType[Any]], attempt: Callable[[OutputType[Any]], U]
+) -> Iterator[tuple[OutputType[Any], U]]:
+    """Yield the options for which an attempt succeeds, each with its result: validators are the user's own code."""
+    for option in options:
+        try:
+            result = attempt(option)
+        except AUTOMATON_ERRORS:
+            raise
+        except Exception:  # noqa: BLE001, S112  it is no value, or no text, of this option
+            continue
+        yield option, result
 
 
 class Alternatives(Combination[T]):
@@ -83,14 +98,12 @@ class Alternatives(Combination[T]):
     def _write(self, value: Any) -> str:
         """Return the text that means a value for the first option that has one; else what some option writes for it."""
         texts: list[str] = []
-        for option in self.members:
-            try:
-                text = option.write(value)
-                value_read = self.parse(text)
-            except AUTOMATON_ERRORS:
-                raise
-            except Exception:  # noqa: BLE001, S112  it is no value of this option
-                continue
+
+        def written(option: OutputType[Any]) -> tuple[str, Any]:
+            text = option.write(value)
+            return text, self.parse(text)
+
+        for option, (text, value_read) in _that_can(self.members, written):
             if value_read == value:
                 return text
             texts += [text] if self._reading(text) is option else []
@@ -100,12 +113,14 @@ class Alternatives(Combination[T]):
 
     def plain(self, value: Any) -> Any:
         """Return a value as plain JSON data, by the option that writes it."""
-        for option in self.members:
-            try:
-                if option.parse(option.write(value)) == value:
-                    return option.plain(value)
-            except Exception:  # noqa: BLE001, S112  it is no value of this option
-                continue
+
+        def plain_of(option: OutputType[Any]) -> tuple[bool, Any]:
+            is_same = option.parse(option.write(value)) == value
+            return is_same, option.plain(value) if is_same else None
+
+        for _, (is_same, plain) in _that_can(self.members, plain_of):
+            if is_same:
+                return plain
         return super().plain(value)
 
     def _reading(self, text: str) -> OutputType[Any]:
@@ -115,15 +130,8 @@ class Alternatives(Combination[T]):
             raise ValueError(f"{described(text)} is no text of {self.name}")
         if len(accepting) == 1:
             return accepting[0]
-        for option in accepting:
-            try:
-                option.parse(text)
-            except AUTOMATON_ERRORS:
-                raise
-            except Exception:  # noqa: BLE001, S112  validators are the user's own code
-                continue
-            return option
-        return accepting[0]
+        readers = (option for option, _ in _that_can(accepting, lambda option: option.parse(text)))
+        return next(readers, accepting[0])
 
     def pieces(self, text: str) -> list[Piece]:
         """Return the option that a text is read by."""
@@ -135,14 +143,12 @@ class Alternatives(Combination[T]):
 
     def from_data(self, data: Any) -> str:
         """Return the text of plain data, by the first option that reads it as that."""
-        for option in self.members:
-            try:
-                text = option.from_data(data)
-                data_read = self.to_data(text)
-            except AUTOMATON_ERRORS:
-                raise
-            except Exception:  # noqa: BLE001, S112  it is no data of this option
-                continue
+
+        def written(option: OutputType[Any]) -> tuple[str, Any]:
+            text = option.from_data(data)
+            return text, self.to_data(text)
+
+        for _, (text, data_read) in _that_can(self.members, written):
             if data_read == data:
                 return text
         raise ValueError(f"{described(data)} is no data of {self.name}")

@@ -21,7 +21,7 @@ from structured.json_schema.schema_compiler import compiled, part_to_pattern
 from structured.output_types.description import kinds
 from structured.output_types.inspection.answer_sizes import inspect_texts, text_lengths
 from structured.output_types.inspection.type_report import HAZARDS, Cost, FieldReport, Hazard, Report, hazards_of
-from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
+from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.missing_fields import can_be_missing
 from structured.output_types.output_type import OutputType, automaton_of, check_interface, description_of
 from structured.output_types.paths import branch, branches, entry, member
@@ -200,7 +200,7 @@ def _list(schema: Schema, keyword: str) -> "list[object]":
     return listed if isinstance(listed, list) else []
 
 
-def inspect_type(output_type: object, *, layout: JsonLayout = DEFAULT_LAYOUT) -> Report:
+def inspect_type(output_type: object, *, layout: JsonLayout | None = None) -> Report:
     """Report on a type before a model is loaded: what is enforced, what is refused, and what may go wrong.
 
     >>> from structured import inspect_type
