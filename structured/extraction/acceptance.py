@@ -27,7 +27,7 @@ from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.paths import Steps, path_to_steps, steps_to_path
 from structured.results.attribution import Before, Kept, Sureness, attribute, sureness
 from structured.results.calibration import Calibration
-from structured.results.evidence import Evidence
+from structured.results.evidence import Evidence, without_unsupported
 from structured.results.json_text import spans
 from structured.results.merging import Conflicts
 from structured.results.result import Reading, Result, read_answer
@@ -197,9 +197,21 @@ class Acceptance:
         generations = [generation for generation, _ in valid]
         sampled = candidates if self.search.is_sampled_often else generations  # beams differ, and agree on nothing
         answer = Answer(text, value, generations, sampled, item.kept)
-        if not self.repair_below and item.part is None:
+        removes = item.task.output_type.removes_unsupported
+        if not self.repair_below and item.part is None and not removes:
             return answer
-        return answer._replace(evidence=attribute(item.task.output_type, item.document, text, sampled, item.kept))
+        evidence = attribute(item.task.output_type, item.document, text, sampled, item.kept)
+        return self._supported(item, answer, evidence) if removes else answer._replace(evidence=evidence)
+
+    @staticmethod
+    def _supported(item: Item, answer: Answer, evidence: Mapping[str, Evidence]) -> Answer | None:
+        """Return an answer without the texts that its document does not have; None if validators reject that."""
+        text, evidence = without_unsupported(item.task.output_type, answer.text, evidence)
+        value = answer.value if text == answer.text else read_answer(item.task.output_type, text)
+        if isinstance(value, Attempt):
+            item.attempts.append(value)
+            return None
+        return answer._replace(text=text, value=value, evidence=evidence)
 
     def _calibrated(self, found: Mapping[str, Evidence] | None) -> Mapping[str, Evidence]:
         """Return evidence with calibrated confidences, if there is a calibration."""

@@ -13,6 +13,7 @@ from structured.automata import RegularAutomaton
 from structured.errors import NotStatedError, UnsatisfiableError
 from structured.errors.arguments import check_fields, one_of
 from structured.json_schema.document.location import (
+    SUPPORTED,
     UNSATISFIABLE,
     Compilation,
     Location,
@@ -24,7 +25,7 @@ from structured.json_schema.grounding import is_stated_in_forms
 from structured.json_schema.schema_compiler import compiled, foundation, part_to_pattern
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.output_types.description import describe, layouts
-from structured.output_types.grounded.marks import Ground, marks, with_grounding
+from structured.output_types.grounded.marks import Ground, has_supported, marks, with_grounding, with_support
 from structured.output_types.output_type import Basis, Description, OutputType
 from structured.output_types.paths import Steps
 from structured.output_types.schema_parts import flat, has_to_be_stated, parts_at
@@ -109,6 +110,19 @@ class JsonOutput(OutputType[T]):
     def with_grounding(self, grounded: Ground) -> Self:
         """Return the type with marks on the values that the document has to state; see `grounded/marks.py`."""
         return replace(self, schema=with_grounding(self.root, grounded))
+
+    def with_support(self) -> Self:
+        """Return the type with marks on all values that the document has to state, or that may be missing."""
+        return replace(self, schema=with_support(self.root))
+
+    @cached_property
+    def removes_unsupported(self) -> bool:  # type: ignore[override]
+        """Whether some of its texts are removed where the document does not have them."""
+        return has_supported(self.schema)
+
+    def is_removable(self, steps: Steps) -> bool:
+        """Tell whether a text is removed where the document does not have it."""
+        return any(SUPPORTED in part.schema for part in flat(parts_at(self.root, steps)))
 
     def check(self) -> None:
         """Raise SchemaError where a rule is not supported."""

@@ -75,6 +75,9 @@ class OutputType(ABC, Generic[T]):
     The document of a chat is all that the user says, with blank lines between the messages.
     """
 
+    removes_unsupported: bool = False
+    """Whether some of its texts are removed from an answer where the document does not have them."""
+
     validators: tuple[str, ...] = ()
     """The names of functions that have the last word on an answer, as `inspect_type` shows them."""
 
@@ -129,6 +132,10 @@ class OutputType(ABC, Generic[T]):
     def basis(self, steps: Steps, value: Any) -> Basis:  # noqa: ARG002  an answer without a schema is free
         """Return how the type lets a value of an answer arise; see `Basis`."""
         return "free"
+
+    def is_removable(self, steps: Steps) -> bool:  # noqa: ARG002  an answer without a schema is a whole
+        """Tell whether a text at a place of an answer is removed where the document does not have it."""
+        return False
 
     def check(self) -> None:
         """Raise SchemaError if the type is not supported. Called before a model is loaded.

@@ -58,7 +58,7 @@ def _resolve(
 ) -> OutputType[Any]:
     resolved = _read_type(output_type, layout)
     if grounded is not None:
-        resolved = resolved.with_grounding(grounded)
+        resolved = resolved.with_support() if grounded is True else resolved.with_grounding(grounded)
     if missing is None:
         return resolved
     if isinstance(resolved, PythonType) or type(resolved) is JsonSchemaType:

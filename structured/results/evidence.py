@@ -1,4 +1,7 @@
-"""Evidence: where a document states a value, how that is known, how confident the model was of it; and its HTML."""
+"""Evidence: where a document states a value, how that is known, and how confident the model was of it.
+
+Answers lose here what their document does not have, and notebooks get the evidence as HTML.
+"""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,7 +11,8 @@ from math import floor
 from typing import Any, Literal, Self
 
 from structured.output_types.html import Html, code, coloured, joined, marked, table, verbatim
-from structured.output_types.paths import leaves, steps_to_path
+from structured.output_types.output_type import OutputType
+from structured.output_types.paths import Steps, leaves, path_to_steps, steps_to_path
 
 Match = Literal["grounded", "exact", "normalised", "fuzzy", "concluded", "absent", "none"]
 """How a value was found in the document.
@@ -176,3 +180,59 @@ def _shortened(text: str) -> Html:
         return joined(text)
     note = coloured(f" … {left_out:,} characters … ", "unknown")
     return joined(text[:CONTEXT], note, text[-CONTEXT:])
+
+
+UNSUPPORTED = ("fuzzy", "none")
+"""The matches of values that the document does not have."""
+
+_MISSING = Evidence(None, "absent")
+
+
+def without_unsupported(
+    output_type: OutputType[Any], text: str, evidence: Mapping[str, Evidence]
+) -> tuple[str, Mapping[str, Evidence]]:
+    """Return an answer without its removable texts that have no support, and the evidence for what is left.
+
+    An item of a list is left out, and any other text becomes null:
+
+    `{"name": "Ana", "city": "Rome", "tags": ["x", "nurse"]}`, of which the document has only Ana and nurse,
+    → `{"name": "Ana", "city": null, "tags": ["nurse"]}`
+    """
+    data = output_type.to_data(text)
+    texts = {steps for steps, value in leaves(data) if isinstance(value, str)}
+    weak = [path_to_steps(path) for path, match in evidence.items() if match.match in UNSUPPORTED]
+    removed = {steps for steps in weak if steps in texts and output_type.is_removable(steps)}
+    if not removed:
+        return text, evidence
+    places = dict(_places(data, removed, (), ()))
+    moved = {
+        steps_to_path(place): _MISSING if steps in removed else evidence[steps_to_path(steps)]
+        for steps, place in places.items()
+        if steps_to_path(steps) in evidence
+    }
+    return output_type.from_data(_without(data, removed, ())), moved
+
+
+def _without(data: Any, removed: set[Steps], steps: Steps) -> Any:
+    """Return the data at a place of an answer without the removed leaves."""
+    match data:
+        case dict():
+            return {name: _without(inside, removed, (*steps, name)) for name, inside in data.items()}
+        case list():
+            kept = ((index, inside) for index, inside in enumerate(data) if (*steps, index) not in removed)
+            return [_without(inside, removed, (*steps, index)) for index, inside in kept]
+    return None if steps in removed else data
+
+
+def _places(data: Any, removed: set[Steps], steps: Steps, place: Steps) -> Iterator[tuple[Steps, Steps]]:
+    """Yield the place of each leaf that is kept, before and after the others are removed."""
+    match data:
+        case dict():
+            for name, inside in data.items():
+                yield from _places(inside, removed, (*steps, name), (*place, name))
+        case list():
+            kept = [index for index in range(len(data)) if (*steps, index) not in removed]
+            for position, index in enumerate(kept):
+                yield from _places(data[index], removed, (*steps, index), (*place, position))
+        case _:
+            yield steps, place

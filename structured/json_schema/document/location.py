@@ -25,6 +25,9 @@ GROUNDED = "grounded on"
 """The keyword of a value that the document has to state. Its value says where a quotation may begin and end: `"words"`
 or `"characters"`."""
 
+SUPPORTED = "supported"
+"""The keyword of a text that may be missing, and is removed from an answer where the document does not have it."""
+
 KEY = "is key"
 """The keyword of a value that identifies its record among others."""
 
@@ -40,7 +43,7 @@ MAX_COMBINATIONS = 3000
 ANNOTATIONS = frozenset(
     {
         *("$comment", "default", "deprecated", "description", "examples", "readOnly", "title", "writeOnly"),
-        *(GROUNDED, KEY, NOT_STATED, VALIDATORS),
+        *(GROUNDED, KEY, NOT_STATED, SUPPORTED, VALIDATORS),
     }
 )
 """Keywords that restrict nothing (validation §9, and the marks of types)."""

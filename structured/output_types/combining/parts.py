@@ -153,10 +153,10 @@ def Json(  # noqa: N802  an output type, as Regex and Choice are
     Raises:
         SchemaError: It is not a type, or an `OutputType` of its own, which can be combined as it is.
     """
-    json_type = resolve_type(output_type, layout=layout, grounded=grounded)
+    json_type = resolve_type(output_type, layout=layout)
     if not isinstance(json_type, JsonOutput):
         raise SchemaError(f"{json_type.name} is no JSON", remedy="Combine it as it is, without Json(…).")
-    return json_type
+    return json_type if grounded is None else json_type.with_grounding(grounded)
 
 
 def part_of(part: object, named: str) -> OutputType[Any]:

@@ -3,7 +3,7 @@
 The schema marks them. A document decides which values a mark allows; see `document_statements.py`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
@@ -13,10 +13,10 @@ from structured.errors import SchemaError
 from structured.errors.arguments import one_of
 from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import SchemaDraft, subschemas
-from structured.json_schema.document.location import GROUNDED, Schema, Subschema
+from structured.json_schema.document.location import GROUNDED, SUPPORTED, Schema, Subschema
 from structured.json_schema.document.references import follow
-from structured.json_schema.grounding import GROUNDABLE
-from structured.json_schema.nullable import types_of
+from structured.json_schema.grounding import GROUNDABLE, is_stated_in_forms
+from structured.json_schema.nullable import can_be_null, types_of
 from structured.output_types.schema_edits import WITH_ITEMS, edited_at, replaced
 
 T = TypeVar("T")
@@ -68,7 +68,7 @@ def with_grounding(root: Subschema, grounded: Ground) -> Schema:
     to no field, and for a field that cannot be read off a document.
     """
     if grounded is True:
-        schema: Schema = _marked_everywhere(root)
+        schema: Schema = _marked_everywhere(root, _quoted)
         return schema
     return edited_at(root, grounded, _marked, places=WITH_ITEMS)
 
@@ -83,6 +83,37 @@ def marks(schema: object) -> Iterator[str]:
             yield from marks(inside)
 
 
+@deep
+def with_support(root: Subschema) -> Schema:
+    """Return a schema in which all strings, numbers, dates and times have to be stated, but for enums.
+
+    A text that may be null, and one that is an item of a list, is written freely and removed where the document does
+    not have it. A model that may write quotations alone cannot go back to null once it has begun a text, and quotes
+    something else: see `docs/log.md`, 2026-11-24.
+    """
+    found: Schema = _marked_everywhere(root, _supported)
+    return found
+
+
+def has_supported(schema: object) -> bool:
+    """Tell whether a schema has texts that are removed where the document does not have them."""
+    return isinstance(schema, Mapping) and (
+        SUPPORTED in schema or any(has_supported(inside) for _, inside in subschemas(schema, max(SchemaDraft)))
+    )
+
+
+def _supported(schema: Schema, *, may_be_missing: bool) -> Schema:
+    """Return the schema of a value with the mark that it needs where it may be missing, and where it may not."""
+    is_text = types_of(schema) - {"null"} == {"string"} and not is_stated_in_forms(schema)
+    if is_text and (may_be_missing or "null" in types_of(schema)):
+        return {**schema, SUPPORTED: True}
+    return {**schema, GROUNDED: "words"}
+
+
+def _quoted(schema: Schema, *, may_be_missing: bool) -> Schema:  # noqa: ARG001  it is quoted in any case
+    return {**schema, GROUNDED: "words"}
+
+
 def _can_be_stated(schema: Mapping[str, Any]) -> bool:
     """Tell whether a schema has only values that can be read off a document."""
     types = types_of(schema)
@@ -93,14 +124,18 @@ _CONCLUSIONS = frozenset({"enum", "const", "contentSchema"})
 
 
 @deep
-def _marked_everywhere(part: Subschema) -> Any:
+def _marked_everywhere(part: Subschema, mark: Callable[..., Schema], *, may_be_missing: bool = False) -> Any:
+    """Return a schema in which a function has marked all values that can be stated."""
     schema = part.schema
     for keys, _ in subschemas(schema, part.location.draft) if isinstance(schema, Mapping) else ():
         if keys[0] != "propertyNames":
-            inner = part.below(*keys)
-            schema = replaced(schema, keys, _marked_everywhere(inner))
+            is_branch = keys[0] in {"anyOf", "oneOf"}
+            is_item = keys[0] == "items" and not schema.get("minItems")
+            inside = is_item or (is_branch and (may_be_missing or can_be_null(part)))
+            marked = _marked_everywhere(part.below(*keys), mark, may_be_missing=inside)
+            schema = replaced(schema, keys, marked)
     if isinstance(schema, Mapping) and GROUNDED not in schema and _can_be_stated(schema):
-        return {**schema, GROUNDED: "words"}
+        return mark(schema, may_be_missing=may_be_missing)
     return schema
 
 

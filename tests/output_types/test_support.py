@@ -1,0 +1,157 @@
+"""Texts that may be missing: with `grounded=True`, they are removed where the document does not have them."""
+
+import json
+from collections.abc import Iterator
+from enum import Enum
+from typing import Annotated, Any, Literal
+
+import pytest
+from doubles import ByteTokenizer, random_logits
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field, field_validator
+
+from structured import Extractor, Json, JsonSchema, extract, extract_batch
+from structured.errors import GenerationError
+from structured.models import FunctionModel, ScriptedModel
+from structured.output_types.paths import leaves, path_to_steps, steps_to_path
+from structured.output_types.resolve import resolve_type
+from structured.results.alignment import Value, align
+from structured.results.evidence import UNSUPPORTED
+
+TOKENS = ByteTokenizer()
+
+
+class Colour(Enum):
+    RED = "red"
+
+
+class Place(BaseModel):
+    city: str | None
+    names: list[str]
+
+
+class Visit(BaseModel):
+    name: str
+    place: Place
+    colour: Colour | None
+    kind: Literal["first", "second"] | None
+    rows: list[list[str]]
+    tags: Annotated[list[str], Field(min_length=1)]
+
+
+TEXT = "Ana came to Bern: a nurse, twice."
+
+
+def scripted(**values: Any) -> ScriptedModel:
+    """Return a model that writes a visit with some values."""
+    place = {"city": "Bern", "names": ["Ana"]}
+    usual = {"name": "Ana", "place": place, "colour": "red", "kind": "second", "rows": [], "tags": ["nurse"]}
+    return ScriptedModel(json.dumps(usual | values))
+
+
+def test_a_text_that_may_be_null_becomes_null() -> None:
+    model = scripted(place={"city": "Rome", "names": []})
+    assert extract(Visit, TEXT, model=model).place.city == "Rome"
+    assert extract(Visit, TEXT, model=model, grounded=True).place.city is None
+
+
+def test_an_item_without_support_is_left_out() -> None:
+    names, rows = ["Bob", "Ana", "Rosa", "Bern", "Rome"], [["Bob"], ["nurse", "Rosa"]]
+    found = extract(Visit, TEXT, model=scripted(place={"city": None, "names": names}, rows=rows), grounded=True)
+    assert found.place.names == ["Ana", "Bern"]
+    assert found.rows == [[], ["nurse"]]
+
+
+def test_evidence_follows_the_items_that_are_left() -> None:
+    names = ["Bob", "Ana", "Rosa", "Bern"]
+    model = scripted(place={"city": "Rome", "names": names})
+    found = Extractor(Visit, model=model, grounded=True).result(TEXT)
+    assert json.loads(found.text or "") == found.data
+    assert {path_to_steps(path) for path in found.evidence} == {steps for steps, _ in leaves(found.data)}
+    spans = [found.evidence[f"place.names[{index}]"].span for index in range(2)]
+    assert [TEXT[slice(*span)] for span in spans if span] == ["Ana", "Bern"]
+    assert found.evidence["place.city"].match == "absent"
+
+
+def test_conclusions_are_kept() -> None:
+    """The document spells neither: they are of a list that the type has."""
+    found = extract(Visit, TEXT, model=scripted(), grounded=True)
+    assert (found.colour, found.kind) == (Colour.RED, "second")
+
+
+def test_other_case_and_white_space_is_support() -> None:
+    model = scripted(place={"city": "BERN", "names": ["came  to"]})
+    found = extract(Visit, TEXT, model=model, grounded=True)
+    assert (found.place.city, found.place.names) == ("BERN", ["came  to"])
+
+
+def test_what_has_to_be_there_can_only_be_quoted() -> None:
+    """A required text, and the items of a list that has to have some: nothing could be removed."""
+    model = FunctionModel(random_logits(len(TOKENS.tokens), scale=3.0, seed=2), TOKENS)
+    found = Extractor(Visit, model=model, grounded=True, max_tokens=200).result(TEXT)
+    assert found.evidence["name"].match == found.evidence["tags[0]"].match == "grounded"
+
+
+def test_a_whole_answer_may_be_null() -> None:
+    schema = JsonSchema({"type": ["string", "null"]})
+    assert extract(schema, TEXT, model=ScriptedModel('"Rome"'), grounded=True) is None
+    assert extract(schema, TEXT, model=ScriptedModel('"Bern"'), grounded=True) == "Bern"
+
+
+def test_paths_ask_for_quotations() -> None:
+    """Of a field that is named, nothing but quotations can be written; so it is in a part of a combination."""
+    model = FunctionModel(random_logits(len(TOKENS.tokens), scale=3.0, seed=1), TOKENS)
+    found = Extractor(Place, model=model, grounded=["city", "names[]"], max_tokens=80).result(TEXT)
+    assert {one.match for one in found.evidence.values()} <= {"grounded", "absent"}
+    assert resolve_type(Place, grounded=["city"]).depends_on_document
+    assert Json(Place, grounded=True).depends_on_document
+    assert not resolve_type(Place, grounded=True).depends_on_document
+
+
+class Checked(BaseModel):
+    city: str | None
+
+    @field_validator("city")
+    @classmethod
+    def is_there(cls, city: str | None) -> str | None:
+        if city is None:
+            raise ValueError("a city, please")
+        return city
+
+
+def test_a_validator_that_rejects_what_is_left_rejects_the_answer() -> None:
+    with pytest.raises(GenerationError, match="a city, please"):
+        extract(Checked, TEXT, model=ScriptedModel('{"city": "Rome"}'), grounded=True, retries=1)
+
+
+def test_each_document_of_a_batch_supports_its_own_answer() -> None:
+    model = ScriptedModel('{"city": "Bern", "names": ["Bob"]}')
+    found = extract_batch(Place, ["Bob, from Bern.", "Bob, from Rome."], model=model, grounded=True)
+    assert found == [Place(city="Bern", names=["Bob"]), Place(city=None, names=["Bob"])]
+
+
+def test_the_result_of_a_stream_has_support() -> None:
+    stream = Extractor(Place, model=ScriptedModel('{"city": "Rome", "names": ["Bob"]}'), grounded=True).stream(TEXT)
+    assert stream.result().value == Place(city=None, names=[])
+    assert "Rome" in stream.text
+
+
+def unsupported(document: str, data: Any) -> Iterator[str]:
+    """Yield the paths of the texts that a document does not have."""
+    texts = [(steps, value) for steps, value in leaves(data) if isinstance(value, str)]
+    places = align(document, [Value(steps, value, False, False) for steps, value in texts])
+    yield from (
+        steps_to_path(steps) for (steps, _), place in zip(texts, places, strict=True) if place.match in UNSUPPORTED
+    )
+
+
+@pytest.mark.filterwarnings("ignore::structured.errors.BudgetWarning")
+@settings(max_examples=examples(60))
+@given(st.lists(st.sampled_from(["Ana", "Bern", "b", "4 a"]), min_size=1, max_size=5), st.integers(0, 10_000))
+def test_whatever_is_written_nothing_without_support_is_left(words: list[str], seed: int) -> None:
+    model = FunctionModel(random_logits(len(TOKENS.tokens), scale=3.0, seed=seed), TOKENS)
+    document = ", ".join(words)
+    found = Extractor(Place, model=model, grounded=True, max_tokens=60).result(document)
+    assert list(unsupported(document, found.data)) == []
