@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from training.network import PRODUCTS
+
 _COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 """Of the quintic iteration; from the paper."""
 
@@ -52,11 +54,11 @@ class Muon(torch.optim.Optimizer):
 def orthogonalised(matrices: torch.Tensor, *, iterations: int = 5) -> torch.Tensor:
     """Return matrices of the same singular vectors, all singular values near 1; shape (matrices, rows, columns).
 
-    The products are in bfloat16, which is exact enough for a direction and takes half the time.
+    Where there are instructions for bfloat16, it is exact enough for a direction and takes half the time.
     """
     tall = matrices.shape[1] > matrices.shape[2]
     x: torch.Tensor = matrices.mT if tall else matrices
-    x = (x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)).bfloat16()
+    x = (x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)).to(PRODUCTS)
     a, b, c = _COEFFICIENTS
     for _ in range(iterations):
         gram = x @ x.mT

@@ -18,6 +18,11 @@ EPSILON = 1e-5
 KERNEL = 3
 """Tokens that a short convolution sees."""
 
+HAS_BFLOAT16 = torch.cuda.is_available() or bool(torch.cpu.get_capabilities().get("avx512_bf16"))
+
+PRODUCTS = torch.bfloat16 if HAS_BFLOAT16 else torch.float32
+"""The type of what is multiplied: a processor without instructions for bfloat16 takes ten times as long for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -77,7 +82,7 @@ class Network(nn.Module):
 
     def forward(self, token_ids: Tensor, wanted: Tensor) -> Tensor:
         """Return the logits of what follows each wanted place; shapes (texts, width) → (wanted places, vocabulary)."""
-        states = self.words[token_ids].bfloat16()
+        states = self.words[token_ids].to(PRODUCTS)
         angles = _angles(token_ids.shape[1], self.shape.width // self.shape.heads, token_ids.device)
         for number, layer in enumerate(self.model["layers"].children()):
             weights = dict(layer.named_parameters())
@@ -86,7 +91,7 @@ class Network(nn.Module):
             else:
                 states = self._convolve(states, weights)
         states = _normed(states[wanted], _weight(self.model["embedding_norm"]))
-        return linear(states, (self.words if self.shape.tied else self.lm_head.weight).bfloat16())
+        return linear(states, (self.words if self.shape.tied else self.lm_head.weight).to(PRODUCTS))
 
 
 def _weight(module: nn.Module) -> nn.Parameter:
@@ -128,16 +133,16 @@ def _layer(shape: Shape, *, attends: bool) -> nn.ModuleDict:
 
 
 Weights = Mapping[str, Tensor]
-"""The parameters of a layer by name, in single precision; products are in bfloat16."""
+"""The parameters of a layer by name, in single precision; they are multiplied as `PRODUCTS`."""
 
 
 def _product(states: Tensor, weights: Weights, name: str) -> Tensor:
-    return linear(states, weights[f"{name}.weight"].bfloat16())
+    return linear(states, weights[f"{name}.weight"].to(PRODUCTS))
 
 
 def _normed(states: Tensor, gain: Tensor) -> Tensor:
     exact = states.float()
-    return (exact * torch.rsqrt(exact.square().mean(-1, keepdim=True) + EPSILON) * gain).bfloat16()
+    return (exact * torch.rsqrt(exact.square().mean(-1, keepdim=True) + EPSILON) * gain).to(PRODUCTS)
 
 
 def _feed(states: Tensor, weights: Weights) -> Tensor:
@@ -151,7 +156,7 @@ def _convolve(states: Tensor, weights: Weights) -> Tensor:
     inner = _product(_normed(states, weights["operator_norm.weight"]), weights, "conv.in_proj")
     gate_in, gate_out, inputs = inner.chunk(3, dim=-1)
     gated, tokens = gate_in * inputs, states.shape[1]
-    kernel = weights["conv.conv.weight"][:, 0].bfloat16()  # (width, kernel)
+    kernel = weights["conv.conv.weight"][:, 0].to(PRODUCTS)  # (width, kernel)
     mixed = gated * kernel[:, KERNEL - 1]
     for back in range(1, KERNEL):
         mixed = mixed + pad(gated, (0, 0, back, 0))[:, :tokens] * kernel[:, KERNEL - 1 - back]
@@ -181,7 +186,7 @@ def _plain_attention(queries: Tensor, keys: Tensor, values: Tensor, *, is_causal
     queries, keys, values = (part.reshape(-1, tokens, size) for part in (queries, keys, values))
     future = torch.full((tokens, tokens), float("-inf"), device=queries.device).triu(1)
     scores = torch.bmm(queries, keys.mT).float() * size**-0.5 + future
-    return torch.bmm(torch.softmax(scores, dim=-1).bfloat16(), values).view(*outer, tokens, size)
+    return torch.bmm(torch.softmax(scores, dim=-1).to(PRODUCTS), values).view(*outer, tokens, size)
 
 
 def _angles(tokens: int, size: int, device: torch.device) -> Tensor:
@@ -195,4 +200,4 @@ def _rotated(states: Tensor, angles: Tensor) -> Tensor:
     """Rotate queries or keys by their places (Su et al., "RoFormer", 2021), the two halves as pairs."""
     left, right = states.float().chunk(2, dim=-1)
     cosines, sines = angles
-    return torch.cat([left * cosines - right * sines, right * cosines + left * sines], dim=-1).bfloat16()
+    return torch.cat([left * cosines - right * sines, right * cosines + left * sines], dim=-1).to(PRODUCTS)
