@@ -29,7 +29,7 @@ from structured.extraction.events import Listener
 from structured.models import ModelSource
 from structured.output_types.grounded.marks import Ground
 from structured.output_types.json_output import JsonLayout
-from structured.output_types.missing_fields import Missing
+from structured.output_types.missing_values import Missing
 from structured.results.calibration import Calibration
 
 Errors = Literal["raise", "return", "skip"]

@@ -29,8 +29,12 @@ from structured.json_schema.logic.validity import check_well_formed, rejection
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
-from structured.output_types.missing_fields import Missing, chosen_properties, with_missing_properties
-from structured.output_types.missing_values import MissingFieldsType
+from structured.output_types.missing_values import (
+    Missing,
+    MissingFieldsType,
+    chosen_properties,
+    with_missing_properties,
+)
 
 _FIELDS = {
     "documents": instance(Mapping, "{uri: schema}"),
@@ -136,7 +140,7 @@ class JsonSchemaType(JsonOutput[Any]):
         return written if self.schema is self.source.schema else replace(written, root=self.schema)
 
     def with_missing(self, missing: Missing) -> MissingFieldsType[Any]:
-        """Return the type in which chosen optional properties may be missing; see `missing_fields.py`."""
+        """Return the type in which chosen optional properties may be missing."""
         chosen = self if missing is True else replace(self, schema=chosen_properties(self.root, missing))
         schema = with_missing_properties(chosen.root, are_chosen=missing is not True)
         return MissingFieldsType(self.name, schema, self.layout, of=self)

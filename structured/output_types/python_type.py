@@ -15,8 +15,7 @@ from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.json_schema import check_document
-from structured.output_types.missing_fields import Missing, with_missing_fields
-from structured.output_types.missing_values import MissingFieldsType
+from structured.output_types.missing_values import Missing, MissingFieldsType, with_missing_fields
 from structured.output_types.output_type import OutputType
 from structured.output_types.pydantic_schema import CompleteJsonSchema
 
@@ -52,7 +51,7 @@ class PythonType(JsonOutput[T]):
         return self.adapter.dump_python(self.adapter.validate_python(value), mode="json", by_alias=True)
 
     def with_missing(self, missing: Missing) -> "MissingFieldsType[T]":
-        """Return the type with a schema in which chosen fields may be null; see `missing_fields.py`."""
+        """Return the type with a schema in which chosen fields may be null."""
         return MissingFieldsType(self.name, with_missing_fields(self.root, missing), self.layout, of=self)
 
 

@@ -17,7 +17,7 @@ from structured.json_schema.document.location import GROUNDED, SUPPORTED, Schema
 from structured.json_schema.document.references import follow
 from structured.json_schema.grounding import GROUNDABLE, is_stated_in_forms
 from structured.json_schema.nullable import can_be_null, types_of
-from structured.output_types.schema_edits import WITH_ITEMS, edited_at, replaced
+from structured.output_types.schema_parts import WITH_ITEMS, edited_at, replaced
 
 T = TypeVar("T")
 

@@ -22,7 +22,7 @@ from structured.output_types.description import kinds
 from structured.output_types.inspection.answer_sizes import inspect_texts, text_lengths
 from structured.output_types.inspection.type_report import HAZARDS, Cost, FieldReport, Hazard, Report, hazards_of
 from structured.output_types.json_output import JsonLayout, JsonOutput
-from structured.output_types.missing_fields import can_be_missing
+from structured.output_types.missing_values import can_be_missing
 from structured.output_types.output_type import OutputType, automaton_of, check_interface, description_of
 from structured.output_types.paths import branch, branches, entry, member
 from structured.output_types.resolve import resolve_type
