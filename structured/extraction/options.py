@@ -27,7 +27,7 @@ from structured.errors.values import message, shown
 from structured.extraction.documents.chunks import Chunking
 from structured.extraction.events import Listener
 from structured.models import ModelSource
-from structured.output_types.grounded.marks import Ground
+from structured.output_types.grounded_values import Ground
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.missing_values import Missing
 from structured.results.calibration import Calibration

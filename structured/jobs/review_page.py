@@ -27,7 +27,7 @@ from structured.results.evidence import BANDS, MATCH_WORDS, Evidence
 from structured.results.result import Result, instance_of
 
 if TYPE_CHECKING:
-    from structured.output_types.grounded.statements import Statement
+    from structured.output_types.stated_numbers import Statement
 
 ABSENT = Evidence(None, "absent")
 """The evidence of a missing value, and of a list without items."""
@@ -240,8 +240,8 @@ def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, 
 
 def _stated(document: str, kinds: Container[str]) -> dict[str, list[tuple[int, int, list[str]]]]:
     """Return the statements of a document by kind: their spans, in UTF-16, and their values as JSON text."""
-    from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
-    from structured.output_types.grounded.numbers import stated_numbers
+    from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
+    from structured.output_types.stated_numbers import stated_numbers
 
     read: Mapping[str, Callable[[str], Sequence[Statement[Any]]]] = {
         "number": stated_numbers,

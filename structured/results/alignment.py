@@ -24,11 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
-from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
-from structured.output_types.grounded.document_statements import DocumentStatements
-from structured.output_types.grounded.numbers import stated_numbers
-from structured.output_types.grounded.statements import Span, Statement
+from structured.output_types.grounded_values import DocumentStatements
 from structured.output_types.paths import Steps
+from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
+from structured.output_types.stated_numbers import Span, Statement, stated_numbers
 from structured.results.evidence import Evidence, Match
 from structured.results.normalisation import NormalisedText, is_cut, normalise
 

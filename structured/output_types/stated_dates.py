@@ -26,7 +26,7 @@ from functools import lru_cache
 from itertools import product
 from typing import TypeVar
 
-from structured.output_types.grounded.statements import Span, Statement, merged
+from structured.output_types.stated_numbers import Span, Statement, merged
 
 T = TypeVar("T")
 
