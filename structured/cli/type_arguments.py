@@ -14,9 +14,9 @@ import typer
 
 from structured.cli.field_list import FieldListError, read_fields
 from structured.errors import PatternError, SchemaError
+from structured.output_types.call_types import FunctionType, ToolType, functions
 from structured.output_types.choice import Choice
-from structured.output_types.functions.call_types import FunctionType, ToolType, functions
-from structured.output_types.functions.signature import is_function
+from structured.output_types.functions import is_function
 from structured.output_types.grammar import SHIPPED, Grammar, ShippedName
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import OutputType

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Annotated, Any, get_args, get_origin
 
 from structured.errors import SchemaError
-from structured.output_types.functions.call_types import call_type
-from structured.output_types.functions.signature import is_function
+from structured.output_types.call_types import call_type
+from structured.output_types.functions import is_function
 from structured.output_types.grounded_values import Ground
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType

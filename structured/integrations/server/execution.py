@@ -21,8 +21,8 @@ from structured.integrations.server.request_bodies import GenerationRequest, Lib
 from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.responses import Written, openai_call
 from structured.models.load import PACKAGED_ID, PACKAGED_NAME
-from structured.output_types.functions.call import Call
-from structured.output_types.functions.call_types import FunctionType, ToolType
+from structured.output_types.call_types import FunctionType, ToolType
+from structured.output_types.functions import Call
 from structured.results.result import Result
 
 

@@ -17,8 +17,7 @@ from structured.errors.arguments import flag
 from structured.errors.values import described
 from structured.json_schema.document.location import Compilation, Schema
 from structured.output_types.description import describe, layouts
-from structured.output_types.functions.call import Call, Tool
-from structured.output_types.functions.signature import ARGUMENTS, NAME, Signature, signature_of
+from structured.output_types.functions import ARGUMENTS, NAME, Call, Signature, Tool, signature_of
 from structured.output_types.json_output import JsonLayout, JsonOutput, type_description
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType
 from structured.output_types.output_type import Description, OutputType
