@@ -17,7 +17,7 @@ from pydantic import GetJsonSchemaHandler
 from structured.errors import SchemaError
 from structured.json_schema.document.location import KEY, Subschema
 from structured.json_schema.nullable import types_of
-from structured.output_types.inspection.type_inspection import Survey
+from structured.output_types.inspection import Survey
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, leaves, path_to_steps, steps_to_field
 from structured.output_types.schema_parts import flat, parts_at

@@ -40,8 +40,8 @@ from structured.errors import GenerationError, PatternError, SchemaError
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.models import FunctionModel, ScriptedModel
-from structured.output_types.inspection import report_to_dict
 from structured.output_types.output_type import OutputType
+from structured.output_types.type_report import report_to_dict
 from structured.vocabulary import Vocabulary
 
 TOKENIZER = ByteTokenizer()

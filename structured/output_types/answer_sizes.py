@@ -14,7 +14,7 @@ import numpy as np
 
 from structured.automata import DEAD, ROW_COMPLETE, Automaton
 from structured.automata.dfa import most_characters
-from structured.output_types.inspection.type_report import Answers, Cost, Hazard
+from structured.output_types.type_report import Answers, Cost, Hazard
 from structured.regex.json_strings import spelled_size
 from structured.regex.syntax import (
     Alternation,

@@ -18,14 +18,14 @@ from structured.json_schema.document.location import VALIDATORS, Schema, Subsche
 from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import may_be_left_out
 from structured.json_schema.schema_compiler import compiled, part_to_pattern
+from structured.output_types.answer_sizes import inspect_texts, text_lengths
 from structured.output_types.description import kinds
-from structured.output_types.inspection.answer_sizes import inspect_texts, text_lengths
-from structured.output_types.inspection.type_report import HAZARDS, Cost, FieldReport, Hazard, Report, hazards_of
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.missing_values import can_be_missing
 from structured.output_types.output_type import OutputType, automaton_of, check_interface, description_of
 from structured.output_types.paths import branch, branches, entry, member
 from structured.output_types.resolve import resolve_type
+from structured.output_types.type_report import HAZARDS, Cost, FieldReport, Hazard, Report, hazards_of
 from structured.regex import Pattern, nodes_of
 
 
