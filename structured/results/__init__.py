@@ -2,7 +2,7 @@
 
 from structured.results.calibration import Calibration
 from structured.results.evidence import Evidence
-from structured.results.partial import Event, PartialReader
+from structured.results.json_text import Event, PartialReader
 from structured.results.result import Result
 
 __all__ = ["Calibration", "Event", "Evidence", "PartialReader", "Result"]
