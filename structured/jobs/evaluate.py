@@ -10,10 +10,9 @@ from structured.errors.values import counted, message, shown
 from structured.extraction.extractor import Extractor
 from structured.extraction.prompts import Conversation, is_messages
 from structured.jobs.evaluation import Evaluation
+from structured.jobs.figures import DocumentScore, beginning_of, compared_values
 from structured.jobs.gold import Gold, GoldLike, answer_data, read_gold
-from structured.jobs.place_types import annotation_of
-from structured.jobs.review_page import document_id
-from structured.jobs.scores import DocumentScore, beginning_of, compared_values
+from structured.jobs.review_page import annotation_of, document_id
 from structured.output_types.keys import key_fields
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type

@@ -17,8 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from structured.errors.values import counted
-from structured.jobs.figures import LEVEL, FieldScore, Figure, Scores
-from structured.jobs.scores import DocumentScore, ValueScore
+from structured.jobs.figures import LEVEL, DocumentScore, FieldScore, Figure, Scores, ValueScore
 from structured.output_types.html import Html, card, html, joined, table
 from structured.results.normalisation import is_cut
 

@@ -165,7 +165,7 @@ def test_what_an_actor_raises_is_told_as_a_sentence():
 )
 def test_mistakes_are_told_before_a_cluster_starts(arguments, code, told, monkeypatch):
     """Options of a cluster without one, and values that are not allowed."""
-    monkeypatch.setattr("structured.cli.engines.find_spec", lambda _: True)
+    monkeypatch.setattr("structured.cli.extract_command.find_spec", lambda _: True)
     result = CliRunner().invoke(app, ["extract", *FIELDS, "letters", *arguments], env={"COLUMNS": "200"})
     assert result.exit_code == code
     assert told in result.stderr
@@ -173,7 +173,7 @@ def test_mistakes_are_told_before_a_cluster_starts(arguments, code, told, monkey
 
 def test_without_ray_the_message_says_how_to_install_it(monkeypatch):
     """It is an extra."""
-    monkeypatch.setattr("structured.cli.engines.find_spec", lambda _: None)
+    monkeypatch.setattr("structured.cli.extract_command.find_spec", lambda _: None)
     result = CliRunner().invoke(app, ["extract", *FIELDS, "letters", "--engine", "ray"])
     assert result.exit_code == 3
     assert "pip install 'structured-extraction[ray]'" in result.stderr
