@@ -127,10 +127,6 @@ class Evaluation(Scores):
 
         return evaluation_tables(self)
 
-    def _repr_html_(self) -> str:
-        from structured.jobs.evaluation_views import to_card
-
-        return to_card(self)
 
 
 @dataclass(frozen=True)
