@@ -128,7 +128,6 @@ class Evaluation(Scores):
         return evaluation_tables(self)
 
 
-
 @dataclass(frozen=True)
 class Difference:
     """How an evaluation differs from another one on the same gold: this − other.
