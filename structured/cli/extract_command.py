@@ -1,6 +1,7 @@
 """`structured extract`: objects out of files, as JSON lines or as a table."""
 
 import json
+import re
 import shlex
 import sys
 import time
@@ -20,7 +21,7 @@ from rich.json import JSON
 from rich.table import Table
 from rich.text import Text
 
-from structured.cli.console import ExitCode, say, sentence, show
+from structured.cli.console import ExitCode, in_options, say, sentence, show
 from structured.cli.document_paths import documents_at
 from structured.cli.model_commands import MODEL_HELP
 from structured.cli.type_arguments import CHOICE_HELP, FIELDS_HELP, GRAMMAR_HELP, PATTERN_HELP, TypeArgument
@@ -243,8 +244,9 @@ class Rows(StrEnum):
 class FailurePrinter:
     """A listener that counts documents, and reports those that failed on stderr."""
 
-    def __init__(self) -> None:
+    def __init__(self, command: object) -> None:
         self.done = 0
+        self._command = command
         self._ids: dict[int, str] = {}
 
     def __call__(self, event: Event) -> None:
@@ -257,20 +259,21 @@ class FailurePrinter:
                 del self._ids[event.position]
             case DocumentFailed():
                 self.done += 1
-                _say_failed(self._ids.pop(event.position), sentence(event.error))
+                self._say_failed(self._ids.pop(event.position), sentence(event.error))
 
     def take(self, record: Record) -> None:
         """Count or report the document of a record that another process wrote."""
         self.done += 1
         if "error" in record:
-            _say_failed(record["id"], "{kind}: {message}".format(**record["error"]))
+            self._say_failed(record["id"], "{kind}: {message}".format(**record["error"]))
 
-
-def _say_failed(identity: str, problem: str) -> None:
-    say(problem if identity in problem else f"{identity}: {problem}", style="red")
+    def _say_failed(self, identity: str, problem: str) -> None:
+        problem = in_options(problem, self._command)
+        say(problem if identity in problem else f"{identity}: {problem}", style="red")
 
 
 def extract_documents(  # noqa: PLR0913  the options of the command
+    ctx: typer.Context,
     arguments: Annotated[
         list[str],
         typer.Argument(
@@ -363,7 +366,7 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         "max_tokens": max_tokens,
     }
     options = cast("Options", {name: value for name, value in given.items() if value is not None})
-    printer = FailurePrinter()
+    printer = FailurePrinter(ctx.command)
     if engine == EngineName.RAY:
         actors = {"concurrency": concurrency, "num_gpus": num_gpus}
         answer = ray_engine(argument.read, output_type, options, printer.take, actors)
@@ -396,7 +399,7 @@ def _chunking(**given: Any) -> Chunking | None:
     try:
         return Chunking(**chosen) if chosen else None
     except ValueError as error:
-        raise typer.BadParameter(f"--chunk-tokens, --passes and --merge-by: {error}") from error
+        raise typer.BadParameter(re.sub("^tokens", "chunk_tokens", str(error))) from error
 
 
 def _type_and_paths(arguments: list[str], written: Mapping[str, Any], *, many: bool) -> tuple[TypeArgument, list[str]]:

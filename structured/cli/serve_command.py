@@ -96,7 +96,7 @@ def serve(  # noqa: PLR0913  the options of the command
         raise typer.Exit(3)
 
 
-def connections(patience: float) -> type[asyncio.Protocol]:
+def connections(patience: float) -> type[asyncio.Protocol]:  # noqa: C901  the methods of a class
     """Return a class of uvicorn's connections that are aborted after some seconds of waiting for the client.
 
     A connection waits for the head of a request, or for the client to read; the middleware waits for bodies. A text is

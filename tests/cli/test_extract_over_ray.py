@@ -157,9 +157,9 @@ def test_what_an_actor_raises_is_told_as_a_sentence():
     [
         (("--concurrency", "2"), 2, "Pass --engine ray as well"),
         (("--num-gpus", "1"), 2, "Pass --engine ray as well"),
-        (("--engine", "ray", "--concurrency", "0"), 2, "concurrency is 0"),
-        (("--engine", "ray", "--num-gpus", "-1"), 2, "num_gpus is -1"),
-        (("--engine", "ray", "--batch-size", "0"), 2, "batch_size"),
+        (("--engine", "ray", "--concurrency", "0"), 2, "--concurrency is 0"),
+        (("--engine", "ray", "--num-gpus", "-1"), 2, "--num-gpus is -1"),
+        (("--engine", "ray", "--batch-size", "0"), 2, "--batch-size is 0"),
         (("--engine", "dask"), 2, "'dask' is not one of"),
     ],
 )
