@@ -24,7 +24,7 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import LanguageModel
 from structured.models import checked_calls as calls
-from structured.results.evidence import Kept
+from structured.results.attribution import Kept
 
 
 @dataclass(frozen=True, eq=False)

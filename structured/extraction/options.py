@@ -30,7 +30,7 @@ from structured.models import ModelSource
 from structured.output_types.grounded_values import Ground
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.missing_values import Missing
-from structured.results.calibration import Calibration
+from structured.results.evidence import Calibration
 
 Errors = Literal["raise", "return", "skip"]
 """How to treat the documents that fail: raise a BatchError in the end, return their errors in place of values, or skip

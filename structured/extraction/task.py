@@ -23,7 +23,8 @@ from structured.extraction.options import MAX_TOKENS, Options
 from structured.extraction.prompts import Conversation, chat_messages, check_characters, completion_prompt
 from structured.models import LanguageModel, Model
 from structured.output_types.output_type import Description, OutputType
-from structured.results.evidence import Evidence, Kept
+from structured.results.attribution import Kept
+from structured.results.evidence import Evidence
 from structured.results.merging import Candidate, vote
 from structured.results.result import Provenance, Usage
 

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.results.calibration import expected_calibration_error
 from structured.results.comparison import Outcome, Pair
-from structured.results.evidence import Evidence
+from structured.results.evidence import Evidence, expected_calibration_error
 from structured.results.result import Usage
 
 Span = tuple[int, int]

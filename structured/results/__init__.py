@@ -1,7 +1,6 @@
 """Results: the values of answers, their evidence, and the agreement of several answers."""
 
-from structured.results.calibration import Calibration
-from structured.results.evidence import Evidence
+from structured.results.evidence import Calibration, Evidence
 from structured.results.json_text import Event, PartialReader
 from structured.results.result import Result
 

@@ -1,26 +1,26 @@
 """Evidence: where a document states a value, how that is known, and how confident the model was of it.
 
-The confidence in a value is the probability of the tokens that it is written with. Tokens that were known without
-asking the model do not count; a value of which all are known, since the type or the document leaves no choice, has no
-confidence. The probability of a sampled token is its share of the legal tokens, times what these had of all. Where the
-type allows little else, the share alone would be near 1, however much the model preferred an illegal token.
+A confidence orders values; it is no probability of being right. A calibration makes one of it: isotonic regression
+(Zadrozny and Elkan, "Transforming Classifier Scores into Accurate Multiclass Probability Estimates", 2002) learns from
+values whose truth is known the probability that never falls as the confidence grows, and assumes no more.
 """
 
-import math
+import json
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from math import floor
-from typing import Any, Literal, NamedTuple, Self
+from pathlib import Path
+from typing import Any, Literal, Self
 
-from structured.decoding.requests import Generation, SampledToken
-from structured.json_schema.document.equality import identity
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.errors.values import message
 from structured.output_types.html import Html, code, coloured, joined, marked, table, verbatim
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, leaves, path_to_steps, steps_to_path
-from structured.results.json_text import Leaf, json_leaves
 
 Match = Literal["grounded", "exact", "normalised", "fuzzy", "concluded", "absent", "none"]
 """How a value was found in the document.
@@ -246,147 +246,101 @@ def _places(data: Any, removed: set[Steps], steps: Steps, place: Steps) -> Itera
             yield steps, place
 
 
-def confidences(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[float | None]:
-    """Yield the confidence in each leaf of an answer, in their order; None where the model was asked nothing."""
-    for own in tokens_of_leaves(text, leaves, tokens):
-        yield min(math.exp(sum(map(_log_probability, own))), 1.0) if own else None
-
-
-def tokens_of_leaves(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[list[SampledToken]]:
-    """Yield the sampled tokens that each leaf of an answer is written with, in their order.
-
-    To a string belongs its closing quote, to anything else the token behind it, which decides that it ends.
-    """
-    place, byte, first = 0, 0, 0
-    for leaf in leaves:
-        byte += len(text[place : leaf.start].encode())
-        end = byte + len(text[leaf.start : leaf.end].encode())
-        place, start, byte = leaf.end, byte, end
-        end += not isinstance(leaf.value, str)
-        while first < len(tokens) and tokens[first].end <= start and tokens[first].start < start:
-            first += 1
-        yield list(_within(tokens, first, end))
-
-
-def _within(tokens: Sequence[SampledToken], first: int, end: int) -> Iterator[SampledToken]:
-    """Yield the tokens from the first one that begin before a byte."""
-    for position in range(first, len(tokens)):
-        if tokens[position].start >= end:
-            return
-        yield tokens[position]
-
-
-def _log_probability(token: SampledToken) -> float:
-    return token.log_probability + math.log(max(token.legal_mass, 1e-300))
-
-
-class Sureness(NamedTuple):
-    """The confidence of a model in a value, and the agreement of its samples."""
-
-    confidence: float | None
-    agreement: float | None = None
-
-
-Before = Mapping[str, Sureness]
-"""The confidence in each leaf of an earlier answer, by their paths."""
+MIN_VALUES = 20
+"""Values that a calibration is learned from, at least."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """The part of an earlier answer that a rewritten one keeps: all but some places."""
+class Calibration:
+    """A function from confidences to probabilities: linear between its points, and level beyond them.
 
-    before: Before
-    places: frozenset[Steps]
+    Attributes:
+        confidences: Where its points are: numbers from 0 to 1, each greater than the one before.
+        probabilities: Its values there: numbers from 0 to 1, none less than the one before.
 
-    def is_open(self, steps: Steps) -> bool:
-        """Tell whether a value was to be written again."""
-        return any(steps[: len(place)] == place for place in self.places)
-
-    def sureness(self, leaf: Leaf) -> Sureness | None:
-        """Return the confidence in a leaf when it was written first; None if it was to be written again."""
-        return None if self.is_open(leaf.steps) else self.before.get(leaf.path)
-
-
-def sureness(output_type: OutputType[Any], generation: Generation, kept: Kept | None = None) -> Before:
-    """Return the confidence of the model in each leaf of a generation, by the path.
-
-    The confidence in a value that was kept is the earlier one, since nothing was sampled.
+    Raises:
+        ValueError: The points are no such function.
     """
-    answer = answer_leaves(output_type, generation.text)
-    sampled = map(Sureness, confidences(generation.text, answer, generation.diagnostics.tokens))
-    return {leaf.path: (kept and kept.sureness(leaf)) or new for leaf, new in zip(answer, sampled, strict=True)}
+
+    confidences: tuple[float, ...]
+    probabilities: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not 0 < len(self.confidences) == len(self.probabilities):
+            raise ValueError(
+                f"A calibration has a probability for each confidence, and at least one: these are "
+                f"{len(self.confidences)} confidences and {len(self.probabilities)} probabilities."
+            )
+        _check_fractions("confidences", self.confidences)
+        _check_fractions("probabilities", self.probabilities)
+        if any(first >= other for first, other in pairwise(self.confidences)):
+            raise ValueError("The confidences of a calibration must grow from each point to the next.")
+        if any(first > other for first, other in pairwise(self.probabilities)):
+            raise ValueError("The probabilities of a calibration must not fall as the confidence grows.")
+
+    @classmethod
+    def fit(cls, confidences: Sequence[float], right: Sequence[bool]) -> Self:
+        """Learn a calibration from values whose truth is known, by isotonic regression.
+
+        Parameters:
+            confidences: That of each value, from 0 to 1.
+            right: Whether each value is right.
+
+        Raises:
+            ValueError: There are fewer than 20 values, or not as many of both, or a confidence is not from 0 to 1.
+            ImportError: scikit-learn is not installed.
+        """
+        if len(confidences) != len(right) or len(right) < MIN_VALUES:
+            raise ValueError(
+                f"A calibration is learned from at least {MIN_VALUES} values, each with a confidence and whether it is "
+                f"right: these are {len(confidences)} confidences, and {len(right)} that are known to be right or not."
+            )
+        _check_fractions("confidences", confidences)
+        try:
+            from sklearn.isotonic import IsotonicRegression
+        except ImportError as error:
+            raise ImportError(
+                "Learning a calibration needs scikit-learn: pip install 'structured-extraction[calibration]'. Applying "
+                "one does not."
+            ) from error
+        learned = IsotonicRegression(y_min=0, y_max=1).fit(np.asarray(confidences, float), np.asarray(right, float))
+        return cls(tuple(learned.X_thresholds_.tolist()), tuple(learned.y_thresholds_.tolist()))
+
+    def apply(self, confidence: float) -> float:
+        """Return the probability that a value with this confidence is right. Raises ValueError if it is not in 0…1."""
+        _check_fractions("confidences", (confidence,))
+        return float(np.interp(confidence, self.confidences, self.probabilities))
+
+    def save(self, path: str | Path) -> None:
+        """Write the calibration to a file, as JSON."""
+        Path(path).write_text(json.dumps(asdict(self)) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Return the calibration that `save` wrote. Raises OSError for no file, ValueError for what is none."""
+        try:
+            match json.loads(Path(path).read_text(encoding="utf-8")):
+                case {"confidences": list(confidences), "probabilities": list(probabilities), **rest} if not rest:
+                    return cls(tuple(confidences), tuple(probabilities))
+            problem = 'it is not a JSON object with the lists "confidences" and "probabilities"'
+        except ValueError as error:
+            problem = message(error).rstrip(".")
+        raise ValueError(f"{path} is no calibration: {problem}. Write one by Calibration.save.")
 
 
-def attribute(
-    output_type: OutputType[Any],
-    document: str,
-    text: str,
-    generations: Sequence[Generation],
-    kept: Kept | None = None,
-) -> dict[str, Evidence]:
-    """Return the evidence for each leaf of an answer, by its path.
+def expected_calibration_error(
+    confidences: Sequence[float] | NDArray[np.float64], right: Sequence[bool] | NDArray[np.bool_], *, bins: int = 10
+) -> float:
+    """Return how far confidences are from the shares that are right, on average, in bins of as many values each.
 
-    The answer is one of the generations, or was voted on by them. The confidence in a leaf is that of the likeliest of
-    them that has the same value there.
+    0 is best. Naeini, Cooper and Hauskrecht, "Obtaining Well Calibrated Probabilities Using Bayesian Binning" (2015).
     """
-    from structured.results.alignment import Value, align  # with a library that only evidence needs
-
-    heard = [
-        _voices(output_type, generation)
-        for generation in sorted(generations, key=lambda generation: -generation.log_probability)
-    ]
-    typed = list(_typed_leaves(output_type, text))
-    answer = [leaf for leaf, _, _ in typed]
-    bases = [part.basis(steps, leaf.value) for leaf, part, steps in typed]
-    values = [
-        Value(leaf.steps, _exact(leaf, text), basis == "concluded", basis == "quoted")
-        for leaf, basis in zip(answer, bases, strict=True)
-    ]
-    located: dict[str, Evidence] = {}
-    for leaf, basis, place in zip(answer, bases, align(document, values), strict=True):
-        is_stated = basis in {"quoted", "grounded"} and leaf.value is not None  # null says that nothing is
-        match = "grounded" if is_stated else place.match
-        sure = (kept and kept.sureness(leaf)) or _agreed(leaf, heard)
-        located[leaf.path] = Evidence(place.span, match, *sure)
-    return located
+    order = np.argsort(confidences, kind="stable")
+    differences = np.asarray(confidences, float)[order] - np.asarray(right, float)[order]
+    return float(sum(abs(part.sum()) for part in np.array_split(differences, bins)) / len(differences))
 
 
-def _exact(leaf: Leaf, text: str) -> Any:
-    """Return the value of a leaf, a number with all the digits that it is written with."""
-    is_number = isinstance(leaf.value, int | float) and not isinstance(leaf.value, bool)
-    return Decimal(text[leaf.start : leaf.end]) if is_number else leaf.value
-
-
-_Voices = Mapping[str, tuple[Hashable, float | None]]
-"""The leaves of a generation by their paths: the identity of each value, and the confidence in it."""
-
-
-def _voices(output_type: OutputType[Any], generation: Generation) -> _Voices:
-    answer = answer_leaves(output_type, generation.text)
-    sure = confidences(generation.text, answer, generation.diagnostics.tokens)
-    return {leaf.path: (identity(leaf.value), confidence) for leaf, confidence in zip(answer, sure, strict=True)}
-
-
-def _agreed(leaf: Leaf, heard: Sequence[_Voices]) -> Sureness:
-    """Return the confidence in a leaf of some generations, the likeliest first, and their agreement."""
-    voices = [voice[leaf.path] for voice in heard if leaf.path in voice]
-    alike = [confidence for value, confidence in voices if value == identity(leaf.value)]
-    return Sureness(alike[0] if alike else None, len(alike) / len(heard) if len(heard) > 1 else None)
-
-
-def answer_leaves(output_type: OutputType[Any], text: str) -> list[Leaf]:
-    """Return the leaves of an answer; one that is not JSON, and has no pieces, is a leaf itself."""
-    return [leaf for leaf, _, _ in _typed_leaves(output_type, text)]
-
-
-def _typed_leaves(output_type: OutputType[Any], text: str) -> Iterator[tuple[Leaf, OutputType[Any], Steps]]:
-    """Yield the leaves of an answer, each with the type of its piece, and its place in that."""
-    pieces = output_type.pieces(text)
-    if pieces is None:
-        own_leaves = [Leaf((), text, 0, len(text))] if output_type.parts is None else json_leaves(text)
-        yield from ((leaf, output_type, leaf.steps) for leaf in own_leaves)
-        return
-    for steps, part, start, end in pieces:
-        for leaf, inner, own in _typed_leaves(part, text[start:end]):
-            placed = Leaf((*steps, *leaf.steps), leaf.value, leaf.start + start, leaf.end + start)
-            yield placed, inner, own
+def _check_fractions(name: str, values: Sequence[float]) -> None:
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise ValueError(f"The {name} of a calibration are numbers from 0 to 1, and one is {value!r}.")

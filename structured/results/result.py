@@ -28,7 +28,8 @@ from structured.output_types.html import card, joined
 from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import leaves, steps_to_path
-from structured.results.evidence import Evidence, Kept, attribute, document_to_html, on_pages, values_to_html
+from structured.results.attribution import Kept, attribute
+from structured.results.evidence import Evidence, document_to_html, on_pages, values_to_html
 from structured.results.merging import Conflicts
 
 T = TypeVar("T")

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from structured.decoding.requests import SampledToken
-from structured.results.evidence import confidences, tokens_of_leaves
+from structured.results.attribution import confidences, tokens_of_leaves
 from structured.results.json_text import json_leaves
 
 TEXT = '{"a": "ü1", "b": 12, "c": null}'

@@ -1,0 +1,166 @@
+"""Attribution: where in a document each leaf of an answer is stated, and how confident the model was of it.
+
+The confidence in a value is the probability of the tokens that it is written with. Tokens that were known without
+asking the model do not count; a value of which all are known, since the type or the document leaves no choice, has no
+confidence. The probability of a sampled token is its share of the legal tokens, times what these had of all. Where the
+type allows little else, the share alone would be near 1, however much the model preferred an illegal token.
+"""
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from structured.decoding.requests import Generation, SampledToken
+from structured.json_schema.document.equality import identity
+from structured.output_types.output_type import OutputType
+from structured.output_types.paths import Steps
+from structured.results.evidence import Evidence
+from structured.results.json_text import Leaf, json_leaves
+
+
+def confidences(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[float | None]:
+    """Yield the confidence in each leaf of an answer, in their order; None where the model was asked nothing."""
+    for own in tokens_of_leaves(text, leaves, tokens):
+        yield min(math.exp(sum(map(_log_probability, own))), 1.0) if own else None
+
+
+def tokens_of_leaves(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[list[SampledToken]]:
+    """Yield the sampled tokens that each leaf of an answer is written with, in their order.
+
+    To a string belongs its closing quote, to anything else the token behind it, which decides that it ends.
+    """
+    place, byte, first = 0, 0, 0
+    for leaf in leaves:
+        byte += len(text[place : leaf.start].encode())
+        end = byte + len(text[leaf.start : leaf.end].encode())
+        place, start, byte = leaf.end, byte, end
+        end += not isinstance(leaf.value, str)
+        while first < len(tokens) and tokens[first].end <= start and tokens[first].start < start:
+            first += 1
+        yield list(_within(tokens, first, end))
+
+
+def _within(tokens: Sequence[SampledToken], first: int, end: int) -> Iterator[SampledToken]:
+    """Yield the tokens from the first one that begin before a byte."""
+    for position in range(first, len(tokens)):
+        if tokens[position].start >= end:
+            return
+        yield tokens[position]
+
+
+def _log_probability(token: SampledToken) -> float:
+    return token.log_probability + math.log(max(token.legal_mass, 1e-300))
+
+
+class Sureness(NamedTuple):
+    """The confidence of a model in a value, and the agreement of its samples."""
+
+    confidence: float | None
+    agreement: float | None = None
+
+
+Before = Mapping[str, Sureness]
+"""The confidence in each leaf of an earlier answer, by their paths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The part of an earlier answer that a rewritten one keeps: all but some places."""
+
+    before: Before
+    places: frozenset[Steps]
+
+    def is_open(self, steps: Steps) -> bool:
+        """Tell whether a value was to be written again."""
+        return any(steps[: len(place)] == place for place in self.places)
+
+    def sureness(self, leaf: Leaf) -> Sureness | None:
+        """Return the confidence in a leaf when it was written first; None if it was to be written again."""
+        return None if self.is_open(leaf.steps) else self.before.get(leaf.path)
+
+
+def sureness(output_type: OutputType[Any], generation: Generation, kept: Kept | None = None) -> Before:
+    """Return the confidence of the model in each leaf of a generation, by the path.
+
+    The confidence in a value that was kept is the earlier one, since nothing was sampled.
+    """
+    answer = answer_leaves(output_type, generation.text)
+    sampled = map(Sureness, confidences(generation.text, answer, generation.diagnostics.tokens))
+    return {leaf.path: (kept and kept.sureness(leaf)) or new for leaf, new in zip(answer, sampled, strict=True)}
+
+
+def attribute(
+    output_type: OutputType[Any],
+    document: str,
+    text: str,
+    generations: Sequence[Generation],
+    kept: Kept | None = None,
+) -> dict[str, Evidence]:
+    """Return the evidence for each leaf of an answer, by its path.
+
+    The answer is one of the generations, or was voted on by them. The confidence in a leaf is that of the likeliest of
+    them that has the same value there.
+    """
+    from structured.results.alignment import Value, align  # with a library that only evidence needs
+
+    heard = [
+        _voices(output_type, generation)
+        for generation in sorted(generations, key=lambda generation: -generation.log_probability)
+    ]
+    typed = list(_typed_leaves(output_type, text))
+    answer = [leaf for leaf, _, _ in typed]
+    bases = [part.basis(steps, leaf.value) for leaf, part, steps in typed]
+    values = [
+        Value(leaf.steps, _exact(leaf, text), basis == "concluded", basis == "quoted")
+        for leaf, basis in zip(answer, bases, strict=True)
+    ]
+    located: dict[str, Evidence] = {}
+    for leaf, basis, place in zip(answer, bases, align(document, values), strict=True):
+        is_stated = basis in {"quoted", "grounded"} and leaf.value is not None  # null says that nothing is
+        match = "grounded" if is_stated else place.match
+        sure = (kept and kept.sureness(leaf)) or _agreed(leaf, heard)
+        located[leaf.path] = Evidence(place.span, match, *sure)
+    return located
+
+
+def _exact(leaf: Leaf, text: str) -> Any:
+    """Return the value of a leaf, a number with all the digits that it is written with."""
+    is_number = isinstance(leaf.value, int | float) and not isinstance(leaf.value, bool)
+    return Decimal(text[leaf.start : leaf.end]) if is_number else leaf.value
+
+
+_Voices = Mapping[str, tuple[Hashable, float | None]]
+"""The leaves of a generation by their paths: the identity of each value, and the confidence in it."""
+
+
+def _voices(output_type: OutputType[Any], generation: Generation) -> _Voices:
+    answer = answer_leaves(output_type, generation.text)
+    sure = confidences(generation.text, answer, generation.diagnostics.tokens)
+    return {leaf.path: (identity(leaf.value), confidence) for leaf, confidence in zip(answer, sure, strict=True)}
+
+
+def _agreed(leaf: Leaf, heard: Sequence[_Voices]) -> Sureness:
+    """Return the confidence in a leaf of some generations, the likeliest first, and their agreement."""
+    voices = [voice[leaf.path] for voice in heard if leaf.path in voice]
+    alike = [confidence for value, confidence in voices if value == identity(leaf.value)]
+    return Sureness(alike[0] if alike else None, len(alike) / len(heard) if len(heard) > 1 else None)
+
+
+def answer_leaves(output_type: OutputType[Any], text: str) -> list[Leaf]:
+    """Return the leaves of an answer; one that is not JSON, and has no pieces, is a leaf itself."""
+    return [leaf for leaf, _, _ in _typed_leaves(output_type, text)]
+
+
+def _typed_leaves(output_type: OutputType[Any], text: str) -> Iterator[tuple[Leaf, OutputType[Any], Steps]]:
+    """Yield the leaves of an answer, each with the type of its piece, and its place in that."""
+    pieces = output_type.pieces(text)
+    if pieces is None:
+        own_leaves = [Leaf((), text, 0, len(text))] if output_type.parts is None else json_leaves(text)
+        yield from ((leaf, output_type, leaf.steps) for leaf in own_leaves)
+        return
+    for steps, part, start, end in pieces:
+        for leaf, inner, own in _typed_leaves(part, text[start:end]):
+            placed = Leaf((*steps, *leaf.steps), leaf.value, leaf.start + start, leaf.end + start)
+            yield placed, inner, own
