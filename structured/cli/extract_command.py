@@ -217,7 +217,6 @@ def _value(result: Result[Any]) -> Any:
 
 
 def _evidence_table(result: Result[Any]) -> RenderableType:
-    """Return the values of a result with the evidence for each, as a table."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for heading in ("field", "value", "confidence", "support"):
         table.add_column(heading, overflow="fold")
@@ -419,7 +418,6 @@ def _type_and_paths(arguments: list[str], written: Mapping[str, Any], *, many: b
 
 
 def _rows(rows: Rows | None, *, evidence: bool) -> RowsOf | None:
-    """Return the rows of a table; None if no option names them."""
     if rows is None:
         return "values" if evidence else None
     return rows.value
@@ -435,7 +433,6 @@ def _resume(output: Path | None, *, fresh: bool, retry: bool) -> Resume:
 
 
 def _message_of_end(summary: Written, seconds: float, output: Path | None) -> str:
-    """Return the counts of the documents, as a sentence."""
     failed = f", {summary.failed:,} failed" if summary.failed else ""
     text = f"{counted(summary.done, 'document')} in {seconds:.1f} s{failed}{f', in {output}' if output else ''}."
     if summary.before:

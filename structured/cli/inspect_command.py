@@ -215,7 +215,6 @@ LONGEST_KIND = 120
 
 
 def _shown_report(report: Report) -> Iterator[RenderableType]:
-    """Yield the pieces of a report: the fields, the refusals, the hazards, and the cost."""
     statuses = [field.status for field in report.fields]
     counts = [f"{statuses.count(status)} {status}" for status in _STATUS_STYLES if status in statuses]
     title = Text.assemble((report.name, "bold"), (f"  {counted(len(statuses), 'field')}: {', '.join(counts)}", "dim"))
@@ -259,7 +258,6 @@ def _note(problem: str, paths: Sequence[str], remedy: str, *, style: str) -> Tab
 
 
 def _shown_cost(report: Report) -> Text:
-    """Return the cost of an answer, or that there can be none."""
     if report.cost is None:
         refused = sum(field.status == "refused" for field in report.fields)
         return Text(

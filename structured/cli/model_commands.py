@@ -168,7 +168,6 @@ def _version(distribution: str) -> str | None:
 
 
 def _gpus() -> list[str]:
-    """Return the names of the GPUs that torch can use."""
     import torch
 
     return [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
@@ -177,7 +176,6 @@ def _gpus() -> list[str]:
 def _shown(
     models: list[dict[str, Any]], default: str, engines: dict[str, str | None], gpus: list[str]
 ) -> list[RenderableType]:
-    """Return tables of models, engines and examples below each other."""
     here = [(one["name"], f"structured fetch {one['name']}" if one["path"] is None else _size(one)) for one in models]
     installed = [
         (name, found or f"not installed: {MISSING.get(name, f'pip install {name}')}") for name, found in engines.items()

@@ -223,7 +223,6 @@ class _Pool:
             is_over = is_over or not given
 
     def _got(self, reference: Any) -> Any:
-        """Return the result of a remote call. Raises the error of the actor itself."""
         from ray.exceptions import RayError, RayTaskError
 
         try:
@@ -288,7 +287,6 @@ def _warn_of_room(there: Mapping[str, float], needed: Mapping[str, float]) -> No
 
 @contextmanager
 def _recorded_warnings() -> Iterator[list[StructuredWarning]]:
-    """Record the warnings of the library."""
     recorded: list[StructuredWarning] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -121,7 +121,6 @@ def _listed(answers: object) -> list[Any]:
 def _known_type(
     extractor: Extractor[Any] | None, given: Sequence[Any], gold: GoldLike, output_type: object
 ) -> OutputType[Any] | None:
-    """Return the type of the answers; None if it is unknown."""
     if output_type is not None:
         return resolve_type(output_type)
     if extractor is not None:
@@ -175,7 +174,6 @@ def _names(result: Result[Any]) -> list[str]:
 
 
 def _text_of(document: object) -> str:
-    """Return the text of a document; of a chat, that of the user, as in the extraction."""
     if is_messages(document):
         try:
             return Conversation.read(document).document

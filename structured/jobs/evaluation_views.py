@@ -240,12 +240,8 @@ def _body(evaluation: Scores, title: str, review: str | None) -> Iterator[Html]:
 
 
 def _figure(name: str, figure: Figure) -> Html:
-    label, value, interval = _cells(name, figure)
+    label, value, interval = NAMES[name], shown_figure(name, figure.value), shown_interval(name, figure)
     return _element("div", _element("span", label), _element("b", value), _element("small", interval), kind="figure")
-
-
-def _cells(name: str, figure: Figure) -> tuple[str, str, str]:
-    return NAMES[name], shown_figure(name, figure.value), shown_interval(name, figure)
 
 
 def _document(document: DocumentScore, review: str | None) -> Html:

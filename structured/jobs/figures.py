@@ -126,7 +126,6 @@ class DocumentScore:
 
 
 def _together(outcomes: set[Outcome]) -> Outcome:
-    """Return the outcome of an item from those of its values."""
     stated = outcomes - {"absent"}
     if len(stated) == 1:
         (only,) = stated

@@ -75,7 +75,6 @@ class _CallType(JsonOutput[Any]):
         return self.from_data([written[position] for position in positions])
 
     def _calls(self, text: str) -> list[Call[Any]]:
-        """Return each call that an answer says."""
         data: Any = super().parse(text)  # type: ignore[safe-super]  # of the class beside it
         calls = data if self.parallel else [data]
         return [Call(self.by_name[call[NAME]], call[ARGUMENTS]) for call in calls]
@@ -184,7 +183,6 @@ def _tool_type(tools: list[Tool], parallel: bool) -> ToolType:
 
 
 def _tool_call(tool: Tool, uri: str) -> Schema:
-    """Return the schema of a call of a tool."""
     description = {"description": tool.description} if tool.description else {}
     return {
         "type": "object",
@@ -196,7 +194,6 @@ def _tool_call(tool: Tool, uri: str) -> Schema:
 
 
 def _function_type(functions: list[Any], parallel: bool) -> FunctionType:
-    """Return the type of calls of functions."""
     for function in functions:
         _check_function(function)
     signatures = [signature_of(function) for function in functions]

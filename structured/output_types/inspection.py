@@ -96,7 +96,6 @@ class Survey:
         return tuple(hazards)
 
     def _note(self, kind: str, path: str, field: _Field, names: tuple[str, ...] = ()) -> None:
-        """Note a hazard of a kind, with what it names, at the path of a field."""
         self._hazards.setdefault((kind, names), {})[path] = field
 
     def refuse(self, error: SchemaError) -> None:
@@ -132,7 +131,6 @@ class Survey:
         return walked
 
     def _below(self, part: Subschema, path: str, field: _Field) -> Iterator[Part]:
-        """Walk through the schemas that a schema consists of."""
         if "$ref" in part.schema:
             yield from self._definition(part, path, field)
         for keyword in ("anyOf", "oneOf"):
@@ -146,7 +144,6 @@ class Survey:
         yield from self._inside(part, path, field)
 
     def _inside(self, part: Subschema, path: str, field: _Field) -> Iterator[Part]:
-        """Walk through the schemas of items and of properties."""
         schema = part.schema
         for keyword in ("items", "prefixItems"):
             for index in range(len(_list(schema, keyword))):

@@ -70,7 +70,7 @@ def python_type(output_type: Any, layout: JsonLayout = DEFAULT_LAYOUT) -> Python
         raise
     # Types run code of their own while Pydantic reads them, so anything may come out; it stays visible as the cause.
     except Exception as error:
-        if _is_value(output_type):
+        if not isinstance(output_type, type) and get_origin(output_type) is None and not callable(output_type):
             raise SchemaError(f"{shown(output_type)} is a value, not a type", remedy=f"Pass {TYPES}.") from error
         missing = _undefined(output_type, error)
         if missing:
@@ -151,10 +151,6 @@ def _quoted(annotation: object) -> Iterator[str]:
     if get_origin(annotation) is not Literal:
         for argument in get_args(annotation):
             yield from _quoted(argument)
-
-
-def _is_value(output_type: object) -> bool:
-    return not isinstance(output_type, type) and get_origin(output_type) is None and not callable(output_type)
 
 
 def _first_sentence(error: Exception) -> str:

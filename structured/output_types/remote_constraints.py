@@ -182,7 +182,7 @@ def constraint_of(output_type: OutputType[Any]) -> Constraint:
             schema = output_type.schema if isinstance(output_type.schema, dict) else {}
             return JsonConstraint(standard_schema(schema, output_type.layout.optional_properties), output_type.name)
         case Regex():
-            return _of_regex(output_type)
+            return RegexConstraint(output_type.pattern, _common(output_type))
         case Choice():
             return ChoiceConstraint(tuple(output_type.options))
         case Grammar():
@@ -216,10 +216,6 @@ def _of_json_schema(output_type: JsonSchemaType) -> JsonConstraint:
         )
     schema = output_type.schema
     return JsonConstraint(schema if isinstance(schema, dict) else {}, output_type.name)
-
-
-def _of_regex(output_type: Regex[Any]) -> RegexConstraint:
-    return RegexConstraint(output_type.pattern, _common(output_type))
 
 
 def _common(output_type: Regex[Any]) -> str | None:

@@ -307,7 +307,6 @@ class Comparison:
             self._keys.setdefault(above, []).append(str(path_to_steps(name)[0]))
 
     def _check(self, field: str) -> None:
-        """Raise ValueError for a field that the type does not have."""
         place = self.root
         for step in path_to_steps(field.replace("[]", "[0]")):
             place = place.below(step)

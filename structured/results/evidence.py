@@ -158,7 +158,6 @@ def _value(value: object) -> Html:
 
 
 def _trust(evidence: Evidence | None) -> tuple[object, object]:
-    """Return the confidence and the match of a value."""
     if evidence is None:
         return "", ""
     confidence = "" if evidence.confidence is None else f"{floor(evidence.confidence * 100 + 1e-9)}%"
@@ -222,7 +221,6 @@ def without_unsupported(
 
 
 def _without(data: Any, removed: set[Steps], steps: Steps) -> Any:
-    """Return the data at a place of an answer without the removed leaves."""
     match data:
         case dict():
             return {name: _without(inside, removed, (*steps, name)) for name, inside in data.items()}

@@ -284,7 +284,6 @@ class PartialReader(Generic[T]):
                 yield self._closed(self._opened(token.start, []), raw, json.loads(raw))
 
     def _opened(self, start: int, members: dict[str, Any] | list[Any]) -> "_Container":
-        """Return a new container at the next place."""
         if not self._open:
             return _Container(start, (), self._annotation, members)
         around = self._open[-1]

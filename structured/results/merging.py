@@ -127,7 +127,6 @@ def _node(data: Any, evidence: Mapping[str, Evidence], part: int, steps: Steps) 
 
 
 def _data(node: _Node) -> Any:
-    """Return the plain data of a node."""
     return _plain(node, (), {}, {})
 
 
@@ -214,7 +213,6 @@ class _Merging(NamedTuple):
 
 
 def _different(items: Sequence[_Node]) -> list[_Node]:
-    """Return the first item of each value."""
     first: dict[Hashable, _Node] = {}
     for item in items:
         first.setdefault(identity(_data(item)), item)
@@ -340,7 +338,6 @@ class _Records:
             self._remember(record, key, data, own, is_placed=bool(places))
 
     def _record_of(self, item: _Node, key: Hashable, data: Any, places: _Places, own: _Places) -> _Record | None:
-        """Return the record that an item is of, if there is one."""
         if key is not None and key in self._by_key:
             return self._by_key[key]
         if not places:
@@ -353,7 +350,6 @@ class _Records:
         return max((match for match in alike if match[0]), key=lambda match: match[0], default=(0, None))[1]
 
     def _remember(self, record: _Record, key: Hashable, data: Any, own: _Places, *, is_placed: bool) -> None:
-        """Index a record by its key and its places."""
         if key is not None:
             self._by_key[key] = record
             record.key = key

@@ -335,7 +335,6 @@ def result_from_json(
 
 
 def _known(result: Result[Any], **members: Any) -> Result[Any]:
-    """Return a result whose lazy members are known."""
     vars(result).update(members)
     return result
 

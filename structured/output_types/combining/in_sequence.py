@@ -102,7 +102,6 @@ class Repeat(Combination[list[T]]):
         return [Piece((place,), self.item, start, end) for place, (start, end) in enumerate(spans)]
 
     def _texts(self, text: str) -> list[str]:
-        """Return the texts of the items."""
         return [text[piece.start : piece.end] for piece in self.pieces(text)]
 
     def parse(self, text: str) -> list[T]:
@@ -198,7 +197,6 @@ class Row(Combination[T]):
         ]
 
     def _texts(self, text: str) -> list[str]:
-        """Return the texts of the parts that have values."""
         return [text[piece.start : piece.end] for piece in self.pieces(text)]
 
     @property
@@ -219,7 +217,6 @@ class Row(Combination[T]):
         """Return the values of the parts. Raises ValueError if these are not all known."""
 
     def _joined(self, texts: Iterable[str]) -> str:
-        """Return the whole text of those of the parts with values."""
         left = iter(texts)
         return "".join(part if isinstance(part, str) else next(left) for _, part in self._row)
 
