@@ -278,7 +278,7 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         typer.Argument(
             metavar="PATH",
             help="The documents: files, folders, patterns such as 'letters/*.txt', or - for standard input. Before "
-            "them stands the TYPE: module:Type, file.py:Type, file.py:function, or schema.json; with --fields, "
+            "them comes the TYPE: module:Type, file.py:Type, file.py:function, or schema.json; with --fields, "
             "--pattern, --choice or --grammar, there is none.",
         ),
     ],

@@ -51,7 +51,7 @@ def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
         gold: Documents with their right answers: pairs, whose second part is an instance, plain data or a `Result`; or
             the path of a file of JSON lines, as the review page exports it:
             `{"document": …, "value": …}`, with an `"id"`, and with `"spans"` as `{"name": [0, 5]}` if they are known.
-            Of a line with `"reviewed"` only the fields count of which a person saw every value.
+            Of a line with `"reviewed"` only the fields count whose every value a person saw.
         compare: The rule for texts: `"exact"`, after Unicode normalisation (NFC) and without the white space around
             them, or `"folded"`, but for case, white space and kinds of dashes and quotes. Or the rules of some fields
             by their paths: `{"lines[].item": "folded"}`.

@@ -37,7 +37,7 @@ from structured.regex.syntax import (
 from structured.regex.traversal import parts_of
 
 _PLAIN_CHARACTERS = 94
-"""The characters of one byte that stand for themselves inside a JSON string."""
+"""The characters of one byte that a JSON string has as they are."""
 
 
 class Lengths(NamedTuple):

@@ -148,7 +148,7 @@ def functions(*choices: Callable[..., Any] | Mapping[str, Any] | Tool, parallel:
         default may be left out of an answer, and so may fields with defaults of what it holds.
 
     Raises:
-        SchemaError: There is no function, two have one name, tools stand beside functions, a parameter has no
+        SchemaError: There is no function, two have one name, tools and functions are mixed, a parameter has no
             annotation or one that cannot be resolved, or a function takes `**kwargs`.
         TypeError: `parallel` is neither True nor False.
     """

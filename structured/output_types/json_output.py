@@ -199,8 +199,8 @@ def rewriting(
 ) -> RegularAutomaton | None:
     """Return the automaton of what an answer to a document may become if the values at some places are written again.
 
-    Each place is given with where it starts and ends in the text; none lies in another. What may stand there is of
-    the type by itself, and perhaps not beside the rest. None if no schema tells what may stand there.
+    Each place is given with where it starts and ends in the text; none lies in another. A value there is of the
+    type by itself, and perhaps not beside the rest. None if no schema describes the place.
     """
     if output_type.root is None:
         return None

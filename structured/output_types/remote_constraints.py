@@ -198,7 +198,7 @@ def refuse_grounding(output_type: OutputType[Any]) -> None:
     if output_type.depends_on_document:
         raise SchemaError(
             f"{output_type.name} has values that the document has to state, which a server cannot enforce",
-            remedy="Do not ground them, and see by the evidence where they stand; or use a model that runs here.",
+            remedy="Do not ground them, and check them by their evidence; or use a model that runs here.",
         )
 
 

@@ -31,7 +31,7 @@ from structured.output_types.stated_numbers import Span, Statement, merged
 T = TypeVar("T")
 
 MAX_GAP = 40
-"""Characters that may stand between a date and a time that belong together: `14 March 2024, doors open at 19:00`."""
+"""Characters between a date and a time that belong together: `14 March 2024, doors open at 19:00`."""
 
 _MONTHS = (
     "january jan januar jänner janvier janv enero ene gennaio gen janeiro januari",
@@ -182,7 +182,7 @@ def _dates(document: str) -> Iterator[tuple[Span, list[date]]]:
 
 
 class _BesideMonths:
-    """The days and years of a document that stand before words, and before other days, by where these begin."""
+    """The days and years of a document before words, and before other days, by where these begin."""
 
     def __init__(self, document: str) -> None:
         self._document = document

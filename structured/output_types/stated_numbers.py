@@ -1,6 +1,6 @@
 r"""The numbers that a document states: in digits, with signs, per cent and scales, and in English words.
 
-A number is read wherever digits stand, in identifiers, dates and versions too: `INV-2024-0117` states 2024 and 117. A
+All digits are read as numbers, in identifiers, dates and versions too: `INV-2024-0117` states 2024 and 117. A
 reading too many costs less than one too few: a field's type and bounds choose among the readings, and nothing chooses
 a number that was left out. But what is written as one number is not read as another: of `two thirds` and `1E400`
 nothing is stated, and not 2 or 400.

@@ -38,7 +38,7 @@ Scalar: TypeAlias = str | int | float | Decimal | bool | None
 """A JSON value that has no members."""
 
 Mention: TypeAlias = tuple[Span, Match]
-"""Where a value may stand, and how it was found."""
+"""A place of a value, and how it was found."""
 
 _Stated: TypeAlias = dict[T, tuple[list[Span], list[Span]]]
 """Where values are stated: as the usual reading, and as another."""
@@ -386,7 +386,7 @@ def _digits(text: str) -> list[str]:
 
 
 class _Neighbours:
-    """Where values stand that have been found, to tell near which place another value is to be looked for."""
+    """The places of values that were found, near which another value is looked for."""
 
     def __init__(self, paths: Sequence[Steps], size: int) -> None:
         self._paths, self._size = paths, size

@@ -372,7 +372,7 @@ class _Pairing:
 
     def pairs(self, place: Place, expected: _Side, given: _Side, items: tuple[tuple[str, int], ...]) -> Iterator[Pair]:
         kinds = {kind for kind in (_kind(expected.value), _kind(given.value)) if kind != "nothing"}
-        if len(kinds) > 1:  # such as a text in place of a record: neither stands in the place of the other
+        if len(kinds) > 1:  # such as a text in place of a record: neither replaces the other
             yield from self.pairs(place, expected, _NOWHERE, items)
             yield from self.pairs(place, _NOWHERE, given, items)
         elif kinds == {"record"}:

@@ -64,13 +64,13 @@ class Evidence:
     """The evidence for one value.
 
     Attributes:
-        span: Its start and end, in characters (code points) of the document as given. None if it stands
-            nowhere.
+        span: Its start and end, in characters (code points) of the document as given. None if it is not
+            found.
         match: How that is known; see `Match`.
         confidence: Between 0 and 1: how sure the model was of it. None if the model was not asked, since the type and
             the document leave no other value.
         agreement: The share of the samples that say the same there; None where there was one.
-        page: The page on which it starts, from 1; None if it stands nowhere, or the document has no pages.
+        page: The page on which it starts, from 1; None if it is not found, or the document has no pages.
 
     Raises:
         ValueError: One of these cannot be.
@@ -99,7 +99,7 @@ class Evidence:
         return self if self.confidence is None else replace(self, confidence=probability(self.confidence))
 
     @property
-    def is_unweighed(self) -> bool:
+    def is_sole_reading(self) -> bool:
         """Whether the document stated one value that the type allows, so that the model was not asked."""
         return self.match == "grounded" and self.confidence is None
 

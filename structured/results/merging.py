@@ -62,7 +62,7 @@ def merge(
 ) -> Merged:
     """Return the merged answer to the parts of a document, which are in their order.
 
-    `[{"no": 1}, {"no": 2}]`, `[{"no": 2}, {"no": 3}]` → `[{"no": 1}, {"no": 2}, {"no": 3}]`, if 2 stands at one place.
+    `[{"no": 1}, {"no": 2}]`, `[{"no": 2}, {"no": 3}]` → `[{"no": 1}, {"no": 2}, {"no": 3}]`, if 2 has one place.
     """
     nodes = [_node(answer.data, answer.evidence, number, ()) for number, answer in enumerate(answers)]
     starts = [answer.start for answer in answers]
@@ -248,7 +248,7 @@ class _Place(NamedTuple):
     value: Hashable
 
     def overlaps(self, other: "_Place") -> bool:
-        """Tell whether two stand at one place."""
+        """Tell whether two overlap."""
         return self.start < other.end and other.start < self.end
 
     @property
@@ -292,7 +292,7 @@ class _Record:
         """Its position in the document, or that of the record before it."""
 
     def likeness(self, part: int, places: _Places, own: _Places) -> int:
-        """Return how many values of an item stand where its own do; 0 if the two are different things.
+        """Return how many values of an item have the places of its own; 0 if the two are different things.
 
         They are if the document states two values for one field, at two places.
         """

@@ -205,7 +205,7 @@ class Cursor:
     def end(self, fault: str) -> None:
         """Let the answer only end, and log why."""
         self.fault = fault
-        _LOGGER.error("An answer is ended where it stands, and is none: %s", fault)
+        _LOGGER.error("An answer cannot go on, and ends without being of the type: %s", fault)
 
     def _fail(self, fault: str) -> bool:
         self.fault = fault

@@ -201,7 +201,7 @@ class Row(Combination[T]):
 
     @property
     def _steps(self) -> list[Steps]:
-        """Where the values stand in the plain data."""
+        """The places of the values in the plain data."""
         return [(name,) for name in self._names]
 
     def parse(self, text: str) -> T:
