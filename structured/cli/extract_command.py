@@ -91,14 +91,8 @@ def ray_engine(
 ) -> Engine:
     """Return a cluster as an engine, which is not started yet.
 
-    Parameters:
-        read_type: Returns the type; each process calls it.
-        output_type: The type, as it is read here.
-        options: See `Options`.
-        taken: Is called with each record once it is written.
-        given: Members of `Actors`, or None in place of those that have their defaults.
-
-    Raises `typer.BadParameter` for an option, SchemaError for a type, and ModelError if Ray is not installed.
+    Each process calls `read_type`; `taken` is called with each record that is written. `given` has members of `Actors`,
+    or None for defaults. Raises `typer.BadParameter` for an option, SchemaError for a type, ModelError without Ray.
     """
     from structured.integrations.ray import Actors, Request, write_batch_by_actors
 

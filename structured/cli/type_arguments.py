@@ -57,14 +57,7 @@ _BEFORE, _AFTER = "def _(*,\n", "\n): pass"
 
 
 class FieldListError(ValueError):
-    """A list of fields that is no type. Its message has three parts: the problem, the place, and the types.
-
-    Attributes:
-        problem: The problem.
-        line: The line of the list that it is in.
-        start: Where in the line, in characters.
-        end: Where it ends.
-    """
+    """A list of fields that is no type: the problem, the line of the list, and where in it, in characters."""
 
     def __init__(self, problem: str, line: str, start: int, end: int) -> None:
         self.problem, self.line, self.start, self.end = problem, line, start, end
@@ -318,10 +311,7 @@ def read_type(
 class TypeArgument:
     """The type as a command names it, which each process reads for itself.
 
-    Attributes:
-        target: The name of the type; None if an option has the type.
-        written: The options that have it, by the parameters of `read_type`.
-        many: Whether the type is a list of it.
+    `target` is its name, or `written` has the options that say it, by the parameters of `read_type`.
     """
 
     target: str | None

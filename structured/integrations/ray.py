@@ -48,9 +48,7 @@ TRIES = 3
 class Request:
     """The type and the options of a batch.
 
-    Attributes:
-        make_type: Returns the type: each process calls it for itself, since types with code of their own do not travel.
-        options: See `Options`; without `observe`.
+    Each process calls `make_type` for itself, since types with code of their own do not travel.
     """
 
     make_type: Callable[[], object]

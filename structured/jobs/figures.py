@@ -40,33 +40,18 @@ class Counts(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ValueScore:
-    """A value that was expected with that which was given, or one of them alone.
+class ValueScore(Pair):
+    """A pair of values (`field`, `outcome`, `expected`, `given`, their paths and `items`), with the evidence for it.
 
     Attributes:
-        field: The path of its field: `lines[].price`.
-        outcome: `right`, `absent`, `wrong`, `missing` or `invented`.
-        expected: What was expected, as plain JSON; None if nothing was.
-        given: What was given, likewise.
-        expected_path: Where it was expected: `lines[2].price`. None if that is nowhere.
-        given_path: Where it was given, likewise.
         confidence: How sure the model was of it; None where it was not asked.
         expected_span: Where the document states it, by the gold; None if that is not known.
         given_span: Where it does so by the evidence.
-        items: The items of lists that it is in, the outermost first: the path of the list, and a number that tells the
-            items of the document apart.
     """
 
-    field: str
-    outcome: Outcome
-    expected: Any = None
-    given: Any = None
-    expected_path: str | None = None
-    given_path: str | None = None
     confidence: float | None = None
     expected_span: Span | None = None
     given_span: Span | None = None
-    items: tuple[tuple[str, int], ...] = ()
 
     @property
     def is_right(self) -> bool:

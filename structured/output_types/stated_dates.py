@@ -129,13 +129,9 @@ _SPOKEN_FIRST = {"noon", "midday", "midnight", "half", "quarter", *_HOURS}
 
 @lru_cache(maxsize=8)
 def stated_dates(document: str) -> tuple[Statement[date], ...]:
-    """Return every date that a document states with its day, month and year.
+    """Return the dates that a document states with day, month and year, by their spans.
 
-    Parameters:
-        document: Any text.
-
-    Returns:
-        The statements by their spans. `3/4/24` has a reading for each order of its parts in each century.
+    `3/4/24` has a reading for each order of its parts in each century.
     """
     return _statements(_dates(document))
 

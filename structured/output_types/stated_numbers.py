@@ -162,13 +162,9 @@ _FIRST_WORDS = frozenset({*_NUMBERS, *_SCALES, "a", "an", "half"} - {"k", "m", "
 
 @lru_cache(maxsize=8)
 def stated_numbers(document: str) -> tuple[Statement[Decimal], ...]:
-    """Return every number that a document states, exactly.
+    """Return the numbers that a document states, exactly, by their spans.
 
-    Parameters:
-        document: Any text.
-
-    Returns:
-        The statements by their spans, which may overlap: `-12 %` states -0.12 in all, and 0.12, -12 and 12 in parts.
+    Spans may overlap: `-12 %` states -0.12 in all, and 0.12, -12 and 12 in parts.
     """
     with localcontext(prec=4 * MAX_DIGITS):
         return merged(_signed_and_scaled(document))

@@ -75,13 +75,9 @@ _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf
 
 
 class Value(NamedTuple):
-    """A value to find.
+    """A value to find, at some steps of the answer.
 
-    Attributes:
-        steps: The names and positions that lead to it in the answer.
-        value: The JSON value: a text, number, boolean or null.
-        is_listed: Whether its type lists the values it can have (an enum), so that it may be a conclusion.
-        is_quoted: Whether its type makes it a quotation of the document.
+    `is_listed`: its type lists the values (an enum), so that it may be a conclusion. `is_quoted`: it is a quotation.
     """
 
     steps: Steps
@@ -91,15 +87,7 @@ class Value(NamedTuple):
 
 
 def align(document: str, values: Sequence[Value]) -> list[Evidence]:
-    """Find the values of an answer in the document that it was extracted from.
-
-    Parameters:
-        document: Any text; spans are of its characters (code points) as given.
-        values: In the order of the answer. Members of one item of an array belong together.
-
-    Returns:
-        The evidence for each value, in the same order, without confidence.
-    """
+    """Return the evidence for each value of an answer, in their order, by its place in the document."""
     evidence: list[Evidence] = [_unspoken(value) for value in values]
     spoken: dict[str | Decimal, list[int]] = {}
     for index, item in enumerate(values):

@@ -28,10 +28,7 @@ from structured.results.normalisation import normalise
 
 
 def best_assignment(weights: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Return the pairs of rows and columns with the greatest sum of weights, in the order of the rows.
-
-    Parameters:
-        weights: Rows × columns, none below 0. A pair of weight 0 is left out.
+    """Return the pairs of rows and columns with the greatest sum of weights, none below 0, without pairs of weight 0.
 
     >>> best_assignment(np.array([[2.0, 3.0], [0.0, 2.0]]))
     [(0, 0), (1, 1)]
@@ -211,10 +208,10 @@ class Pair:
 
     field: str
     outcome: Outcome
-    expected: Any
-    given: Any
-    expected_path: str | None
-    given_path: str | None
+    expected: Any = None
+    given: Any = None
+    expected_path: str | None = None
+    given_path: str | None = None
     items: tuple[tuple[str, int], ...] = ()
 
 
@@ -277,15 +274,9 @@ class Place:
 
 
 class Comparison:
-    """How answers of one type are compared.
+    """The rules by which answers of one type are compared; without a schema, dates are compared as texts.
 
-    Parameters:
-        root: The schema of the type. Without one, values are compared as JSON: dates as texts.
-        compare: The rule for texts.
-        keys: The fields by which items of lists are matched: `lines[].number`; of one list, there may be several.
-
-    Raises:
-        ValueError: A rule or a field is unknown, or a key is no member of an item.
+    Raises ValueError for a rule or a field that is unknown, and for a key that is no member of an item.
     """
 
     def __init__(self, root: Subschema | None = None, compare: Compare = "exact", keys: Sequence[str] = ()) -> None:
