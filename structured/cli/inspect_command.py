@@ -24,10 +24,10 @@ from structured.decoding.state_diagram import (
 from structured.errors import OutputError
 from structured.errors.values import counted
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
-from structured.output_types.inspection import FieldReport, Report, inspect_type
+from structured.output_types.inspection import inspect_type
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.regex import to_regex
-from structured.output_types.type_report import report_to_dict, shown_cost
+from structured.output_types.type_report import FieldReport, Report, report_to_dict, shown_cost
 
 MANY_STATES = 2_000
 """States that are numbered for tokens, which need no table of them."""
