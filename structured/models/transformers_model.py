@@ -3,12 +3,11 @@
 torch and transformers are imported when a text is begun, never before.
 """
 
-import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
-from structured.errors import ModelError, OutOfMemoryError
+from structured.errors import OutOfMemoryError
 from structured.models.network import Network, without_wrapper
 from structured.models.prompt_encoding import PromptEncoder
 from structured.models.protocol import MIN_SHARED, DecodingBatch, LanguageModel, Logits, Messages
@@ -17,8 +16,6 @@ from structured.vocabulary import Vocabulary
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-    from structured.models.cuda_graphs import RecordingPool
 
 CPU_PASS_COST, GPU_PASS_COST = 96.0, 512.0
 """Tokens that take as long as the fixed part of a pass, roughly: on a CPU from 27 to 200, measured."""
@@ -35,7 +32,6 @@ class HuggingFaceModel(LanguageModel):
         tokenizer: "PreTrainedTokenizerBase",
         *,
         name: str | None = None,
-        cuda_graphs: bool = False,
     ) -> None:
         self.model = model = without_wrapper(model)
         self.tokenizer = tokenizer
@@ -52,28 +48,9 @@ class HuggingFaceModel(LanguageModel):
         self.can_roll_back = self.network.has_slots
         self.pass_cost = CPU_PASS_COST if is_on_host else GPU_PASS_COST
         self.logits_cost = self.network.logits_cost() if self.can_roll_back else 0.0
-        self.recordings: RecordingPool | None = self._pool() if cuda_graphs else None
-        """Slots whose passes are recorded, if asked for."""
 
     def __repr__(self) -> str:
         return f"HuggingFaceModel({self.name!r}, {self.vocabulary!r})"
-
-    def _pool(self) -> "RecordingPool":
-        from structured.models.cuda_graphs import CudaGraph, RecordingPool
-        from structured.models.slot_cache import SlotCache
-
-        if not self.network.has_slots or SlotCache(self.model, 0).pads_behind:
-            raise ModelError(
-                f"cuda_graphs is for models all layers of which attend to all that came before, and {self.name} has "
-                "others, or another attention than 'sdpa' or 'eager'. Leave it out."
-            )
-        devices = set((getattr(self.model, "hf_device_map", None) or {"": self.model.device}).values())
-        if self.model.device.type != "cuda" or len(devices) > 1:
-            raise ModelError(
-                f"cuda_graphs is for a model on one GPU, and {self.name} is on "
-                f"{', '.join(sorted(map(str, devices)))}. Leave it out, or load the model with device_map='cuda:0'."
-            )
-        return RecordingPool(self.model, CudaGraph)
 
     def encode(self, prompt: str | Messages) -> list[int]:
         """Return the token ids of a prompt, through the chat template if it is a list of messages.
@@ -131,24 +108,19 @@ class HuggingFaceBatch(DecodingBatch):
         """Make room for texts that begin with some prompts."""
         self._network = model.network
         self._samples_on_device = model.samples_on_device
-        pool = model.recordings
-        self._recordings = None if pool is None else pool.borrow(len(prompts), max(map(len, prompts)))
-        if pool is not None and self._recordings is not None:
-            self._giving_back = weakref.finalize(self, pool.give_back, self._recordings)
-            self._giving_back.atexit = False
-        self.cache = model.network.cache(len(prompts)) if self._recordings is None else self._recordings.cache
+        self.cache = model.network.cache(len(prompts))
         """The cache of the texts."""
 
     def prefill(self, prompts: Sequence[Sequence[int]], shared: int, window: int) -> "torch.Tensor":
         """Read the prompts, and return the logits of their last places, shape (texts, window + 1, width)."""
         shared = min(shared, min(map(len, prompts)) - 1 - window)
-        with self._memory_errors():
+        with _memory_errors():
             if shared >= MIN_SHARED:
                 prefix = self._network.prefix(tuple(prompts[0][:shared]))
                 if prefix.is_ragged or len({len(prompt) for prompt in prompts}) == 1:
                     self.cache.become(prefix, len(prompts))
                     prompts = [prompt[shared:] for prompt in prompts]
-            scores = self._read(prompts, window)
+            scores = self._network.read(self.cache, prompts, window)
         self.is_ragged, self.can_join = self.cache.is_ragged, self.cache.can_join
         return scores
 
@@ -157,8 +129,8 @@ class HuggingFaceBatch(DecodingBatch):
         parts = [token_ids]
         if not self._network.takes_several:  # then all texts have as many new tokens
             parts = [[[token_id] for token_id in column] for column in zip(*token_ids, strict=True)]
-        with self._memory_errors():
-            scores = [self._read(part, window) for part in parts][-1]
+        with _memory_errors():
+            scores = [self._network.read(self.cache, part, window) for part in parts][-1]
             return self.for_decoding(scores)
 
     def for_decoding(self, scores: "torch.Tensor") -> Logits:
@@ -170,39 +142,30 @@ class HuggingFaceBatch(DecodingBatch):
 
     def select(self, rows: Sequence[int]) -> None:
         """Keep some of the texts, in this order; a text listed twice is duplicated. Raises OutOfMemoryError."""
-        with self._memory_errors():
+        with _memory_errors():
             self.cache.select(rows)
 
     def join(self, other: Self) -> None:
         """Take over the texts of another batch. Raises OutOfMemoryError."""
-        with self._memory_errors():
+        with _memory_errors():
             self.cache.join(other.cache)
 
     def rollback(self, counts: Sequence[int]) -> None:
         """Forget so many of the last tokens of each text."""
         self.cache.rollback(counts)
 
-    def _read(self, token_ids: Sequence[Sequence[int]], window: int) -> "torch.Tensor":
-        if self._recordings is not None and self._recordings.cache.lengths[0]:
-            recorded = self._recordings.read(token_ids, window + 1)
-            if recorded is not None:
-                return recorded
-        return self._network.read(self.cache, token_ids, window)
 
-    @contextmanager
-    def _memory_errors(self) -> Iterator[None]:
-        """Raise OutOfMemoryError where a device has no memory left, and release the borrowed slots."""
-        import torch
+@contextmanager
+def _memory_errors() -> Iterator[None]:
+    """Raise OutOfMemoryError where a device has no memory left."""
+    import torch
 
-        try:
-            yield
-        except torch.OutOfMemoryError as error:
-            if self._recordings is not None:
-                self._giving_back.detach()
-            raise OutOfMemoryError(
-                "The device has no memory left for one text. Shorten the document, lower max_tokens, or use another "
-                "model."
-            ) from error
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise OutOfMemoryError(
+            "The device has no memory left for one text. Shorten the document, lower max_tokens, or use another model."
+        ) from error
 
 
 def _vocabulary(model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", *, width: int) -> Vocabulary:

@@ -105,7 +105,7 @@ def logits(model: LanguageModel) -> Any:
 
 def by_hand(base: Path, adapter: Adapter) -> Any:
     """Return the same logits, of the plain model with the products computed beside each matrix."""
-    model: Any = load_model(base, dtype="float32", cuda_graphs=False)
+    model: Any = load_model(base, dtype="float32")
 
     def beside(one: LowRank) -> Callable[..., Any]:
         a, b = torch.from_numpy(one.a), torch.from_numpy(one.b)
