@@ -26,7 +26,7 @@ from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.index.guide import Guide
 from structured.models import PACKAGED_MODEL, load_model
-from structured.models.downloads import fetched_path
+from structured.models.checkpoints import fetched_path
 from structured.models.transformers_model import HuggingFaceModel
 from structured.output_types.resolve import resolve_type
 

@@ -56,9 +56,15 @@ from structured.regex import (
     Words,
     excerpt,
 )
-from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES, Range, complement
+from structured.regex.character_sets import (
+    PLAIN_ESCAPES,
+    UNESCAPED_RANGES,
+    ByteRange,
+    Range,
+    byte_sequences,
+    complement,
+)
 from structured.regex.json_strings import spelled_ranges
-from structured.regex.utf8 import ByteRange, byte_sequences
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from structured.cli.console import show
-from structured.models.downloads import FETCHABLE, fetch, fetched_path
+from structured.models.checkpoints import FETCHABLE, fetch, fetched_path
 from structured.models.load import PACKAGED_MODEL, PACKAGED_NAME
 
 MODEL_HELP = (

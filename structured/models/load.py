@@ -22,13 +22,12 @@ from structured.errors.calling_line import warn
 from structured.errors.values import described, shown
 from structured.models.adapters import add_adapter, find_adapter
 from structured.models.checked_calls import checked_model, has
-from structured.models.checkpoints import find_checkpoint
-from structured.models.downloads import FETCHABLE, fetched_path
+from structured.models.checkpoints import FETCHABLE, fetched_path, find_checkpoint
 from structured.models.function import FunctionModel, LogitsFunction
 from structured.models.lfm2 import PackagedModel
 from structured.models.llama_cpp import LlamaCppModel, is_installed, load_gguf
 from structured.models.protocol import LanguageModel, Model
-from structured.models.remote.address import is_address
+from structured.models.server_form import is_address
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -133,7 +132,7 @@ def find_model(source: "ModelSource | None" = None) -> Model:
     """
     address = os.environ.get("STRUCTURED_MODEL") if source is None else source
     if isinstance(address, str) and is_address(address):
-        from structured.models.remote.model import connected  # with modules that only servers need
+        from structured.models.remote_model import connected  # with modules that only servers need
 
         return connected(address)
     return source if isinstance(source, Model) and not isinstance(source, LanguageModel) else load_model(source)

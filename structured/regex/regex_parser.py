@@ -19,9 +19,9 @@ from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.regex import character_classes as characters
 from structured.regex.backreferences import without_references
+from structured.regex.character_classes import ECMA, PYTHON, RUST, Dialect, Ranges, equal_in_any_case, in_any_case
 from structured.regex.character_sets import normalise
 from structured.regex.class_parser import ClassParser, Flags
-from structured.regex.dialects import ECMA, PYTHON, RUST, Dialect, Ranges
 from structured.regex.expression import (
     Atomic,
     Backreference,
@@ -35,7 +35,6 @@ from structured.regex.expression import (
     sequence,
 )
 from structured.regex.priority import matched
-from structured.regex.python_case import equal_in_any_case, in_any_case
 from structured.regex.syntax import (
     ANY_CHARACTER,
     ANY_TEXT,

@@ -13,8 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.regex.character_sets import UNESCAPED_RANGES
-from structured.regex.utf8 import byte_sequences
+from structured.regex.character_sets import UNESCAPED_RANGES, byte_sequences
 
 
 @dataclass(frozen=True, eq=False, slots=True)

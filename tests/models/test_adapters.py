@@ -20,7 +20,7 @@ from structured import extract, load_model
 from structured.errors import ModelError
 from structured.models import ByteTokenizer, LanguageModel
 from structured.models.adapters import Heads, LowRank, add_adapter, read_adapter, write_gguf_adapter
-from structured.models.downloads import FETCHABLE
+from structured.models.checkpoints import FETCHABLE
 from structured.models.gguf_file import GgufFile, write_gguf
 from structured.models.llama_cpp import LlamaCppModel, is_installed
 

@@ -14,8 +14,7 @@ from typer.testing import CliRunner
 from structured.cli.commands import app
 from structured.errors import ModelError
 from structured.models import downloads
-from structured.models.checkpoints import find_checkpoint
-from structured.models.downloads import Distribution, fetch, fetched_path
+from structured.models.checkpoints import Distribution, fetch, fetched_path, find_checkpoint
 
 CONTENT = b"GGUF and some weights"
 

@@ -175,7 +175,7 @@ def test_whatever_happens_to_a_batch_each_text_is_read_as_alone(model: "HuggingF
 @pytest.mark.thorough
 def test_what_prompts_share_is_read_once(model: "HuggingFaceModel", monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the layers, and whatever the lengths; a sliding window aside, which keeps no beginning."""
-    from structured.models.network import Network
+    from structured.models.transformers_model import Network
 
     model.prefill([[5, 6]])  # the first pass of a network is preceded by some that examine it
     read: list[int] = []

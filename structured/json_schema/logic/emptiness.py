@@ -20,7 +20,7 @@ from structured.json_schema.logic.property_names import (
     finds,
     named_candidates,
 )
-from structured.regex.dialects import ECMA
+from structured.regex.character_classes import ECMA
 
 DEPTH = 6
 """How many levels of properties and choices are examined."""

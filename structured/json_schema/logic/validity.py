@@ -26,7 +26,7 @@ from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.logic.property_names import finds
 from structured.json_schema.numbers import DIVISORS, is_multiple
 from structured.json_schema.strings.formats import SPECIFIED_FORMATS
-from structured.regex.dialects import ECMA
+from structured.regex.character_classes import ECMA
 
 
 class NotEvaluatedError(SchemaError):

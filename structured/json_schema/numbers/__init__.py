@@ -11,13 +11,14 @@ from structured.json_schema.numbers.bounds import (
     rules_of,
     too_many_states,
 )
-from structured.json_schema.numbers.decimal_numbers import DECIMAL, decimal_text
 from structured.json_schema.numbers.json_numbers import specified_integer, specified_number
 from structured.json_schema.numbers.multiples import is_multiple
 from structured.json_schema.numbers.pydantic_numbers import (
+    DECIMAL,
     FLOAT_DIGITS,
     INTEGER_DIGITS,
     PLACES,
+    decimal_text,
     typed_integer,
     typed_number,
 )

@@ -22,7 +22,7 @@ from structured.json_schema.document.location import (
     Subschema,
     Subschemas,
 )
-from structured.json_schema.logic.definitions import check_ends
+from structured.json_schema.logic.conjunctions import check_ends
 from structured.json_schema.logic.listed_values import spelling as spelling_of
 from structured.json_schema.numbers.multiples import scan
 from structured.json_schema.strings.strings import CHARACTER

@@ -15,8 +15,7 @@ from weakref import finalize
 
 from structured.errors import ModelError, ServerError, StructuredError
 from structured.errors.values import printable
-from structured.models.remote.address import Address
-from structured.models.remote.form import Failed, Unreadable
+from structured.models.server_form import Address, Failed, Unreadable
 
 if TYPE_CHECKING:
     import httpx

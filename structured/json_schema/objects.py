@@ -12,6 +12,7 @@ from typing import NamedTuple
 from structured.automata.dfa import Intersection, Language, PatternLanguage
 from structured.errors import PatternError, UnsatisfiableError
 from structured.errors.recursion import deep
+from structured.json_schema.counting import CountLimits, Member, OtherMembers, joined
 from structured.json_schema.document.location import (
     Complement,
     Location,
@@ -31,8 +32,7 @@ from structured.json_schema.logic.property_names import (
     sorted_names,
 )
 from structured.json_schema.nullable import invents_nothing
-from structured.json_schema.objects.counting import CountLimits, Member, OtherMembers, joined
-from structured.json_schema.objects.required_members import (
+from structured.json_schema.required_members import (
     Alternative,
     Clause,
     MemberObligations,
@@ -53,7 +53,7 @@ from structured.regex import (
     union,
     words,
 )
-from structured.regex.dialects import ECMA, RUST, Dialect
+from structured.regex.character_classes import ECMA, RUST, Dialect
 from structured.regex.json_strings import escaped
 from structured.regex.syntax import ANY_TEXT, NOTHING
 from structured.regex.traversal import ends_alone

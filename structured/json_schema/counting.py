@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from structured.errors import UnsatisfiableError
 from structured.json_schema.document.location import Location
-from structured.json_schema.objects.required_members import MemberObligations, Open, RequiredMembers
+from structured.json_schema.required_members import MemberObligations, Open, RequiredMembers
 from structured.regex import EMPTY, Members, Pattern, alternation, concat, optional, repeat, right_linear, union
 
 MAX_COUNTED = 4096
