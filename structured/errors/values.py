@@ -1,7 +1,7 @@
 """Values as messages and pickled exceptions show them: short, on one line, whatever they are.
 
 Exceptions keep message, fields and notes, but not causes and tracebacks, like every exception of Python. A stand-in
-replaces a field that cannot be pickled: an exception that fails to unpickle makes a `multiprocessing.Pool` wait for ever.
+replaces a field that cannot be pickled: an exception that fails to unpickle makes a `multiprocessing.Pool` hang.
 """
 
 import copy

@@ -1,4 +1,4 @@
-"""Names of models: a folder or a GGUF file of this machine, a model that `structured fetch` downloads, or an id on the hub.
+"""Names of models: a folder or a GGUF file of this machine, a name for `structured fetch`, or an id on the hub.
 
 The kind of a name is decided before anything is loaded or requested, so that a mistake in it costs no time. A name that
 begins like a path is never looked up on the hub. Models with a short name come from the package index, which is often

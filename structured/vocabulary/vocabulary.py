@@ -1,4 +1,4 @@
-"""Vocabularies: the tokenizers that they are read from, the exact bytes of each token, and facts that follow from them."""
+"""Vocabularies: the tokenizers they are read from, the exact bytes of each token, and facts that follow from them."""
 
 import hashlib
 import itertools

@@ -1,6 +1,11 @@
-"""Numbers of types as Pydantic reads them: integers, floats, and the texts of a `Decimal` in a JSON string.
+"""Numbers of Pydantic types: one spelling of each value, and a limited number of digits, so that no model runs on.
 
-A decimal is plain, without leading zeros. Pydantic counts digits as `Decimal.as_tuple` has them, trailing zeros
+A float with bounds or a divisor has no exponent, unless no decimal of `PLACES` lies between its bounds, and no negative
+zero where its minimum is 0. Pydantic accepts a float as a multiple if, in the arithmetic of doubles, it is at most 1e-9
+away from a multiple. That holds for every multiple that is a double, and for every multiple below 2 ** 23, whatever the
+divisor: a rounding error there is at most 2 ** -30. Larger multiples that are not doubles are left out.
+
+A `Decimal` is a string with a plain decimal, without leading zeros. Pydantic counts digits as `Decimal.as_tuple` has them, trailing zeros
 included: 1.50 and 0.001 have three digits, 0 has one before the point, and 0.0 none. A quotient by `multiple_of` is
 rounded to the 28 digits of the default context, so greater multiples are left out.
 """
