@@ -137,8 +137,8 @@ _Way = tuple[Pattern, int]
 def expression(arcs: tuple[tuple[tuple[int, int, int], ...], ...], accepting: frozenset[int]) -> Pattern | None:
     """Return the texts that lead from state 0 to one that accepts; None if it takes too many characters to say that.
 
-    States are eliminated one by one, those with the fewest ways through them first (Brzozowski & McCluskey, "Signal
-    Flow Graph Techniques for Sequential Circuit State Diagrams", 1963). The text may become four times as long with each.
+    States are eliminated, those with the fewest ways through them first (Brzozowski & McCluskey, "Signal Flow Graph
+    Techniques for Sequential Circuit State Diagrams", 1963). The text may become four times as long with each.
     """
     ways: dict[tuple[int, int], _Way] = {(state, _END): (EMPTY, 0) for state in accepting}
     ways[_START, 0] = EMPTY, 0

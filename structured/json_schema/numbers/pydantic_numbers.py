@@ -5,9 +5,9 @@ zero where its minimum is 0. Pydantic accepts a float as a multiple if, in the a
 away from a multiple. That holds for every multiple that is a double, and for every multiple below 2 ** 23, whatever the
 divisor: a rounding error there is at most 2 ** -30. Larger multiples that are not doubles are left out.
 
-A `Decimal` is a string with a plain decimal, without leading zeros. Pydantic counts digits as `Decimal.as_tuple` has them, trailing zeros
-included: 1.50 and 0.001 have three digits, 0 has one before the point, and 0.0 none. A quotient by `multiple_of` is
-rounded to the 28 digits of the default context, so greater multiples are left out.
+A `Decimal` is a string with a plain decimal, without leading zeros. Pydantic counts digits as `Decimal.as_tuple` has
+them, trailing zeros included: 1.50 and 0.001 have three digits, 0 has one before the point, and 0.0 none. A quotient by
+`multiple_of` is rounded to the 28 digits of the default context, so greater multiples are left out.
 """
 
 import sys
