@@ -417,5 +417,4 @@ def _have_kinds(arrays: Arrays, kinds: Mapping[str, tuple[str, int]]) -> bool:
 
 
 def _within(array: NDArray[Any], least: int, end: int | None) -> bool:
-    """Tell whether all numbers are at least `least` and, if there is an end, less than that."""
     return not array.size or bool(array.min() >= least and (end is None or array.max() < end))

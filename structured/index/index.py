@@ -380,7 +380,6 @@ class Index:
         return mask
 
     def _keep_for_a_while(self, state: int, max_tokens: int | None, mask: Mask) -> Mask:
-        """Keep a mask that is no row for a while."""
         if len(self._transient_masks) >= MAX_TRANSIENT:
             self._transient_masks = {}
         self._transient_masks[state, max_tokens] = mask

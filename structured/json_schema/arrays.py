@@ -99,7 +99,6 @@ def distinct_items(
 def _items_of_many_values(
     schemas: Subschemas, distinct: Subschema, location: Location, pattern_of: PatternOf, limits: Limits
 ) -> Pattern:
-    """Return the arrays of different items with many values, all of one schema."""
     remedy = "remove 'uniqueItems', and remove what is repeated in your program."
     if any("unevaluatedItems" in part.schema for part in schemas):
         raise _refusal(distinct, "items beside 'unevaluatedItems'", f"Write 'items' instead; or {remedy}")

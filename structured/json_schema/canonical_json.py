@@ -173,7 +173,6 @@ def _canonical_value(value: Any, location: Location) -> Pattern:
 
 
 def _canonical_numbers(values: Pattern, location: Location) -> Pattern:
-    """Return the canonical numbers of a pattern. Raises `SchemaError` if it allows only numbers of more digits."""
     try:
         numbers = _plain_numbers(values)
     except PatternError as error:
@@ -185,7 +184,6 @@ def _canonical_numbers(values: Pattern, location: Location) -> Pattern:
 
 @lru_cache(maxsize=1024)
 def _plain_numbers(values: Pattern) -> Pattern | None:
-    """Return the plain decimals among the numbers of a pattern; many schemas share one result."""
     return scan(values, [_PLAIN_DECIMALS])
 
 
@@ -198,7 +196,6 @@ def _too_many_digits(location: Location) -> SchemaError:
 
 
 def _canonical_strings(values: Pattern, location: Location) -> Pattern:
-    """Return the strings of a pattern in canonical form. Raises `SchemaError` if the pattern contains itself."""
     strings = _with_canonical_characters(values)
     if any(node is CHARACTER for node in nodes_of(strings)):
         raise location.refusal(

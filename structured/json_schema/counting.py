@@ -172,7 +172,6 @@ class _Counting:
             yield from self._member(state)
 
     def _member(self, state: _State) -> Iterator[tuple[Pattern, _State]]:
-        """Yield the next member, and nothing if it is optional, each with the state after it."""
         place, count, left = state
         member = self.members[place]
         if not member.is_required:

@@ -93,7 +93,6 @@ def _listed(schemas: Subschemas) -> list[str]:
 
 
 def _named(clauses: Iterable[Clause]) -> list[str]:
-    """Return the names of the properties in some clauses."""
     return [name for clause in clauses for name, _ in clause if name is not None]
 
 
@@ -211,7 +210,6 @@ class _Object:
         return Member("", rest.any, False, lambda left: iter([(rest.any or EMPTY, left)]))
 
     def _all_alternatives(self) -> list[Clause]:
-        """Return the clauses, with each listed property that may be a witness as an alternative of its own."""
         clauses: list[Clause] = []
         for clause in self.clauses:
             met: Clause = []
@@ -246,7 +244,6 @@ class _Object:
         return concat(literal("{"), filled, literal("}"))
 
     def _members(self) -> list[Member]:
-        """Return the members by listed names."""
         entries: dict[str, tuple[Pattern, Callable[[Open], Iterator[tuple[Pattern, Open]]]]] = {}
         colon = self.location.whitespace.colon
         names = None if self.names is None else PatternLanguage(self.names)
@@ -268,7 +265,6 @@ class _Object:
     def _meeting(
         self, name: str, opening: Pattern, value: Pattern, rules: Subschemas, left: Open
     ) -> Iterator[tuple[Pattern, Open]]:
-        """Yield the patterns of a member that meet different clauses, each with the clauses that it leaves open."""
         for more, after in self.obligations.present(name, left, rules):
             try:
                 yield concat(opening, self.compilers.pattern_of([*rules, *more]) if more else value), after
@@ -299,14 +295,12 @@ class _Object:
         return [name for name in self.listed if any(_is_own(part, name) for part in self.schemas)]
 
     def _matching(self, name: str, part: Subschema) -> list[str]:
-        """Return the regular expressions of a schema that match in a name."""
         try:
             return [regex for regex in _regexes(part) if finds(regex, self.dialect, name)]
         except PatternError as error:
             raise part.location.refusal(error.problem, keyword="patternProperties", remedy=error.remedy) from error
 
     def _rules_for(self, name: str | None, matching: Callable[[Subschema], Iterable[str]]) -> Subschemas:
-        """Return the rules about a property: by its name, if it is listed, and by the expressions that match in it."""
         if name is not None and self.is_simple and name in self.schemas[0].schema.get("properties", ()):
             return [self.schemas[0].within("properties", name)]
         rules: Subschemas = []
@@ -353,7 +347,6 @@ class _Object:
             raise self.location.refusal(error.problem, keyword="patternProperties", remedy=error.remedy) from error
 
     def _member(self, key: Pattern, value_parts: Subschemas) -> Pattern | None:
-        """Return a member by some names, written inside quotes; None if no value is valid."""
         try:
             value = self.compilers.pattern_of(value_parts)
         except UnsatisfiableError:
@@ -361,7 +354,6 @@ class _Object:
         return concat(literal('"'), key, literal('"'), self.location.whitespace.colon, value)
 
     def _listed_member(self, names: Literal | Words) -> Pattern | None:
-        """Return a member by one of some names without those of listed properties; None if no name is left."""
         reserved = set(self.reserved)
         texts = (names.text,) if isinstance(names, Literal) else names.texts
         free = [text for text in texts if text not in reserved]
@@ -382,14 +374,12 @@ class _Object:
         return OtherMembers(union(kind.member(()) for kind in grouped), witnesses)
 
     def _required_members(self, kinds: list[NameKind], left: Open) -> RequiredMembers:
-        """Return the members by unlisted names that meet the open clauses."""
         members = RequiredMembers(self.obligations.witnesses, kinds, left)
         if self.most is None or self.most > len(self.required) + 1:
             members.check_names()
         return members
 
     def _sorted_names(self, regexes: list[str]) -> SortedNames:
-        """Return the names sorted by regular expressions, and by the witnesses that may have them."""
         languages = [self._witness_names(part) for _, part in self.obligations.witnesses]
         rules: list[SomeProperty] = [part.schema["some property"] for _, part in self.obligations.witnesses]
         if any(rule.names is not True for rule in rules):
@@ -414,13 +404,11 @@ class _Object:
     def _kind_member(
         self, kinds: SortedNames, group: list[frozenset[int]], regexes: list[str], witnesses: Iterable[int]
     ) -> Pattern | None:
-        """Return a member by a name of some kinds that also satisfies the schemas of some witnesses."""
         rules = self._rules_for_kind(group[0], regexes)
         values = [_witness_value(self.obligations.witnesses[index][1]) for index in witnesses]
         return self._member(kinds.scan(group), [*rules, *values])
 
     def _witness_names(self, part: Subschema) -> Language:
-        """Return the names that the witness of a schema may have."""
         rule: SomeProperty = part.schema["some property"]
         included: list[Language] = [PatternLanguage(ANY_TEXT)]
         if rule.pattern is not None:
@@ -434,7 +422,6 @@ class _Object:
 
 
 def _witness_value(part: Subschema) -> Subschema:
-    """Return the schema of the value of a witness."""
     return part.within("some property", 0)
 
 

@@ -270,7 +270,6 @@ SPELLED_IN_KEYS = frozenset({"boolean", "integer", "number"})
 
 
 def _spelled_names(schemas: Subschemas, types: frozenset[str], location: Location) -> Pattern:
-    """Return the keys of a typed dictionary that spell a number or a truth value."""
     if not types <= SPELLED_IN_KEYS:
         raise location.refusal(
             f"No key of a JSON object is of the type {min(types - SPELLED_IN_KEYS)!r}",

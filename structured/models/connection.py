@@ -170,7 +170,6 @@ class Connection:
         return self._client.send(request, stream=True)
 
     def _begun(self, path: str, body: Any, limits: ResponseLimits) -> "httpx.Response":
-        """Return the response to a request, checked, its body not yet read. Raises as `_check`."""
         response = self._sent("POST", path, body, limits)
         try:
             self._check(response)
@@ -260,7 +259,6 @@ class Connection:
         )
 
     def _error(self, problem: str, **facts: Any) -> ServerError:
-        """Return an error without the key, whatever a server repeats."""
         return ServerError(self._without_key(problem), address=str(self.address), **facts)
 
     def _shown(self, message: object) -> str:
@@ -352,5 +350,4 @@ def _error_in(text: str) -> Any:
 
 
 def _message_of(error: Any) -> str:
-    """Return the message of an error."""
     return str(error.get("message", error.get("detail", json.dumps(error))) if isinstance(error, dict) else error)

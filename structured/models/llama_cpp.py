@@ -185,7 +185,6 @@ class LlamaContext:
         return taken
 
     def _prefix(self, token_ids: tuple[int, ...]) -> int:
-        """Return the sequence of a prefix."""
         prefix = self._prefixes.pop(token_ids, None)
         if prefix is None:
             while len(self._prefixes) >= MAX_PREFIXES:
@@ -208,7 +207,6 @@ class LlamaContext:
 
 
 def _free_context(llama: Llama, context: Any) -> None:
-    """Free a context, if its weights still exist."""
     if llama.model:
         import_module("llama_cpp").llama_free(context)
 

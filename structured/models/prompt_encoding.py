@@ -52,7 +52,6 @@ class PromptEncoder:
         return text
 
     def _encode(self, template: Sequence[str], contents: Sequence[str], *, add_special_tokens: bool) -> list[int]:
-        """Return the token ids of contents between the pieces of a template."""
         if self._vocabulary is not None and self._vocabulary.absent_bytes:
             encode = cast("Callable[[str], list[int]]", self._vocabulary.encode)
             contents = [with_replacements(content, self._vocabulary, encode) for content in contents]
@@ -239,6 +238,5 @@ def _interleaved(template: Iterable[str], contents: Iterable[str]) -> str:
 
 
 def _split(text: str, marks: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Split a text at marks, into the pieces between them and the marks in the order of the text."""
     pieces = re.split(f"({'|'.join(map(re.escape, marks))})", text)
     return pieces[::2], pieces[1::2]

@@ -184,7 +184,6 @@ def _place_of_value(text: str, member: str | None) -> tuple[int, int]:
 
 
 def _moved(answer: ServerAnswer, start: int, text: str) -> list[ServedToken]:
-    """Return the tokens of an inner text."""
     before, length = len(answer.text[:start].encode()), len(text.encode())
     moved = (ServedToken(first - before, end - before, score) for first, end, score in answer.tokens)
     return [token for token in moved if token.end > 0 and token.start <= length]
@@ -294,7 +293,6 @@ def wrapped(constraint: JsonConstraint, member: str) -> Mapping[str, Any]:
 
 
 def _references(schema: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the references in a schema and its subschemas, in whichever draft."""
     left = [schema]
     while left:
         part = left.pop()

@@ -293,7 +293,6 @@ class ConvolutionSlots(LinearAttentionLayer):
         self._keep(torch.cat(padded))
 
     def _until(self, inputs: torch.Tensor, ends: Sequence[int], size: int) -> torch.Tensor:
-        """Return the last inputs of each text, `size` of them, up to `ends` plus the size of the kernel."""
         if min(ends) == max(ends) >= size - self.size:
             end = ends[0] + self.size
             return inputs[..., end - size : end].contiguous()

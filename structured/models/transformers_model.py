@@ -283,7 +283,6 @@ class HuggingFaceModel(LanguageModel):
     def _prefill_groups(
         self, prompts: Sequence[Sequence[int]], groups: list[list[int]], shared: int
     ) -> "tuple[HuggingFaceBatch, Logits]":
-        """Run groups of prompts through the model, each of prompts of one length."""
         import torch
 
         batches, scores = [], []

@@ -65,7 +65,6 @@ def equal_in_any_case(character: str, *, is_ascii: bool) -> tuple[Range, ...]:
 
 
 def _without(ranges: tuple[Range, ...], others: tuple[Range, ...]) -> tuple[Range, ...]:
-    """Return the characters of some ranges that are outside others."""
     return complement([*complement(ranges), *others])
 
 

@@ -101,7 +101,6 @@ class ClassParser:
         return (complement(possible), complement(ranges)) if negated else (ranges, possible)
 
     def _code_point(self, character: str) -> int:  # noqa: C901  one case for each kind of escape
-        """Return the code point of an escaped character."""
         if character in _CONTROLS:
             return _CONTROLS[character]
         if character == "a" and self.dialect is not ECMA:

@@ -76,7 +76,6 @@ def _escaped(pattern: Pattern, results: dict[int, Pattern]) -> Pattern:  # noqa:
 
 
 def _escaped_reference(reference: Reference, results: dict[int, Pattern]) -> Reference:
-    """Return a reference to the escaped definition, which may contain the reference."""
     target = reference.target
     inner: dict[str, Pattern] = {}
     escaped_reference = Reference(reference.name, inner)

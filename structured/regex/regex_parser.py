@@ -307,7 +307,6 @@ class _Parser(ClassParser):
             self.position = before
 
     def _character(self, character: str) -> Pattern:
-        """Return one character, in any case if case is ignored."""
         return self._any_of(((ord(character), ord(character)),), re.escape(character))
 
     def _any_of(self, ranges: Ranges, written: str) -> Pattern:
@@ -370,8 +369,6 @@ class _Parser(ClassParser):
         return self.text[start : self.position - len(mark)]
 
     def _reference(self, name: str, place: int) -> Expression:
-        """Return a reference to a group, by its name or number."""
-
         def alike(character: str) -> Pattern:
             if not ignores_case:
                 return Literal(character)
@@ -381,7 +378,6 @@ class _Parser(ClassParser):
         return Backreference(self.names[name] if name in self.names else int(name), alike, place)
 
     def _conditional(self, place: int) -> Expression:
-        """Read a conditional, after `(?(`."""
         name = self._until(")")
         flags = self.flags
         met = self.alternative()
@@ -392,7 +388,6 @@ class _Parser(ClassParser):
         return Conditional(self.names[name] if name in self.names else int(name), met, unmet, place)
 
     def _flagged(self) -> Expression:
-        """Read flags and the group that they apply to; without a group they apply to the rest of the enclosing one."""
         flags, turned_on = self.flags, True
         letters = "imsxUu" if self.dialect.name == "Rust" else "imsxaLu"
         while not self.peek(":") and not self.peek(")"):

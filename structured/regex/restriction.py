@@ -189,7 +189,6 @@ class _Restriction:
         return any(self._present[low : high + 1])
 
     def _characters(self, ranges: tuple[Range, ...]) -> tuple[Range, ...]:
-        """Return the characters of some ranges that are left."""
         return normalise(span for sequence in byte_sequences(ranges) for span in self._spans(sequence))
 
     def _spans(self, sequence: tuple[ByteRange, ...]) -> list[Range]:

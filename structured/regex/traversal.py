@@ -109,7 +109,6 @@ def ends_alone(pattern: Pattern, answers: Endings) -> bool:
 
 
 def _ends(node: Pattern, is_productive: Callable[[Pattern], bool]) -> bool:
-    """Tell whether some text matches a node; `is_productive` tells it of the nodes below."""
     match node:
         case Alternation(options):
             return any(map(is_productive, options))

@@ -240,7 +240,6 @@ def _ending(token: bytes) -> bytes:
 
 
 def _spelled(tokens: Sequence[bytes | None]) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-    """Return the bytes of all tokens, concatenated, and the end of each token, shape (size,)."""
     spelled = [token or b"" for token in tokens]
     ends = np.cumsum(np.fromiter(map(len, spelled), dtype=np.int32, count=len(spelled)), dtype=np.int32)
     return np.frombuffer(b"".join(spelled), dtype=np.uint8), ends

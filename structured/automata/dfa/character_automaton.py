@@ -156,7 +156,6 @@ def expression(arcs: tuple[tuple[tuple[int, int, int], ...], ...], accepting: fr
 
 
 def _count(ways: dict[tuple[int, int], _Way], state: int) -> tuple[int, int]:
-    """Return how many ways there are through a state, and its number."""
     sources = sum(target == state != source for source, target in ways)
     return sources * sum(source == state != target for source, target in ways), state
 

@@ -353,7 +353,6 @@ class GrammarAutomaton:
         self._machine.rows[state] = row
 
     def _tell_token_ends(self, state: int) -> None:
-        """Let the machine know the token ends of a state of the lexer."""
         with self.lexer.lock:
             token_ends, is_complete = self._token_ends.of(state)
             self._tell_states()
@@ -433,5 +432,4 @@ class GrammarAutomaton:
 
 @cache
 def _loops(name: str) -> ModuleType:
-    """Return a module of loops."""
     return import_module(f"structured.automata.loops.{name}")

@@ -133,7 +133,6 @@ def _parser_class(text: str) -> type:
 
 
 def _known_parser_class(tables: Tables, start: str) -> type:
-    """Return Lark's parser with tables that are known."""
     from lark.parsers.lalr_analysis import IntParseTable, Reduce, Shift
     from lark.parsers.lalr_parser import LALR_Parser, _Parser
 
@@ -202,7 +201,6 @@ def _kernels(analysis: Any) -> list[Any]:
 
 
 def _lexers(lark: Any) -> Mapping[int, Any]:
-    """Return Lark's lexer of each state of the parser."""
     lexer = lark.parser.lexer
     found: Mapping[int, Any] = getattr(lexer, "lexer", lexer).lexers
     return found

@@ -151,7 +151,6 @@ def _inside(tables: Tables, symbols: Sequence[int]) -> int:
 
 
 def _padded(rows: Iterable[Sequence[int]], filling: int) -> NDArray[np.int64]:
-    """Return rows of one length, filled up behind."""
     kept = list(rows)
     found = np.full((len(kept), max(map(len, kept), default=0)), filling, dtype=np.int64)
     for row, symbols in zip(found, kept, strict=True):
@@ -215,7 +214,6 @@ def collected(machine: "GrammarMachine") -> "GrammarMachine":
 
 
 def _with_below(stacks: _Numbers, below: _Numbers) -> _Numbers:
-    """Return some stacks and all that are below them, in order."""
     is_kept = np.zeros(len(below), dtype=np.bool_)
     new: _Numbers = np.unique(stacks)
     while len(new):

@@ -319,14 +319,12 @@ def _compiled(function: Callable[..., Any], scope: dict[str, Any], **options: An
 
 
 def _named_by_content(function: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
-    """Return a copy of a function with other globals, named as its machine code is in the cache."""
     twin = _with_globals(function, scope)
     twin.__qualname__ += f"_{_digest(function)}"
     return twin
 
 
 def _with_globals(function: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
-    """Return a copy of a function with other globals."""
     twin = FunctionType(function.__code__, scope, function.__name__)
     twin.__module__, twin.__annotations__ = function.__module__, function.__annotations__
     return twin
@@ -394,7 +392,6 @@ def _digest(function: Callable[..., Any]) -> str:
 
 
 def _called(function: Callable[..., Any]) -> list[tuple[str, Callable[..., Any]]]:
-    """Return the loops that a function calls, by the names that they have there."""
     named = ((name, function.__globals__.get(name)) for name in sorted(function.__code__.co_names))
     loops = ((name, getattr(value, "py_func", value)) for name, value in named if isinstance(value, FunctionType))
     return [(name, loop) for name, loop in loops if loop in _REASSOCIATES]

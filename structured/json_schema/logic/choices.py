@@ -49,7 +49,6 @@ def _pairs(branches: Subschemas) -> list[tuple[int, int]]:
 
 
 def _listed(branch: Subschema) -> set[str] | None:
-    """Return the identities of the values that a branch itself lists; None if it lists none."""
     schema = branch.schema
     if not isinstance(schema, Mapping) or not REFERENCES.keys().isdisjoint(schema):
         return None

@@ -184,7 +184,6 @@ class Conjunction:
                     self.context = context_of(self.schemas, self.context)
 
     def _settle(self, choice: OpenChoice, context: KnownRules) -> bool:
-        """Settle one choice; tell whether that added a schema, which may settle others."""
         if not any(choice is other for other in self.choices):
             return False
         if choice.denied is not None and surely_empty([choice.denied], context, _GLANCE):
@@ -316,8 +315,6 @@ def _members_content(properties: Mapping[str, Any], location: Location) -> Hasha
 
 
 def _of_property(part: Subschema, name: str, values: list[Any], *, is_denied: bool = False) -> Subschema:
-    """Return a schema, made by the compiler, that requires a property with some values, or with other values."""
-
     def make() -> Complement:
         listed = Complement({"enum": values})
         inside = Elsewhere(listed, part.location, is_denied=True) if is_denied else listed
@@ -392,7 +389,6 @@ def _reference(name: str, gathered: Conjunction, location: Location) -> Referenc
 
 
 def _built(name: str, key: str, gathered: Conjunction, location: Location, build: Build) -> Pattern:
-    """Build, keep and return the pattern of a definition."""
     compilation = location.compilation
     before, together_before = len(compilation.patterns), len(compilation.together)
     compilation.open_names.add(name)

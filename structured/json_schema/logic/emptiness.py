@@ -255,7 +255,6 @@ def _prefix_length(part: Subschema) -> int:
 
 
 def _item_schemas(part: Subschema, position: int) -> Subschemas:
-    """Return the schemas of the item at a position."""
     if position < _prefix_length(part):
         return [part.below(str(_prefix(part)), position)]
     keyword = "additionalItems" if _prefix(part) == "items" else "items"
@@ -347,7 +346,6 @@ def _denied_values(schema: Any) -> list[Any] | None:
 
 
 def _rules_together(schemas: Subschemas, rules: _Rules = NO_RULES) -> _Rules:
-    """Return the conjunction of simple rules and those of some schemas."""
     for part in schemas:
         own = _rules_of(part)
         if own is not NO_RULES:
@@ -356,7 +354,6 @@ def _rules_together(schemas: Subschemas, rules: _Rules = NO_RULES) -> _Rules:
 
 
 def _named_types(schema: Mapping[str, Any]) -> frozenset[str]:
-    """Return the types that a schema names; all if it names none."""
     if "type" not in schema:
         return _TYPES
     named = schema["type"]
@@ -367,7 +364,6 @@ def _named_types(schema: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _rules_of(part: Subschema) -> _Rules:
-    """Return the simple rules of a schema."""
     schema, types, listed = part.schema, _TYPES, None
     if _TELLING.isdisjoint(schema):
         return NO_RULES

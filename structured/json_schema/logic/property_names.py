@@ -85,7 +85,6 @@ class SortedNames:
         return self._scans[key]
 
     def _shown(self, kinds: Sequence[frozenset[int]]) -> Pattern:
-        """Return the names of some kinds as a pattern with lookaheads, for printing."""
         quote = literal('"')
         ahead = [Lookahead(concat(escaped(self._names), quote))] if self._names is not None else []
         ahead += [Lookahead(concat(escaped(words(self._reserved)), quote), negated=True)] if self._reserved else []

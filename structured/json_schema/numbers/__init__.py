@@ -67,7 +67,6 @@ def _are_plain(rules: NumberRules, location: Location) -> bool:
 
 
 def _either(typed: Callable[[NumberRules], Pattern | None], rules: NumberRules) -> Pattern | None:
-    """Return the numbers of all intervals; None if there are none."""
     return union(typed(rules._replace(intervals=(interval,))) for interval in rules.intervals)
 
 

@@ -110,7 +110,6 @@ def _places(divisor: Fraction) -> int | None:
 
 
 def _numbers(interval: Interval, places: int | None) -> Pattern | None:
-    """Return the numbers of an interval, with at most `places` digits after the point."""
     style = Style() if places is None else Style(places, zeros=True, loose=False)
 
     def numbers(low: Fraction, high: Fraction | None) -> Pattern | None:
@@ -132,7 +131,6 @@ def _with_integers(interval: Interval, numbers: _Numbers) -> Pattern | None:
 
 
 def _bare_integers(interval: Interval) -> Pattern | None:
-    """Return the integers of an interval, without a point."""
     first, last = (None if end is None else Fraction(end) for end in interval.integers)
     return either_sign(first, last, lambda low, high: magnitudes(low, high, WHOLE), minus_zero=True)
 
@@ -186,7 +184,6 @@ def _scientific_scan(rules: NumberRules) -> Pattern | None:
 
 
 def _scientific_part(rules: NumberRules, least: Fraction, most: Fraction) -> Pattern | None:
-    """Return the numbers in scientific notation that keep the rules and whose magnitude is from `least` to `most`."""
     style = Style(MANTISSA_PLACES)
     numbers = union(_scientific(interval, least, most, style) for interval in rules.intervals)
     divisors = [] if rules.divisor is None or (rules.divisor == 1 and least > 1) else [rules.divisor]

@@ -352,7 +352,6 @@ def text_of(rules: StringRules, location: Location) -> Pattern:
 
 
 def _has_length(pattern: Pattern, rules: StringRules) -> bool:
-    """Tell whether all texts of a pattern have an allowed length."""
     if rules.minimum == 0 and rules.maximum is None:
         return True
     fewest, most = character_counts(pattern)

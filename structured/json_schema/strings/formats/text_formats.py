@@ -34,7 +34,6 @@ from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES
 
 
 def _uuid(third: Pattern, fourth: Pattern) -> Pattern:
-    """Return the identifiers of RFC 9562 §4 with a third and a fourth group."""
     dash = literal("-")
     return concat(repeat(HEX, 8, 8), dash, repeat(HEX, 4, 4), dash, third, dash, fourth, dash, repeat(HEX, 12, 12))
 
