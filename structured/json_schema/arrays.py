@@ -214,7 +214,7 @@ def _at_least(pattern: Pattern) -> float:
             return len(texts)
         case CharSet(ranges):
             return sum(high - low + 1 for low, high in ranges)
-        case Iteration(item, _, maximum) if _is_character(item):
+        case Iteration(item, _, maximum) if isinstance(item, CharSet) or item is ONE_CHARACTER:
             return math.inf if maximum is None else _characters(item) ** maximum
         case Iteration(_, _, None) | Unlike() | Reference():  # a pattern that contains itself has ever longer texts
             return math.inf
@@ -222,10 +222,6 @@ def _at_least(pattern: Pattern) -> float:
             return _texts_of(pattern)
         case _:
             return 1
-
-
-def _is_character(pattern: Pattern) -> bool:
-    return isinstance(pattern, CharSet) or pattern is ONE_CHARACTER
 
 
 def _characters(pattern: Pattern) -> int:

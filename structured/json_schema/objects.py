@@ -53,7 +53,7 @@ from structured.regex import (
     union,
     words,
 )
-from structured.regex.character_classes import ECMA, RUST, Dialect
+from structured.regex.character_classes import ECMA, RUST
 from structured.regex.json_strings import escaped
 from structured.regex.syntax import ANY_TEXT, NOTHING
 from structured.regex.traversal import ends_alone
@@ -96,10 +96,6 @@ def _named(clauses: Iterable[Clause]) -> list[str]:
     return [name for clause in clauses for name, _ in clause if name is not None]
 
 
-def _dialect(location: Location) -> Dialect:
-    return RUST if location.is_type else ECMA
-
-
 def _is_own(part: Subschema, name: str) -> bool:
     """Tell whether a schema of the user, not of the compiler, lists a property."""
     return not isinstance(part.schema, Complement) and name in part.schema.get("properties", ())
@@ -115,7 +111,7 @@ class _Object:
         self.describing = [part for part in schemas if not _ABOUT_PROPERTIES.isdisjoint(part.schema)]
         self.location = location
         self.compilers = compilers
-        self.dialect = _dialect(schemas[0].location)
+        self.dialect = RUST if schemas[0].location.is_type else ECMA
         self.fewest, self.most = counts(schemas, "minProperties", "maxProperties")
         self.required = dict.fromkeys(name for part in schemas for name in part.schema.get("required", ()))
         self.clauses = [*clauses, *([Alternative(None, part)] for part, _ in existence_rules(schemas))]

@@ -34,7 +34,9 @@ class PromptEncoder:
         self._vocabulary = vocabulary
         self._backend: Any = self._tokenizer.backend_tokenizer
         added = self._backend.get_added_tokens_decoder()
-        self.control_tokens: dict[int, str] = {i: token.content for i, token in added.items() if _is_control(token)}
+        self.control_tokens: dict[int, str] = {
+            i: token.content for i, token in added.items() if token.special or is_markup(token.content)
+        }
         """The spellings of tokens that must not come from text."""
 
     def encode(self, prompt: str | Messages) -> list[int]:
@@ -227,10 +229,6 @@ def is_markup(token: str) -> bool:
     is neither.
     """
     return not all(character.isalnum() or character in " ▁\t\n\r" for character in token)
-
-
-def _is_control(token: Any) -> bool:
-    return bool(token.special) or is_markup(token.content)
 
 
 def _interleaved(template: Iterable[str], contents: Iterable[str]) -> str:

@@ -123,7 +123,7 @@ def _searched(pattern: Pattern) -> Pattern:
 
 def _without_free_ends(parts: list[Pattern]) -> list[Pattern]:
     """Return the parts without optional ones at the beginning, which any text before them covers: `a*b` → `b`."""
-    while parts and isinstance(parts[0], Iteration) and not _has_assertion(parts[0]):
+    while parts and isinstance(parts[0], Iteration) and not _has(parts[0], lambda node: isinstance(node, Assertion)):
         first = parts[0]
         if first.minimum == 0:
             parts = parts[1:]
@@ -136,10 +136,6 @@ def _without_free_ends(parts: list[Pattern]) -> list[Pattern]:
 
 def _has_anchor(pattern: Pattern) -> bool:
     return _has(pattern, lambda node: isinstance(node, Boundary) and node.kind in ("start", "end"))
-
-
-def _has_assertion(pattern: Pattern) -> bool:
-    return _has(pattern, lambda node: isinstance(node, Assertion))
 
 
 def _has(pattern: Pattern, holds: Callable[[Pattern], bool]) -> bool:
@@ -325,16 +321,16 @@ class _Parser(ClassParser):
 
     def _anchor(self, character: str) -> Pattern:
         if self.flags.m:
-            return self._line_start() if character == "^" else Lookahead(alternation(_LINE_FEED, Boundary("end")))
+            return (
+                alternation(Boundary("start"), Lookbehind(_LINE_FEED))
+                if character == "^"
+                else Lookahead(alternation(_LINE_FEED, Boundary("end")))
+            )
         if character == "^":
             return Boundary("start")
         if self.dialect is PYTHON:  # also before a line feed at the end
             return Lookahead(concat(repeat(Literal("\n"), 0, 1), Boundary("end")))
         return Boundary("end")
-
-    def _line_start(self) -> Pattern:
-        """Return the start of the text or of a line: `(?m)^`."""
-        return alternation(Boundary("start"), Lookbehind(_LINE_FEED))
 
     def group(self) -> Expression:
         """Read a group, after its opening parenthesis."""

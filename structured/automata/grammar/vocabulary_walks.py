@@ -99,10 +99,11 @@ class TokenEnds:
             for token in self.lexer.arrivals[arrival].tokens
             if token.terminal == terminal
         ]
-        return min(found, key=lambda token: (self._weight(token.rest), token.rest), default=None)
-
-    def _weight(self, rest: int) -> int:
-        return sum(len(one.threads) for one in self.lexer.rests[rest].obligations)
+        return min(
+            found,
+            key=lambda token: (sum(len(one.threads) for one in self.lexer.rests[token.rest].obligations), token.rest),
+            default=None,
+        )
 
     def _every(self, state: int) -> list[TokenEnd] | None:
         """Return all token ends of a state, each by the nearest way; None where that is not seen at once."""

@@ -13,7 +13,7 @@ import functools
 import hashlib
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from threading import RLock, local
@@ -309,7 +309,9 @@ def _compiled(function: Callable[..., Any], scope: dict[str, Any], **options: An
     import numba
 
     hints = get_type_hints(function, include_extras=True)
-    returned, *parameters = map(_machine_type, _result_first(hints))
+    returned, *parameters = map(
+        _machine_type, [hints["return"], *(hint for name, hint in hints.items() if name != "return")]
+    )
     if _REASSOCIATES.get(function):
         options |= {"fastmath": {"reassoc", "nsz", "contract"}, "error_model": "numpy"}
     is_inner = any(isinstance(parameter, numba.types.BaseNamedTuple) for parameter in parameters)
@@ -400,10 +402,6 @@ def _called(function: Callable[..., Any]) -> list[tuple[str, Callable[..., Any]]
 @functools.cache
 def _source(path: str) -> bytes:
     return Path(path).read_bytes()
-
-
-def _result_first(hints: Mapping[str, Any]) -> list[Any]:
-    return [hints["return"], *(hint for name, hint in hints.items() if name != "return")]
 
 
 def _machine_type(hint: Any) -> Any:

@@ -61,11 +61,10 @@ class _Rules(NamedTuple):
     def leave_nothing(self) -> bool:
         """Tell whether no type, or no listed value, is left."""
         if self.listed is None:
-            return not self.types or (self.types == _STRING and self._exclude_each_other())
+            return not self.types or (
+                self.types == _STRING and len(self.regexes) > 1 and exclude_each_other(frozenset(self.regexes), ECMA)
+            )
         return not any(key not in self.denied and self._allow(value) for key, value in self.listed.items())
-
-    def _exclude_each_other(self) -> bool:
-        return len(self.regexes) > 1 and exclude_each_other(frozenset(self.regexes), ECMA)
 
     def _allow(self, value: Any) -> bool:
         return type_of(value) in self.types and (not isinstance(value, str) or _is_found(self.regexes, value))

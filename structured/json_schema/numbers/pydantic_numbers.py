@@ -211,12 +211,11 @@ def multiples_between(low: Fraction, high: Fraction, divisor: Fraction) -> Patte
     if decimals is None or (factor == 1 and power <= 0):
         return decimals
     values = NumberRules((Interval(low, high),), divisor).few_values()
-    return scan(decimals, [Multiples(divisor)]) if values is None else _listed(values, max(0, -power))
-
-
-def _listed(values: list[Fraction], places: int) -> Pattern | None:
-    """Return some values, each with at most `places` digits after the point."""
-    return union(decimal_range(value, value, Style(places, loose=False)) for value in values)
+    return (
+        scan(decimals, [Multiples(divisor)])
+        if values is None
+        else union(decimal_range(value, value, Style(max(0, -power), loose=False)) for value in values)
+    )
 
 
 def _limited(low: Fraction | None, high: Fraction | None) -> tuple[Fraction, Fraction]:

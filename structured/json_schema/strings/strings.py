@@ -341,7 +341,11 @@ def text_of(rules: StringRules, location: Location) -> Pattern:
     """Return the pattern, of characters, of the texts that keep the rules."""
     if not rules.included and not rules.excluded:
         return ANY_TEXT if rules == NO_RULES else repeat(ANY_CHARACTER, rules.minimum, rules.maximum)
-    alone = len(rules.included) == 1 and not rules.excluded and _is_plain(rules.included[0])
+    alone = (
+        len(rules.included) == 1
+        and not rules.excluded
+        and not any(isinstance(node, Assertion) for node in nodes_of(rules.included[0]))
+    )
     if alone and _has_length(rules.included[0], rules):
         return rules.included[0]
     if any(isinstance(node, Reference) for pattern in rules.included + rules.excluded for node in nodes_of(pattern)):
@@ -359,10 +363,6 @@ def _has_length(pattern: Pattern, rules: StringRules) -> bool:
 
 
 NO_RULES = StringRules((), (), 0, None)
-
-
-def _is_plain(pattern: Pattern) -> bool:
-    return not any(isinstance(node, Assertion) for node in nodes_of(pattern))
 
 
 _SCANS: dict[tuple[object, ...], tuple[StringRules, Scan | None]] = {}
