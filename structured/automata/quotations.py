@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD
 from structured.automata.dfa import Intersection, PatternLanguage, explore
+from structured.automata.loops.quoting import suffix_array
 from structured.automata.opcodes import BARRIER, FAR, UNLIMITED
-from structured.automata.suffix_array import suffix_array
 from structured.errors import PatternError
 from structured.regex import Pattern, Quotation, concat, repeat
 from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT

@@ -176,6 +176,14 @@ def write_gguf_adapter(
     write_gguf(path, {**metadata, "adapter.lora.alpha": alpha}, tensors)
 
 
+def gguf_architecture(model_type: str) -> str:
+    """Return the name in GGUF files of an architecture of transformers. Raises ModelError for unsupported ones."""
+    for name, model_types in ARCHITECTURES.items():
+        if model_type in model_types:
+            return name
+    raise ModelError(_unwritten(model_type))
+
+
 def _unwritten(architecture: str) -> str:
     return (
         f"Adapters are written as GGUF files for the architectures {_listed(ARCHITECTURES)} alone, and the model is of "

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from walks import accepted, read, states_on_walks
 
 from structured.automata import DEAD, Limits, RegularAutomaton
-from structured.automata.loops.quoting import measure_ends, measure_ends_by_rows
+from structured.automata.loops.quoting import measure_ends, measure_ends_by_rows, suffix_array
 from structured.automata.opcodes import BARRIER
 from structured.automata.quotations import MAX_ENTRIES, IndexedDocument
-from structured.automata.suffix_array import suffix_array
 from structured.errors import PatternError
 from structured.index.index import Index
 from structured.index.masks import unpack
