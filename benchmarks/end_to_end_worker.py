@@ -96,8 +96,6 @@ class Ours:
         self.forward, self.passes = Stopwatch(clock), Stopwatch(clock)
         self.model.model.forward = self.forward.on(self.model.model.forward)
         self.model.prefill = self.passes.on(self._prefilling(self.model.prefill))
-        if model.recordings is not None:
-            model.recordings.make = self._recording(model.recordings.make)
         self._indexes: dict[str, Any] = {}
         compile_loops()
         compile_type(resolve_type(bool), self.model.vocabulary).mask(0)  # which lays out the vocabulary
@@ -138,14 +136,6 @@ class Ours:
             sum(generation.diagnostics.sampled for generation in done),
             guiding,
         )
-
-    def _recording(self, make: Callable[..., Any]) -> Callable[..., Any]:
-        def timed(*args: Any) -> Any:
-            recording = make(*args)
-            recording.replay = self.forward.on(recording.replay)
-            return recording
-
-        return timed
 
     def _prefilling(self, prefill: Callable[..., Any]) -> Callable[..., Any]:
         def timed(*args: Any, **options: Any) -> Any:

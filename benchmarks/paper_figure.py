@@ -22,7 +22,7 @@ from structured.automata import DEAD, RegularAutomaton
 from structured.automata.loops.jit import compile_loops
 from structured.index.index import Index
 from structured.index.masks import unpack
-from structured.regex.dialects import PYTHON
+from structured.regex.character_classes import PYTHON
 from structured.regex.regex_parser import regex_to_pattern
 from structured.vocabulary import Vocabulary
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.gpu.results import ROOT, Plan, Result
 from benchmarks.gpu.tables import report
 
-WEIGHTS = {"tests": 3.0, "texts": 2.0, "masks": 1.0, "graphs": 1.0, "throughput": 3.0, "peers": 3.0}
+WEIGHTS = {"tests": 3.0, "texts": 2.0, "masks": 1.0, "passes": 1.0, "throughput": 3.0, "peers": 3.0}
 """The parts, in their order, and what share of the time each may take."""
 
 

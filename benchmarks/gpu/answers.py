@@ -1,6 +1,5 @@
 """How much is written in a second: by this library in batches of all sizes, and by others with the same prompts."""
 
-import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -9,16 +8,14 @@ from functools import partial
 import torch
 
 from benchmarks.end_to_end_worker import CLOCKS, OURS, UNGUIDED, Generate, Ours, Stopwatch, record
-from benchmarks.gpu.machine import MAX_TOKENS, Setting, attempted, prompts, with_graphs
-from benchmarks.gpu.results import SKIPPED, Row
+from benchmarks.gpu.machine import MAX_TOKENS, Setting, attempted, prompts
+from benchmarks.gpu.results import Row
 from structured.models.transformers_model import HuggingFaceModel
 
 CLOCK = CLOCKS["wall"]
 
 CHOSEN = ("llguidance", "xgrammar", "outlines")
 """The peers of which the processors run with this version of transformers."""
-
-GRAPHS = f"{OURS}, CUDA graphs"
 
 
 def throughput(setting: Setting) -> Iterator[Row]:
@@ -28,16 +25,11 @@ def throughput(setting: Setting) -> Iterator[Row]:
 
 
 def _throughput(setting: Setting, shape: str) -> Iterator[Row]:
-    plain = setting.llama(shape, torch.bfloat16)
-    recorded = with_graphs(setting, plain)
-    runs = {"no": Run(setting, plain, Ours(plain, CLOCK))}
-    if isinstance(recorded, str):
-        yield {SKIPPED: recorded}
-    else:
-        runs["yes"] = Run(setting, recorded, Ours(recorded, CLOCK))
-    for size, (answer, run) in itertools.product(setting.batches, runs.items()):
-        run.warm_up(size)
-        yield {"model": shape, "CUDA graphs": answer, "batch": size} | run.rates(size) | run.shares(size)
+    model = setting.llama(shape, torch.bfloat16)
+    run = Run(setting, model, Ours(model, CLOCK))
+    for size in setting.batches:
+        run.written(size, size)
+        yield {"model": shape, "batch": size} | run.rates(size) | run.shares(size)
         setting.release()
 
 
@@ -48,23 +40,18 @@ def peers(setting: Setting) -> Iterator[Row]:
     ends = model.model.generation_config.eos_token_id
     engines: dict[str, Callable[[], Ours | Generate]] = {
         OURS: lambda: Ours(model, CLOCK),
-        GRAPHS: lambda: Ours(setting.recorded(model), CLOCK),
         **{name: partial(Generate, model.model, model.tokenizer, CLOCK, name) for name in (UNGUIDED, *CHOSEN)},
     }
     runs: dict[str, Run] = {}
     lengths: dict[str, list[int]] = {}
-    recorded = with_graphs(setting, model)
-    if isinstance(recorded, str):
-        yield {SKIPPED: recorded}
-        del engines[GRAPHS]
     for size in [size for size in setting.batches if size <= 64]:
         for name in list(engines):
             model.model.generation_config.eos_token_id = ends  # unguided generation takes it away
 
             def row(name: str = name, size: int = size) -> Iterator[Row]:
                 if name not in runs:
-                    runs[name] = Run(setting, model, engines[name](), {} if name == GRAPHS else lengths)
-                runs[name].warm_up(size)
+                    runs[name] = Run(setting, model, engines[name](), lengths)
+                runs[name].written(size, size)
                 found = runs[name].rates(size)
                 if name == UNGUIDED:
                     del found["valid, %"], found["characters/s"]  # it writes whatever it likes
@@ -91,11 +78,6 @@ class Run:
         for kind in self.setting.kinds:
             self.engine.compile(kind)
         self._timed(is_timed=False)
-
-    def warm_up(self, size: int) -> None:
-        """Write answers in batches of a size once, and once more if passes are recorded when they come again."""
-        for _ in range(2 if isinstance(self.engine, Ours) and self.engine.model.recordings else 1):
-            self.written(size, size)
 
     def written(self, size: int, count: int = 0) -> dict[str, float]:
         """Write answers in batches of a size, to some documents of each kind, and sum up what there is to tell."""

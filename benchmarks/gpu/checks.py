@@ -18,15 +18,15 @@ import numpy as np
 import torch
 
 from benchmarks.documents import KINDS, is_valid
-from benchmarks.gpu.machine import MAX_TOKENS, Setting, attempted, prompts, with_graphs
-from benchmarks.gpu.results import FAILED, ROOT, SKIPPED, Row
+from benchmarks.gpu.machine import MAX_TOKENS, Setting, attempted, prompts
+from benchmarks.gpu.results import FAILED, ROOT, Row
 from structured.decoding.compiled_types import compile_type
 from structured.decoding.generate import generate
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.index.guide import Guide
 from structured.models import PACKAGED_MODEL, load_model
-from structured.models.downloads import fetched_path
+from structured.models.checkpoints import fetched_path
 from structured.models.transformers_model import HuggingFaceModel
 from structured.output_types.resolve import resolve_type
 
@@ -113,7 +113,7 @@ class Texts:
 
 
 def texts(setting: Setting) -> Iterator[Row]:
-    """Compare greedy texts: of the device with those of the host, in batches with alone, recorded with plain."""
+    """Compare greedy texts: of the device with those of the host, and in batches with alone."""
     batch = max(size for size in setting.batches if size <= 8)
     yield from attempted(setting, "the packaged model", partial(_packaged, setting, batch))
     yield from attempted(setting, "SmolLM2", partial(_smollm2, setting, batch))
@@ -124,17 +124,11 @@ def texts(setting: Setting) -> Iterator[Row]:
 
 
 def _on_device(setting: Setting, host: HuggingFaceModel, ways: Texts, batch: int) -> Iterator[Row]:
-    """Yield how the device compares with the host, alone, in batches, and with recorded passes."""
+    """Yield how the device compares with the host, alone and in batches."""
     reference = ways.written(host, batch)
     device = setting.sampling_there(setting.copied(host, setting.device))
     for size in (1, batch):
         yield ways.compared(device, reference, f"host; device, batches of {size}", size)
-    recorded = with_graphs(setting, device)
-    if isinstance(recorded, str):
-        yield {SKIPPED: recorded}
-        return
-    for size in (1, batch):
-        yield ways.compared(recorded, reference, f"host; CUDA graphs, batches of {size}", size)
 
 
 def _packaged(setting: Setting, batch: int) -> Iterator[Row]:
@@ -166,9 +160,3 @@ def _llama(setting: Setting, shape: str, batch: int) -> Iterator[Row]:
     reference = ways.written(plain, batch)
     yield ways.compared(plain, reference, f"device, batches of {batch}; the same again", batch)
     yield ways.compared(plain, reference, f"device, batches of {batch}; alone", 1)
-    recorded = with_graphs(setting, plain)
-    if isinstance(recorded, str):
-        yield {SKIPPED: recorded}
-        return
-    for size in (1, batch):
-        yield ways.compared(recorded, reference, f"device, batches of {batch}; CUDA graphs, batches of {size}", size)

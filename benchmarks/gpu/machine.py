@@ -15,7 +15,6 @@ import transformers
 from benchmarks.documents import KINDS, documents
 from benchmarks.end_to_end_worker import failure
 from benchmarks.gpu.results import FAILED, SKIPPED, Row
-from structured.errors import ModelError
 from structured.extraction.prompts import completion_prompt
 from structured.models.transformers_model import HuggingFaceModel
 from structured.output_types.resolve import resolve_type
@@ -118,10 +117,6 @@ class Setting:
         network = copy.deepcopy(model.model).to(device)  # type: ignore[arg-type]  # transformers' own signature
         return HuggingFaceModel(network, model.tokenizer, name=model.name)
 
-    def recorded(self, model: HuggingFaceModel) -> HuggingFaceModel:
-        """Return the same model with CUDA graphs. Raises ModelError where they cannot be."""
-        return HuggingFaceModel(model.model, model.tokenizer, name=model.name, cuda_graphs=True)
-
     def wait(self) -> None:
         """Wait until the device has done all that it was given."""
         if self.device.type == "cuda":
@@ -164,11 +159,3 @@ def attempted(setting: Setting, name: str, run: Callable[[], Iterable[Row]]) -> 
     except Exception as error:  # noqa: BLE001  devices and engines fail in ways of their own
         yield {FAILED: f"{name}: {failure(error)['error']}"}
     setting.release()
-
-
-def with_graphs(setting: Setting, model: HuggingFaceModel) -> HuggingFaceModel | str:
-    """Return a model with CUDA graphs, or why there is none."""
-    try:
-        return setting.recorded(model)
-    except ModelError as error:
-        return f"CUDA graphs of {model.name}: {error}"

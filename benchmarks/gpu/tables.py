@@ -8,7 +8,7 @@ TITLES = {
     "tests": "Tests marked `gpu`",
     "texts": "Greedy texts",
     "masks": "Masks and sampling on the device, Llama 3's vocabulary",
-    "graphs": "CUDA graphs",
+    "passes": "Forward passes",
     "throughput": "Throughput",
     "peers": "Against unguided generation and other engines",
 }
@@ -16,7 +16,7 @@ TITLES = {
 NOTES = {
     "texts": "Texts of random weights in bfloat16 may differ where two tokens are as good as equal.",
     "masks": "Milliseconds for a whole batch, the device waited for; *equal* to the tokens that the host samples.",
-    "graphs": "Of one pass, over texts of some 150 tokens.",
+    "passes": "Of one pass, over texts of some 150 tokens.",
     "throughput": "*Outside the pass* and *guiding* are from a second run, in which the device is waited for after "
     "each pass.",
     "peers": "The same prompts, types and greedy draws; unguided generation writes as many tokens as this library.",

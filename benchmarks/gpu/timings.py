@@ -1,4 +1,4 @@
-"""How long a step takes on a device: masks and sampling, and forward passes with CUDA graphs and without."""
+"""How long a step takes on a device: masks and sampling, and forward passes."""
 
 import itertools
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from benchmarks.documents import KINDS
-from benchmarks.gpu.machine import Setting, attempted, with_graphs
+from benchmarks.gpu.machine import Setting, attempted
 from benchmarks.gpu.results import FAILED, SKIPPED, Row
 from structured.decoding.compiled_types import compile_type
 from structured.decoding.device_masks import DeviceMasks, apply_masks, draw
@@ -92,32 +92,24 @@ def _generators(size: int) -> list[np.random.Generator]:
     return [np.random.default_rng([7, row]) for row in range(size)]
 
 
-def graphs(setting: Setting) -> Iterator[Row]:
-    """Time passes of a few tokens, run from Python and recorded."""
+def passes(setting: Setting) -> Iterator[Row]:
+    """Time passes of a few tokens, as many for each text."""
     for shape in setting.shapes:
-        yield from attempted(setting, shape, partial(_graphs, setting, shape))
+        yield from attempted(setting, shape, partial(_passes, setting, shape))
 
 
-def _graphs(setting: Setting, shape: str) -> Iterator[Row]:
-    plain = setting.llama(shape, torch.bfloat16)
-    recorded = with_graphs(setting, plain)
-    if isinstance(recorded, str):
-        yield {SKIPPED: recorded}
+def _passes(setting: Setting, shape: str) -> Iterator[Row]:
+    model = setting.llama(shape, torch.bfloat16)
     for size, columns in itertools.product(setting.batches, (1, 8)):
-        row: Row = {"model": shape, "batch": size, "new tokens of each": columns}
-        row["ms a pass"], _ = _pass(setting, plain, size, columns)
-        if not isinstance(recorded, str):
-            row["with CUDA graphs, ms"], row["recorded in, s"] = _pass(setting, recorded, size, columns)
-            row["ratio"] = row["ms a pass"] / row["with CUDA graphs, ms"]
-        yield row
+        milliseconds = _pass(setting, model, size, columns)
+        yield {"model": shape, "batch": size, "new tokens of each": columns, "ms a pass": milliseconds}
         setting.release()
 
 
-def _pass(setting: Setting, model: HuggingFaceModel, size: int, columns: int) -> tuple[float, float]:
-    """Return the median milliseconds of a pass, and the seconds of the second one, which is recorded."""
+def _pass(setting: Setting, model: HuggingFaceModel, size: int, columns: int) -> float:
+    """Return the median milliseconds of a pass."""
     prompt = [5 + place % 200 for place in range(64 if setting.small else 140)]
     batch, _ = model.prefill([prompt] * size)
     new = [[9 + place for place in range(columns)]] * size
-    # Slots have 256 places at least; texts stay within, so that nothing grows meanwhile.
     times = [setting.seconds(lambda: batch.forward(new)) for _ in range(6 if setting.small else 14)]
-    return 1e3 * float(np.median(times[3:])), times[1]
+    return 1e3 * float(np.median(times[3:]))

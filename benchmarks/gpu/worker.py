@@ -12,7 +12,7 @@ PARTS = {
     "tests": "checks",
     "texts": "checks",
     "masks": "timings",
-    "graphs": "timings",
+    "passes": "timings",
     "throughput": "answers",
     "peers": "answers",
 }

@@ -87,7 +87,6 @@ def _found(automaton: Automaton) -> _Graph:
 
 
 def _smallest(graph: _Graph) -> _Graph:
-    """Return the smallest automaton of a whole one."""
     numbers = {state: number for number, state in enumerate(graph.arrows)}
     alphabet = common_alphabet(frozenset(ranges for inner in graph.arrows.values() for ranges in inner.values()))
     rows = []

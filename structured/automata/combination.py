@@ -328,7 +328,6 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
         return 0 if is_empty else min(found)
 
     def _alive(self, members: Iterable[Member]) -> frozenset[Member]:
-        """Return the closure of some members."""
         return frozenset(self.positions.closure(members))
 
 
@@ -350,7 +349,6 @@ def _taken_apart(automaton: Automaton) -> Expression:
 
 
 def _each(expression: Expression, change: Callable[[Automaton], Expression | None]) -> Expression | None:
-    """Return an expression with others in the place of its automata; None if no text is left."""
     match expression:
         case InSequence(parts):
             found = [_each(part, change) for part in parts]

@@ -150,7 +150,6 @@ def shortened(label: str, most: int) -> str:
 
 
 def _members(ranges: tuple[Range, ...]) -> str:
-    """Return the inside of the brackets for some ranges."""
     names = []
     for name, named in _named().items() if len(ranges) >= MIN_NAMED else ():
         if not _without(named, ranges):
@@ -167,7 +166,6 @@ def _short(escaped: str) -> str:
 
 
 def _without(ranges: tuple[Range, ...], others: tuple[Range, ...]) -> tuple[Range, ...]:
-    """Return the characters of some ranges that are not in others."""
     return complement((*complement(ranges), *others))
 
 
@@ -197,7 +195,6 @@ def table(states: Sequence[State]) -> str:
 
 
 def _rows(state: State) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the lines of a state."""
     name = f"(({state.number}))" if state.is_accepting else f"  {state.number}"
     ending = "" if state.is_accepting else shortened(printable(state.completion), MAX_COMPLETION)
     for arrow in state.arrows or [None]:
@@ -238,7 +235,6 @@ def _dot_statements(states: Sequence[State], name: str) -> Iterator[str]:
 
 
 def _dot_text(text: str) -> str:
-    r"""Return a text as a string of DOT, with backslashes escaped."""
     return '"{}"'.format(text.replace("\\", "\\\\").replace('"', '\\"'))
 
 

@@ -230,7 +230,7 @@ class Product(LazyAutomaton[Pair]):
             total, _, pair = heappop(border)
             if pair in done:
                 continue
-            if pair in self._known or self._is_end(pair):
+            if pair in self._known or (self.left.accepts(pair[0]) and self.right.accepts(pair[1])):
                 self._remember(pair, total, before, steps)
                 return
             done.add(pair)
@@ -246,9 +246,6 @@ class Product(LazyAutomaton[Pair]):
                     steps[after], before[after] = here, pair
                     heappush(border, (here + estimate, -here, after))  # of like ones, that which has come farthest
         self._known.update(dict.fromkeys(done, FAR))
-
-    def _is_end(self, pair: Pair) -> bool:
-        return self.left.accepts(pair[0]) and self.right.accepts(pair[1])
 
     def _remember(self, end: Pair, total: int, before: dict[Pair, Pair | None], steps: dict[Pair, int]) -> None:
         """Note the distances of the pairs on a shortest way."""

@@ -56,9 +56,15 @@ from structured.regex import (
     Words,
     excerpt,
 )
-from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES, Range, complement
+from structured.regex.character_sets import (
+    PLAIN_ESCAPES,
+    UNESCAPED_RANGES,
+    ByteRange,
+    Range,
+    byte_sequences,
+    complement,
+)
 from structured.regex.json_strings import spelled_ranges
-from structured.regex.utf8 import ByteRange, byte_sequences
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +195,6 @@ def _endless(scan: Scan) -> set[int]:
 
 
 def _covers_plain_arcs(arcs: Iterable[tuple[int, int, int]]) -> bool:
-    """Tell whether some sorted arcs have every plain character."""
     reached = UNESCAPED_RANGES[0][0]
     for low, high, _ in arcs:
         if low > reached and any(start < low and reached <= end for start, end in UNESCAPED_RANGES):
@@ -301,7 +306,6 @@ class _Assembly:
         return self._row(QUOTATION, self._append(numbers), 0, shortest=found.shortest)
 
     def _lay_out_document(self, text: NDArray[np.uint8]) -> int:
-        """Lay out the bytes of a document, once."""
         place = self._arrays.get(id(text))
         if place is None:
             place = self._arrays[id(text)] = len(self.text)
@@ -309,7 +313,6 @@ class _Assembly:
         return place
 
     def _lay_out_array(self, numbers: NDArray[np.int32]) -> int:
-        """Lay out some numbers, once."""
         place = self._arrays.get(id(numbers))
         if place is None:
             place = self._arrays[id(numbers)] = len(self.operands)
@@ -317,7 +320,6 @@ class _Assembly:
         return place
 
     def _character(self, ranges: tuple[Range, ...]) -> int:
-        """Return the node of a character of some ranges as JSON spells it."""
         known = self._characters.get(ranges)
         if known is None:
             plain, spelled = spelled_ranges(ranges)

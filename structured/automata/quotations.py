@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD
 from structured.automata.dfa import Intersection, PatternLanguage, explore
+from structured.automata.loops.quoting import suffix_array
 from structured.automata.opcodes import BARRIER, FAR, UNLIMITED
-from structured.automata.suffix_array import suffix_array
 from structured.errors import PatternError
 from structured.regex import Pattern, Quotation, concat, repeat
 from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT
@@ -232,7 +232,6 @@ class Quotations:
 
 
 def _quotations(document: IndexedDocument, rule: _Rule) -> Quotations | None:
-    """Return the quotations of a document that keep a rule, None if there are none."""
     no_numbers = np.zeros(0, dtype=np.int32)
     fewest, nearest, kinds, moves, kind_count = rule.minimum, document.nearest, no_numbers, no_numbers, 0
     if rule.included or rule.excluded:
@@ -261,7 +260,6 @@ def _quotations(document: IndexedDocument, rule: _Rule) -> Quotations | None:
 def _first_ends(
     document: IndexedDocument, suffixes: _Numbers, nearest: _Numbers, fewest: int
 ) -> tuple[NDArray[np.int64], _Flags]:
-    """Return the nearest end of a quotation from each of some suffixes, and whether there is one."""
     least = document.borders[document.counts[suffixes] + fewest] if fewest else suffixes
     bytes_left = nearest[least].astype(np.int64)
     return least + bytes_left, bytes_left < FAR
@@ -375,7 +373,6 @@ def _traits(points: NDArray[np.uint32]) -> NDArray[np.uint16]:
 
 
 def _are(traits: NDArray[np.uint16], flag: int) -> _Flags:
-    """Return which characters have a trait."""
     return (traits & np.uint16(flag)).astype(np.bool_)
 
 

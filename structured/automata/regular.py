@@ -302,7 +302,6 @@ class RegularAutomaton:
 
 @cache
 def _loops(name: str) -> ModuleType:
-    """Return a module of loops."""
     return import_module(f"structured.automata.loops.{name}")
 
 

@@ -17,8 +17,8 @@ from structured.cli.console import say, show
 from structured.errors.values import counted
 from structured.index.cache import DiskCache, default_cache
 from structured.index.cache_folder import CacheFolder
+from structured.models.checkpoints import FETCHABLE, fetch, fetched_path
 from structured.models.dequantised import ModelCache, model_cache
-from structured.models.downloads import FETCHABLE, fetch, fetched_path
 from structured.models.load import PACKAGED_MODEL, PACKAGED_NAME
 
 MAX_FAILURES = 10

@@ -11,7 +11,7 @@ import typer
 
 from structured.cli.type_arguments import load_target
 from structured.errors import ModelError
-from structured.models.remote.address import is_address
+from structured.models.server_form import is_address
 
 if TYPE_CHECKING:
     from structured.models import LanguageModel

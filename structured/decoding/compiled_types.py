@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from structured.automata import Automaton
-from structured.index.cache import DiskCache, default_cache
-from structured.index.cache.disk import key_of
+from structured.index.cache import DiskCache, default_cache, key_of
 from structured.index.compilation import RenewedIndex, new_index
 from structured.index.index import Index
 from structured.output_types.combining.parts import Combination

@@ -25,15 +25,14 @@
     └── CacheWarning            a damaged file of the cache is ignored
 
 Each message says what is wrong, where, and what to do. The facts are fields as well, so that a program can act on them.
-All of them can be pickled and copied; see `pickling.py`.
+All of them can be pickled and copied; see `values.py`.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from structured.errors.pickling import Portable, StandIn, StandInError, picklable
-from structured.errors.values import excerpt, message
+from structured.errors.values import Portable, StandIn, StandInError, excerpt, message, picklable
 
 __all__ = [
     "Attempt",

@@ -20,8 +20,8 @@ from structured.extraction.options import Options
 from structured.extraction.prompts import Conversation
 from structured.extraction.task import Given, Item, Task
 from structured.models import Model
-from structured.models.remote.form import ServerAnswer, ServerRequest
-from structured.models.remote.model import RemoteModel
+from structured.models.remote_model import RemoteModel
+from structured.models.server_form import ServerAnswer, ServerRequest
 from structured.output_types.json_output import DEFAULT_LAYOUT
 from structured.output_types.missing_values import MissingFieldsType
 from structured.output_types.remote_constraints import AnswerCheck, Constraint, refuse_grounding

@@ -55,7 +55,11 @@ class CacheFolder:
     def clear(self) -> Clearing:
         """Remove all entries, those of writers that did not come to an end as well, and tell which are still there."""
         try:
-            found = sorted(path for path in self.folder.iterdir() if self._is_own(path.name))
+            found = sorted(
+                path
+                for path in self.folder.iterdir()
+                if path.name.endswith(self.suffix) or (path.name.startswith(WRITING) and path.name.endswith(".tmp"))
+            )
         except (FileNotFoundError, NotADirectoryError):
             found = []
         except OSError as error:
@@ -107,10 +111,6 @@ class CacheFolder:
             with suppress(OSError):
                 self.remove(path)
                 excess -= sizes[path]
-
-    def _is_own(self, name: str) -> bool:
-        """Tell whether a name is one that the cache gives to entries."""
-        return name.endswith(self.suffix) or (name.startswith(WRITING) and name.endswith(".tmp"))
 
     def _abandoned(self, seconds: float) -> list[Path]:
         """Return the entries whose writer has not come to an end in so many seconds."""

@@ -22,8 +22,8 @@ from structured.index.masks import MaskTable
 from structured.json_schema.document.location import Compilation, Reading
 from structured.json_schema.schema_compiler import compiled, foundation
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace, read_whitespace
+from structured.regex.character_classes import PYTHON
 from structured.regex.class_parser import Flags
-from structured.regex.dialects import PYTHON
 from structured.regex.regex_parser import whole_regex_to_pattern
 from structured.vocabulary import Vocabulary
 

@@ -18,8 +18,7 @@ from structured.errors import CacheWarning
 from structured.errors.calling_line import warn
 from structured.index.forced_tokens import ForcedTokens
 from structured.index.masks import NO_ROW, Mask, MaskTable, allows, mask_of
-from structured.index.shortest_completion import MAX_TOKENS, Completions
-from structured.index.spellability import spelled_automaton, unwritable
+from structured.index.shortest_completion import MAX_TOKENS, Completions, spelled_automaton, unwritable
 from structured.index.trie_walks import Walks
 from structured.vocabulary import Vocabulary
 
@@ -381,7 +380,6 @@ class Index:
         return mask
 
     def _keep_for_a_while(self, state: int, max_tokens: int | None, mask: Mask) -> Mask:
-        """Keep a mask that is no row for a while."""
         if len(self._transient_masks) >= MAX_TRANSIENT:
             self._transient_masks = {}
         self._transient_masks[state, max_tokens] = mask

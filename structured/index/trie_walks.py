@@ -262,7 +262,6 @@ class Walks:
         return len(reached), reached
 
     def _after_plain_tokens(self, characters: int, reached: list[int]) -> list[tuple[int, int]]:
-        """Return the state after the plain tokens of each number of characters that there is room for."""
         counts = self.vocabulary.plain_counts
         return [(count, reached[min(count, len(reached)) - 1]) for count in counts if count <= characters]
 

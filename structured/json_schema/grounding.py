@@ -78,7 +78,6 @@ def grounded(kind: str, schemas: Subschemas, location: Location, ordinary: Patte
 
 
 def _accepted(spellings: Iterable[Sequence[str]], pattern: Pattern) -> list[str]:
-    """Return, for each value, the first of its spellings that a pattern accepts."""
     automaton = RegularAutomaton(pattern)
     accepted: dict[str, None] = {}
     for equal in spellings:

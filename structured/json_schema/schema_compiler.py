@@ -17,7 +17,7 @@ from structured.automata import Foundation
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.recursion import deep
 from structured.json_schema.arrays import array
-from structured.json_schema.arrays.canonical_json import canonical_listing, canonical_scalars
+from structured.json_schema.canonical_json import canonical_listing, canonical_scalars
 from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.equality import CanonicalForm
 from structured.json_schema.document.location import (
@@ -35,13 +35,12 @@ from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.grounding import check_grounded, grounded, is_grounded
 from structured.json_schema.keyword_types import ASSERTIONS, EVERY_TYPE, UNEVALUATED, allowed_types
 from structured.json_schema.logic.choices import CHOICES
-from structured.json_schema.logic.conjunctions import Conjunction
-from structured.json_schema.logic.definitions import check_ends, definition
+from structured.json_schema.logic.conjunctions import Conjunction, check_ends, definition
 from structured.json_schema.logic.listed_values import allowed_values, listed_values, lists_values
 from structured.json_schema.logic.validity import NotEvaluatedError
 from structured.json_schema.numbers import integer, number
-from structured.json_schema.objects.objects import Compilers, object_
-from structured.json_schema.objects.required_members import Clause, clauses_of
+from structured.json_schema.objects import Compilers, object_
+from structured.json_schema.required_members import Clause, clauses_of
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.json_schema.strings.strings import quoted, read_rules, string, text_of
 from structured.json_schema.unsupported_keywords import check_keywords
@@ -271,7 +270,6 @@ SPELLED_IN_KEYS = frozenset({"boolean", "integer", "number"})
 
 
 def _spelled_names(schemas: Subschemas, types: frozenset[str], location: Location) -> Pattern:
-    """Return the keys of a typed dictionary that spell a number or a truth value."""
     if not types <= SPELLED_IN_KEYS:
         raise location.refusal(
             f"No key of a JSON object is of the type {min(types - SPELLED_IN_KEYS)!r}",

@@ -8,7 +8,7 @@ from structured.models.protocol import DecodingBatch, LanguageModel, Logits, Mod
 from structured.models.scripted import ByteTokenizer, ScriptedModel
 
 if TYPE_CHECKING:
-    from structured.models.remote.model import connect
+    from structured.models.remote_model import connect
 
 __all__ = [
     "PACKAGED_MODEL",
@@ -29,6 +29,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name != "connect":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from structured.models.remote.model import connect  # with an HTTP client
+    from structured.models.remote_model import connect  # with an HTTP client
 
     return connect

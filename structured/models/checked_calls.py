@@ -134,7 +134,9 @@ def numbers(scores: object, name: str, requirement: str) -> NDArray[np.float32]:
     try:
         array = np.asarray(_on_host(scores))
         with np.errstate(over="ignore", invalid="ignore"):
-            single: NDArray[np.float32] | None = array.astype(np.float32) if _holds_numbers(array.dtype) else None
+            single: NDArray[np.float32] | None = (
+                array.astype(np.float32) if array.dtype.kind in "fiu" or "float" in array.dtype.name else None
+            )
     except Exception as error:
         problem = f"{name} returned {described(scores)}, which cannot be read: {message(error)}"
         raise ModelError(f"{problem}. {requirement}") from error
@@ -173,8 +175,3 @@ def _requirement(shape: tuple[int, ...], width: int) -> str:
         f"Logits of shape ({sizes}, width) are needed, width at least {width}, the size of the vocabulary: a NumPy "
         "array or a torch tensor of floats."
     )
-
-
-def _holds_numbers(dtype: np.dtype[Any]) -> bool:
-    """Tell whether an array holds floats or integers; NumPy knows no kind of the narrow floats of other libraries."""
-    return dtype.kind in "fiu" or "float" in dtype.name

@@ -221,7 +221,6 @@ def _facts(model: "PreTrainedModel") -> tuple[Any, ...]:
 
 
 def _same_weights(first: "PreTrainedModel", second: "PreTrainedModel") -> bool:
-    """Tell whether two models have the same tensors, bit by bit; the second is on the host."""
     import torch
 
     tensors, others = first.state_dict(), second.state_dict()

@@ -276,7 +276,6 @@ class Lfm2Batch(DecodingBatch):
 
 
 def _extended(array: Floats, places: int) -> Floats:
-    """Return an array with at least that many places, its last axis but one."""
     if places <= array.shape[-2]:
         return array
     longer = np.zeros((*array.shape[:-2], places, array.shape[-1]), dtype=np.float32)

@@ -17,18 +17,17 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeAlias, Union, cast
 
 from structured.errors import ModelError, PackagedModelWarning
-from structured.errors.arguments import count, flag, or_none
+from structured.errors.arguments import count, or_none
 from structured.errors.calling_line import warn
 from structured.errors.values import described, shown
 from structured.models.adapters import add_adapter, find_adapter
 from structured.models.checked_calls import checked_model, has
-from structured.models.checkpoints import find_checkpoint
-from structured.models.downloads import FETCHABLE, fetched_path
+from structured.models.checkpoints import FETCHABLE, fetched_path, find_checkpoint
 from structured.models.function import FunctionModel, LogitsFunction
 from structured.models.lfm2 import PackagedModel
 from structured.models.llama_cpp import LlamaCppModel, is_installed, load_gguf
 from structured.models.protocol import LanguageModel, Model
-from structured.models.remote.address import is_address
+from structured.models.server_form import is_address
 from structured.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -62,7 +61,6 @@ def load_model(  # noqa: PLR0913  the options of loading
     *,
     device_map: str | dict[str, Any] | None = None,
     dtype: str = "auto",
-    cuda_graphs: bool = False,
     gpu_layers: int | None = None,
     context_length: int | None = None,
     adapter: str | Path | None = None,
@@ -73,7 +71,7 @@ def load_model(  # noqa: PLR0913  the options of loading
     loaded. Code that comes with a checkpoint never runs.
 
     A GGUF file is run by llama.cpp, quantised, where the package llama-cpp-python is installed. Without it, or with one
-    of `device_map`, `dtype` and `cuda_graphs`, transformers loads it dequantised, for which it needs the package gguf.
+    of `device_map` and `dtype`, transformers loads it dequantised, for which it needs the package gguf.
 
     Parameters:
         source: A hub id, a local folder, a GGUF file, the name of a model fetched by `structured fetch`, or "packaged";
@@ -83,7 +81,6 @@ def load_model(  # noqa: PLR0913  the options of loading
             environment variable STRUCTURED_MODEL or, if that is not set, for the packaged model.
         device_map: For accelerate; default: the GPU, if there is one. This and the following apply to names.
         dtype: The name of a torch type; default: that of the checkpoint.
-        cuda_graphs: Records forward passes on one GPU and replays them. Only for models in which every layer attends.
         gpu_layers: For llama.cpp: the layers that go to the GPU, -1 for all; default: all, if it was built for one.
         context_length: For llama.cpp: the tokens that it reserves memory for, in all texts of a batch together;
             default: the length that the model was trained for, at most 8,192.
@@ -91,13 +88,12 @@ def load_model(  # noqa: PLR0913  the options of loading
             weights; for transformers, it is added to them, without the package peft. Also for a `llama_cpp.Llama`.
 
     Raises:
-        ModelError: There is no such model or adapter, it cannot be loaded, it does not fit, or passes cannot be
-            recorded.
+        ModelError: There is no such model or adapter, it cannot be loaded, or it does not fit.
         VocabularyError: The tokenizer cannot be used.
     """
     if not isinstance(adapter, str | Path | None):
         raise TypeError(f"adapter is {shown(adapter)}; it must be the path of a GGUF file or of a folder.")
-    options = _Options(device_map, dtype, cuda_graphs, gpu_layers, context_length)
+    options = _Options(device_map, dtype, gpu_layers, context_length)
     source, is_from_environment = _named(source)
     _refuse_server(source)
     if isinstance(source, str | os.PathLike) and isinstance(os.fspath(source), str):
@@ -136,7 +132,7 @@ def find_model(source: "ModelSource | None" = None) -> Model:
     """
     address = os.environ.get("STRUCTURED_MODEL") if source is None else source
     if isinstance(address, str) and is_address(address):
-        from structured.models.remote.model import connected  # with modules that only servers need
+        from structured.models.remote_model import connected  # with modules that only servers need
 
         return connected(address)
     return source if isinstance(source, Model) and not isinstance(source, LanguageModel) else load_model(source)
@@ -215,13 +211,11 @@ class _Options:
 
     device_map: str | dict[str, Any] | None = None
     dtype: str = "auto"
-    cuda_graphs: bool = False
     gpu_layers: int | None = None
     context_length: int | None = None
     adapter: Path | None = None
 
     def __post_init__(self) -> None:
-        flag("cuda_graphs", self.cuda_graphs)
         if not isinstance(self.dtype, str):
             raise TypeError(
                 f"dtype is {shown(self.dtype)}; it must be a name, such as 'auto', 'bfloat16' or 'float32'."
@@ -236,7 +230,7 @@ class _Options:
 
     @property
     def are_of_transformers(self) -> bool:
-        return self.device_map is not None or self.dtype != "auto" or self.cuda_graphs
+        return self.device_map is not None or self.dtype != "auto"
 
     @property
     def are_of_llama_cpp(self) -> bool:
@@ -289,7 +283,7 @@ def _why_not_llama_cpp(is_file: bool) -> str:
         return "Leave them out."
     if not is_installed():
         return "Install llama-cpp-python: pip install llama-cpp-python jinja2."
-    return "Leave out device_map, dtype and cuda_graphs, which are for transformers."
+    return "Leave out device_map and dtype, which are for transformers."
 
 
 def _from_transformers(name: str, path: Path | None, options: _Options) -> LanguageModel:
@@ -301,9 +295,7 @@ def _from_transformers(name: str, path: Path | None, options: _Options) -> Langu
     model, tokenizer = load_pretrained(name, path, device_map=options.device_map, dtype=dtype)
     if options.adapter is not None:
         add_adapter(model, options.adapter)
-    return HuggingFaceModel(
-        model, tokenizer, name=_display_name(name, options.adapter), cuda_graphs=options.cuda_graphs
-    )
+    return HuggingFaceModel(model, tokenizer, name=_display_name(name, options.adapter))
 
 
 _load_once = cache(_load_by_name)

@@ -34,7 +34,9 @@ class PromptEncoder:
         self._vocabulary = vocabulary
         self._backend: Any = self._tokenizer.backend_tokenizer
         added = self._backend.get_added_tokens_decoder()
-        self.control_tokens: dict[int, str] = {i: token.content for i, token in added.items() if _is_control(token)}
+        self.control_tokens: dict[int, str] = {
+            i: token.content for i, token in added.items() if token.special or is_markup(token.content)
+        }
         """The spellings of tokens that must not come from text."""
 
     def encode(self, prompt: str | Messages) -> list[int]:
@@ -52,7 +54,6 @@ class PromptEncoder:
         return text
 
     def _encode(self, template: Sequence[str], contents: Sequence[str], *, add_special_tokens: bool) -> list[int]:
-        """Return the token ids of contents between the pieces of a template."""
         if self._vocabulary is not None and self._vocabulary.absent_bytes:
             encode = cast("Callable[[str], list[int]]", self._vocabulary.encode)
             contents = [with_replacements(content, self._vocabulary, encode) for content in contents]
@@ -230,15 +231,10 @@ def is_markup(token: str) -> bool:
     return not all(character.isalnum() or character in " ▁\t\n\r" for character in token)
 
 
-def _is_control(token: Any) -> bool:
-    return bool(token.special) or is_markup(token.content)
-
-
 def _interleaved(template: Iterable[str], contents: Iterable[str]) -> str:
     return "".join(chain.from_iterable(zip_longest(template, contents, fillvalue="")))
 
 
 def _split(text: str, marks: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Split a text at marks, into the pieces between them and the marks in the order of the text."""
     pieces = re.split(f"({'|'.join(map(re.escape, marks))})", text)
     return pieces[::2], pieces[1::2]

@@ -87,7 +87,11 @@ class SlotCache:
             ids = [[*new, *[0] * (width - len(new))] for new in token_ids]
             places = [list(range(length, length + width)) for length in self.lengths]
         else:
-            ids, places = self._padded_in_front(token_ids, width)
+            ids = [[new[0]] * (width - len(new)) + list(new) for new in token_ids]
+            places = [
+                [length] * (width - len(new)) + list(range(length, length + len(new)))
+                for length, new in zip(self.lengths, token_ids, strict=True)
+            ]
         self.start, self.used = self.lengths[0], max(row[-1] for row in places) + 1
         self.lengths = [length + count for length, count in zip(self.lengths, self.counts, strict=True)]
         positions = on_device(places, self.device)
@@ -101,41 +105,6 @@ class SlotCache:
             "attention_mask": None if is_even else self._mask(positions),
             "past_key_values": Cache(layers=[*self.layers]),
         }
-
-    def placed(self, token_ids: Sequence[Sequence[int]], rows: int, columns: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the new tokens of each text and their places, both of shape (rows, columns), and count them.
-
-        Rows beyond the texts write to a first place, which is never read.
-        """
-        ids, places = self._padded_in_front(token_ids, columns)
-        self.lengths = [row[-1] + 1 for row in places]
-        nothing = [[0] * columns] * (rows - len(token_ids))
-        return on_device(ids + nothing, self.device), on_device(places + nothing, self.device)
-
-    @torch.inference_mode()
-    def clear(self, rows: int) -> None:
-        """Begin that many new texts in the same memory, which must hold no NaN, even where it is masked."""
-        self.lengths = [0] * rows
-        for layer in self.layers:
-            layer.clear()
-
-    def reserve(self, rows: int, places: int) -> None:
-        """Reserve rows and places."""
-        for layer in self.layers:
-            layer.make_room(rows, places)
-
-    def run(self, ids: torch.Tensor, places: torch.Tensor, logits_to_keep: int) -> torch.Tensor:
-        """Run the model over all reserved places, and return the logits of the last columns."""
-        self.places, self.used = places, self.layers[0].kept[0].shape[2]
-        output = self.model(
-            input_ids=ids,
-            position_ids=places,
-            attention_mask=self._mask(places),
-            past_key_values=Cache(layers=[*self.layers]),
-            use_cache=True,
-            logits_to_keep=logits_to_keep,
-        )
-        return cast("torch.Tensor", output.logits)
 
     @torch.inference_mode()
     def rollback(self, counts: Sequence[int]) -> None:
@@ -165,17 +134,6 @@ class SlotCache:
         for mine, theirs in zip(self.layers, other.layers, strict=True):
             mine.put(theirs, len(self.lengths), max(other.lengths), rows=len(other.lengths))
         self.lengths = self.lengths + other.lengths
-
-    def _padded_in_front(
-        self, token_ids: Sequence[Sequence[int]], columns: int
-    ) -> tuple[list[list[int]], list[list[int]]]:
-        """Return the new tokens of each text and their places, the first token repeated."""
-        ids = [[new[0]] * (columns - len(new)) + list(new) for new in token_ids]
-        places = [
-            [length] * (columns - len(new)) + list(range(length, length + len(new)))
-            for length, new in zip(self.lengths, token_ids, strict=True)
-        ]
-        return ids, places
 
     def _mask(self, positions: torch.Tensor) -> torch.Tensor:
         """Return the places that each new token attends to, shape (texts, 1, columns, places in use)."""
@@ -238,11 +196,6 @@ class SlotLayer(CacheLayerMixin):
     def nbytes(self) -> int:
         """Its memory in bytes."""
         return sum(kept.nbytes for kept in self.kept)
-
-    def clear(self) -> None:
-        """Forget everything."""
-        for kept in self.kept:
-            kept.zero_()
 
     def begin_pass(self, columns: int) -> None:
         """Do nothing."""
@@ -340,7 +293,6 @@ class ConvolutionSlots(LinearAttentionLayer):
         self._keep(torch.cat(padded))
 
     def _until(self, inputs: torch.Tensor, ends: Sequence[int], size: int) -> torch.Tensor:
-        """Return the last inputs of each text, `size` of them, up to `ends` plus the size of the kernel."""
         if min(ends) == max(ends) >= size - self.size:
             end = ends[0] + self.size
             return inputs[..., end - size : end].contiguous()

@@ -19,8 +19,8 @@ from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.output_type import Description, OutputType, automaton_of
 from structured.output_types.resolve import resolve_json, resolve_type
 from structured.regex import Distinct, Pattern, Reference, Scan, nodes_of, printed
+from structured.regex.character_classes import ECMA, PYTHON, RUST
 from structured.regex.class_parser import Flags
-from structured.regex.dialects import ECMA, PYTHON, RUST
 from structured.regex.printing import MAX_PRINTED
 from structured.regex.regex_parser import whole_regex_to_pattern
 from structured.regex.syntax import Iteration, Lookbehind

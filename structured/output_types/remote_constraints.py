@@ -28,7 +28,7 @@ from structured.output_types.output_type import OutputType
 from structured.output_types.regex import Regex
 from structured.output_types.schema_parts import replaced
 from structured.regex import Pattern, Reference, nodes_of, printed
-from structured.regex.dialects import ECMA, PYTHON, RUST
+from structured.regex.character_classes import ECMA, PYTHON, RUST
 from structured.regex.regex_parser import whole_regex_to_pattern
 from structured.regex.syntax import Boundary, Lookahead, Lookbehind
 

@@ -2,7 +2,6 @@
 
 from structured.regex.printing import excerpt, printed
 from structured.regex.restriction import without_bytes
-from structured.regex.right_linear import right_linear
 from structured.regex.syntax import (
     EMPTY,
     Alternation,
@@ -28,7 +27,7 @@ from structured.regex.syntax import (
     union,
     words,
 )
-from structured.regex.traversal import nodes_of, productive_nodes
+from structured.regex.traversal import nodes_of, productive_nodes, right_linear
 
 __all__ = [
     "EMPTY",

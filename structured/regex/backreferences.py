@@ -126,7 +126,6 @@ class _Resolution:
         return ways
 
     def _captures(self, group: Group, captured: _Captured, later: frozenset[int]) -> dict[_Captured, Expression]:
-        """Return, for each value of a group with references, the expression that captures it."""
         number, is_read = group.number, group.number in later
         own = number in self.groups_read_in(group.item)  # CPython may keep the capture of an earlier attempt
         known_inside = _kept({**dict(captured), number: _STALE}, frozenset(self.references)) if own else captured
@@ -180,7 +179,6 @@ class _Resolution:
     def _collected(
         self, expression: Expression, kept: dict[int, tuple[Expression, frozenset[int]]], *, sets: bool
     ) -> frozenset[int]:
-        """Return the groups that an expression sets, or those that it reads."""
         entry = kept.get(id(expression))
         if entry is None:
             own: set[int] = set()
@@ -196,7 +194,6 @@ class _Resolution:
 
 @deep
 def _may_be_empty(expression: Expression) -> bool:
-    """Tell whether an expression may match the empty text, after which CPython stops repeating it."""
     match expression:
         case Series(parts):
             return all(map(_may_be_empty, parts))
@@ -221,7 +218,6 @@ def _kept(captured: _Captured | Mapping[int, object], later: frozenset[int]) -> 
 
 
 def _joined(ways: Iterable[tuple[_Captured, Expression]]) -> dict[_Captured, Expression]:
-    """Return the alternatives of each combination of captures as one expression."""
     alternatives: dict[_Captured, list[Expression]] = {}
     for captured, way in ways:
         alternatives.setdefault(captured, []).append(way)

@@ -1,15 +1,72 @@
-r"""Character classes: the code points of each class in a dialect.
+r"""Character classes: the code points of each class in a dialect, and case-insensitive matching of `re`.
 
 Dialects differ most in `\d`, `\w`, `\s` and `.`: ECMA 262 §22.2.2.9 has ASCII digits and words, Rust's `regex` (its
-documentation, "Perl character classes") and Python's `re` have those of Unicode.
+documentation, "Perl character classes") and Python's `re` have those of Unicode. The rules of `re` for cases are its
+own, by a table without a public name: `(?i)k` matches the sign for kelvin. So they are determined by calling `re`.
 """
 
 import re
 import sys
 import unicodedata
-from functools import cache
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache, lru_cache
 
-from structured.regex.character_sets import Range, normalise
+from structured.regex.character_sets import Range, complement, normalise
+
+_BLOCK = 256
+"""Characters that are tested together, since most have no case."""
+
+
+@cache
+def _cased() -> str:
+    """Return the characters that may equal others except for case."""
+    characters: set[str] = set()
+    for first in range(0, sys.maxunicode + 1, _BLOCK):
+        block = "".join(map(chr, range(first, first + _BLOCK)))
+        if {block.lower(), block.upper(), block.title(), block.casefold()} == {block}:
+            continue
+        for character in block:
+            forms = {character, character.lower(), character.upper(), character.title(), character.casefold()}
+            if len(forms) > 1:
+                characters.update("".join(forms))
+    return "".join(sorted(characters))
+
+
+@cache
+def _cased_ranges() -> tuple[Range, ...]:
+    return _ranges(_cased())
+
+
+def _ranges(characters: Iterable[str]) -> tuple[Range, ...]:
+    return normalise((ord(character), ord(character)) for character in characters)
+
+
+@lru_cache(maxsize=4096)
+def in_any_case(expression: str, plain: tuple[Range, ...], *, is_ascii: bool) -> tuple[Range, ...]:
+    """Return the characters that a class or character matches in `re` in any case; `plain` are those without the flag.
+
+    >>> [f"{low:X}" for low, _ in in_any_case("k", ((107, 107),), is_ascii=False)]  # U+212A is the sign of the kelvin
+    ['4B', '6B', '212A']
+    """
+    flags = re.IGNORECASE | (re.ASCII if is_ascii else re.UNICODE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        matches = re.compile(expression, flags).findall(_cased())
+    return normalise([*_ranges(matches), *_without(plain, _cased_ranges())])
+
+
+@lru_cache(maxsize=4096)
+def equal_in_any_case(character: str, *, is_ascii: bool) -> tuple[Range, ...]:
+    """Return the characters that a case-insensitive reference to a group matches if the group captured a character."""
+    pair = re.compile(r"(.)\1", re.IGNORECASE | re.DOTALL | (re.ASCII if is_ascii else re.UNICODE))
+    return _ranges([character, *(other for other in _cased() if pair.fullmatch(character + other))])
+
+
+def _without(ranges: tuple[Range, ...], others: tuple[Range, ...]) -> tuple[Range, ...]:
+    return complement([*complement(ranges), *others])
+
 
 DIGITS: tuple[Range, ...] = ((0x30, 0x39),)
 WORD: tuple[Range, ...] = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
@@ -172,3 +229,49 @@ def without_case(ranges: tuple[Range, ...]) -> tuple[Range, ...]:
         for other in same
     ]  # fmt: skip
     return normalise([*ranges, *others])
+
+
+Ranges = tuple[Range, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    r"""A dialect of regular expressions.
+
+    `classes` are the sets of `\d`, `\w` and `\s`; they may or may not contain the characters of `uncertain`. A dot does
+    not match `line_ends`. In a dialect that `is_lenient`, an escaped letter without a meaning is the letter itself.
+    """
+
+    name: str
+    classes: Callable[[str], Ranges]
+    uncertain: Callable[[], Ranges]
+    line_ends: Ranges
+    is_lenient: bool
+    end_of_text: str
+
+
+ASCII_CLASSES: dict[str, Ranges] = {"d": DIGITS, "w": WORD, "s": POSIX["space"]}
+"""The classes under the flag `a`."""
+
+
+def _ecma_class(name: str) -> Ranges:
+    return {"d": DIGITS, "w": WORD, "s": ECMA_SPACE}[name]
+
+
+def _rust_class(name: str) -> Ranges:
+    if name == "s":
+        return UNICODE_SPACE
+    return unicode_digits() if name == "d" else rust_word()
+
+
+def _python_class(name: str) -> Ranges:
+    if name == "s":
+        return python_space()
+    return unicode_digits() if name == "d" else python_word()
+
+
+ECMA = Dialect("ECMA 262", _ecma_class, lambda: (), ECMA_LINE_ENDS, True, "")
+
+RUST = Dialect("Rust", _rust_class, unassigned, LINE_FEED, False, "z")
+
+PYTHON = Dialect("Python", _python_class, lambda: (), LINE_FEED, False, "Z")

@@ -1,7 +1,11 @@
-"""Sets of characters, as sorted ranges of code points, and the characters that a JSON string escapes."""
+"""Sets of characters: sorted ranges of code points, those that a JSON string escapes, and their encodings in UTF-8.
+
+The encoding is that of RFC 3629: no surrogates, nothing above U+10FFFF, shortest forms only.
+"""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 Range = tuple[int, int]
 """Code points, both ends included."""
@@ -49,3 +53,40 @@ PLAIN_ESCAPES = tuple(
     escape for character in ('"', "\\", *map(chr, range(0x20))) for escape in [json.dumps(character)[1:-1]]
 )
 """The spellings of the other characters by `json.dumps`: the short escapes, and `\\u00` with small digits."""
+
+
+ByteRange = tuple[int, int]
+"""Bytes, both ends included."""
+
+
+_LENGTH_LIMITS = (0x7F, 0x7FF, 0xFFFF, 0x10FFFF)
+
+
+@lru_cache(maxsize=256)
+def byte_sequences(ranges: tuple[Range, ...]) -> tuple[tuple[ByteRange, ...], ...]:
+    """Return sequences of byte ranges that together match exactly the encodings of the characters in some ranges.
+
+    `((0x41, 0x43), (0xE9, 0xE9))` → `(((0x41, 0x43),), ((0xC3, 0xC3), (0xA9, 0xA9)))`
+    """
+    return tuple(sequence for low, high in ranges for sequence in _split(low, high))
+
+
+def _split(low: int, high: int) -> Iterator[tuple[ByteRange, ...]]:
+    """Split a range where the encoding gets longer, then where its trailing bytes stop being free."""
+    for limit in _LENGTH_LIMITS:
+        if low <= limit < high:
+            yield from _split(low, limit)
+            yield from _split(limit + 1, high)
+            return
+    for trailing in (1, 2, 3):
+        block = (1 << 6 * trailing) - 1
+        if low & ~block != high & ~block and high > 0x7F:
+            if low & block:
+                yield from _split(low, low | block)
+                yield from _split((low | block) + 1, high)
+                return
+            if high & block != block:
+                yield from _split(low, (high & ~block) - 1)
+                yield from _split(high & ~block, high)
+                return
+    yield tuple(zip(chr(low).encode(), chr(high).encode(), strict=True))

@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 from structured.errors import PatternError
 from structured.regex import character_classes as characters
+from structured.regex.character_classes import ASCII_CLASSES, ECMA, PYTHON, RUST, Dialect, Ranges, in_any_case
 from structured.regex.character_sets import MAX_CODE_POINT, Range, complement, normalise
-from structured.regex.dialects import ASCII_CLASSES, ECMA, PYTHON, RUST, Dialect, Ranges
-from structured.regex.python_case import in_any_case
 
 
 class Flags(NamedTuple):
@@ -102,7 +101,6 @@ class ClassParser:
         return (complement(possible), complement(ranges)) if negated else (ranges, possible)
 
     def _code_point(self, character: str) -> int:  # noqa: C901  one case for each kind of escape
-        """Return the code point of an escaped character."""
         if character in _CONTROLS:
             return _CONTROLS[character]
         if character == "a" and self.dialect is not ECMA:

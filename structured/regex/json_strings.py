@@ -5,7 +5,6 @@ intersections and complements of escaped languages are the escaped intersections
 """
 
 import json
-from collections.abc import Iterable
 from functools import lru_cache
 
 from structured.errors.recursion import deep
@@ -76,7 +75,6 @@ def _escaped(pattern: Pattern, results: dict[int, Pattern]) -> Pattern:  # noqa:
 
 
 def _escaped_reference(reference: Reference, results: dict[int, Pattern]) -> Reference:
-    """Return a reference to the escaped definition, which may contain the reference."""
     target = reference.target
     inner: dict[str, Pattern] = {}
     escaped_reference = Reference(reference.name, inner)
@@ -104,7 +102,11 @@ _LAST_ESCAPED = max(_ESCAPED)
 def spelled_ranges(ranges: tuple[Range, ...]) -> tuple[tuple[Range, ...], tuple[str, ...]]:
     """Return the characters of some ranges that are not escaped, and the spellings of the others."""
     near = [(low, high) for low, high in ranges if low <= _LAST_ESCAPED]
-    spelled = tuple(text for text, point in zip(PLAIN_ESCAPES, _ESCAPED, strict=True) if near and _holds(near, point))
+    spelled = tuple(
+        text
+        for text, point in zip(PLAIN_ESCAPES, _ESCAPED, strict=True)
+        if near and any(low <= point <= high for low, high in near)
+    )
     return _common(ranges, UNESCAPED_RANGES), spelled
 
 
@@ -113,10 +115,6 @@ def spelled_size(low: int, high: int) -> tuple[int, int]:
     plain, spelled = spelled_ranges(normalise([(low, high)]))
     sizes = [len(chr(end).encode()) for piece in plain for end in piece] + list(map(len, spelled))
     return min(sizes), max(sizes)
-
-
-def _holds(ranges: Iterable[Range], point: int) -> bool:
-    return any(low <= point <= high for low, high in ranges)
 
 
 def _common(left: tuple[Range, ...], right: tuple[Range, ...]) -> tuple[Range, ...]:

@@ -53,7 +53,6 @@ def excerpt(pattern: object, most: int = 10_000) -> str:
 
 
 def _printed(pattern: object) -> Iterator[str]:
-    """Yield the text of a pattern piece by piece."""
     left: list[object] = [pattern]
     while left:
         piece = left.pop()

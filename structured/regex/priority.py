@@ -308,7 +308,6 @@ def _is_free(pattern: Pattern) -> bool:
 
 @deep
 def _may_be_empty(pattern: Pattern) -> bool:
-    """Tell whether a pattern may match the empty text in some place."""
     match pattern:
         case Boundary() | Lookahead() | Lookbehind():
             return pattern is not NOTHING

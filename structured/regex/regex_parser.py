@@ -19,9 +19,9 @@ from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.regex import character_classes as characters
 from structured.regex.backreferences import without_references
+from structured.regex.character_classes import ECMA, PYTHON, RUST, Dialect, Ranges, equal_in_any_case, in_any_case
 from structured.regex.character_sets import normalise
 from structured.regex.class_parser import ClassParser, Flags
-from structured.regex.dialects import ECMA, PYTHON, RUST, Dialect, Ranges
 from structured.regex.expression import (
     Atomic,
     Backreference,
@@ -35,7 +35,6 @@ from structured.regex.expression import (
     sequence,
 )
 from structured.regex.priority import matched
-from structured.regex.python_case import equal_in_any_case, in_any_case
 from structured.regex.syntax import (
     ANY_CHARACTER,
     ANY_TEXT,
@@ -124,7 +123,7 @@ def _searched(pattern: Pattern) -> Pattern:
 
 def _without_free_ends(parts: list[Pattern]) -> list[Pattern]:
     """Return the parts without optional ones at the beginning, which any text before them covers: `a*b` → `b`."""
-    while parts and isinstance(parts[0], Iteration) and not _has_assertion(parts[0]):
+    while parts and isinstance(parts[0], Iteration) and not _has(parts[0], lambda node: isinstance(node, Assertion)):
         first = parts[0]
         if first.minimum == 0:
             parts = parts[1:]
@@ -137,10 +136,6 @@ def _without_free_ends(parts: list[Pattern]) -> list[Pattern]:
 
 def _has_anchor(pattern: Pattern) -> bool:
     return _has(pattern, lambda node: isinstance(node, Boundary) and node.kind in ("start", "end"))
-
-
-def _has_assertion(pattern: Pattern) -> bool:
-    return _has(pattern, lambda node: isinstance(node, Assertion))
 
 
 def _has(pattern: Pattern, holds: Callable[[Pattern], bool]) -> bool:
@@ -308,7 +303,6 @@ class _Parser(ClassParser):
             self.position = before
 
     def _character(self, character: str) -> Pattern:
-        """Return one character, in any case if case is ignored."""
         return self._any_of(((ord(character), ord(character)),), re.escape(character))
 
     def _any_of(self, ranges: Ranges, written: str) -> Pattern:
@@ -327,16 +321,16 @@ class _Parser(ClassParser):
 
     def _anchor(self, character: str) -> Pattern:
         if self.flags.m:
-            return self._line_start() if character == "^" else Lookahead(alternation(_LINE_FEED, Boundary("end")))
+            return (
+                alternation(Boundary("start"), Lookbehind(_LINE_FEED))
+                if character == "^"
+                else Lookahead(alternation(_LINE_FEED, Boundary("end")))
+            )
         if character == "^":
             return Boundary("start")
         if self.dialect is PYTHON:  # also before a line feed at the end
             return Lookahead(concat(repeat(Literal("\n"), 0, 1), Boundary("end")))
         return Boundary("end")
-
-    def _line_start(self) -> Pattern:
-        """Return the start of the text or of a line: `(?m)^`."""
-        return alternation(Boundary("start"), Lookbehind(_LINE_FEED))
 
     def group(self) -> Expression:
         """Read a group, after its opening parenthesis."""
@@ -371,8 +365,6 @@ class _Parser(ClassParser):
         return self.text[start : self.position - len(mark)]
 
     def _reference(self, name: str, place: int) -> Expression:
-        """Return a reference to a group, by its name or number."""
-
         def alike(character: str) -> Pattern:
             if not ignores_case:
                 return Literal(character)
@@ -382,7 +374,6 @@ class _Parser(ClassParser):
         return Backreference(self.names[name] if name in self.names else int(name), alike, place)
 
     def _conditional(self, place: int) -> Expression:
-        """Read a conditional, after `(?(`."""
         name = self._until(")")
         flags = self.flags
         met = self.alternative()
@@ -393,7 +384,6 @@ class _Parser(ClassParser):
         return Conditional(self.names[name] if name in self.names else int(name), met, unmet, place)
 
     def _flagged(self) -> Expression:
-        """Read flags and the group that they apply to; without a group they apply to the rest of the enclosing one."""
         flags, turned_on = self.flags, True
         letters = "imsxUu" if self.dialect.name == "Rust" else "imsxaLu"
         while not self.peek(":") and not self.peek(")"):

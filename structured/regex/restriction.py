@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from structured.errors import PatternError
 from structured.errors.recursion import deep
-from structured.regex.character_sets import MAX_CODE_POINT, Range, normalise
+from structured.regex.character_sets import MAX_CODE_POINT, ByteRange, Range, byte_sequences, normalise
 from structured.regex.json_strings import escaped_set, spelled_ranges
 from structured.regex.printing import excerpt
 from structured.regex.syntax import (
@@ -37,7 +37,6 @@ from structured.regex.syntax import (
     words,
 )
 from structured.regex.traversal import nodes_of, parts_of, productive_nodes
-from structured.regex.utf8 import ByteRange, byte_sequences
 
 Sequences = Sequence[tuple[ByteRange, ...]]
 
@@ -190,7 +189,6 @@ class _Restriction:
         return any(self._present[low : high + 1])
 
     def _characters(self, ranges: tuple[Range, ...]) -> tuple[Range, ...]:
-        """Return the characters of some ranges that are left."""
         return normalise(span for sequence in byte_sequences(ranges) for span in self._spans(sequence))
 
     def _spans(self, sequence: tuple[ByteRange, ...]) -> list[Range]:

@@ -22,8 +22,7 @@ from pydantic_core import to_json
 from structured import errors
 from structured.decoding.requests import Generation
 from structured.errors import Attempt, GenerationError, MissingError, StructuredError
-from structured.errors.pickling import StandInError, picklable
-from structured.errors.values import message, shown
+from structured.errors.values import StandInError, message, picklable, shown
 from structured.output_types.html import card, joined
 from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.output_type import OutputType

@@ -13,8 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.regex.character_sets import UNESCAPED_RANGES
-from structured.regex.utf8 import byte_sequences
+from structured.regex.character_sets import UNESCAPED_RANGES, byte_sequences
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -241,7 +240,6 @@ def _ending(token: bytes) -> bytes:
 
 
 def _spelled(tokens: Sequence[bytes | None]) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-    """Return the bytes of all tokens, concatenated, and the end of each token, shape (size,)."""
     spelled = [token or b"" for token in tokens]
     ends = np.cumsum(np.fromiter(map(len, spelled), dtype=np.int32, count=len(spelled)), dtype=np.int32)
     return np.frombuffer(b"".join(spelled), dtype=np.uint8), ends

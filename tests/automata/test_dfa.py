@@ -28,9 +28,8 @@ from structured.automata.dfa.minimisation import find_blocks, new_partition, new
 from structured.errors import PatternError
 from structured.output_types.answer_sizes import text_lengths
 from structured.regex import Pattern, Scan, concat, literal
-from structured.regex.character_classes import ECMA_SPACE, WORD, unicode_digits
+from structured.regex.character_classes import ECMA, ECMA_SPACE, WORD, unicode_digits
 from structured.regex.character_sets import complement
-from structured.regex.dialects import ECMA
 from structured.regex.json_strings import escaped
 from structured.regex.regex_parser import regex_to_pattern
 from structured.regex.syntax import CharSet

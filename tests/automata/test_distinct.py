@@ -18,7 +18,7 @@ from structured.automata.byte_automaton import ROW_COMPLETE
 from structured.automata.combination import InSequence, OneOf, combined
 from structured.automata.product import product
 from structured.errors import PatternError
-from structured.json_schema.strings.nested_json import embedded
+from structured.json_schema.strings.strings import embedded
 from structured.output_types.answer_sizes import text_lengths
 from structured.regex import Distinct, Pattern, alternation, chars, concat, literal, repeat, without_bytes, words
 

@@ -16,17 +16,16 @@ from hypothesis import strategies as st
 from walks import accepted, read, states_on_walks
 
 from structured.automata import DEAD, Limits, RegularAutomaton
-from structured.automata.loops.quoting import measure_ends, measure_ends_by_rows
+from structured.automata.loops.quoting import measure_ends, measure_ends_by_rows, suffix_array
 from structured.automata.opcodes import BARRIER
 from structured.automata.quotations import MAX_ENTRIES, IndexedDocument
-from structured.automata.suffix_array import suffix_array
 from structured.errors import PatternError
 from structured.index.index import Index
 from structured.index.masks import unpack
-from structured.json_schema.strings.nested_json import embedded
+from structured.json_schema.strings.strings import embedded
 from structured.output_types.answer_sizes import text_lengths
 from structured.regex import Pattern, alternation, concat, literal, repeat, without_bytes, words
-from structured.regex.dialects import PYTHON
+from structured.regex.character_classes import PYTHON
 from structured.regex.regex_parser import regex_to_pattern
 from structured.vocabulary import Vocabulary
 

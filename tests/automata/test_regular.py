@@ -19,8 +19,7 @@ from ways import matches
 from structured.automata import DEAD, Foundation, Limits, RegularAutomaton
 from structured.errors import PatternError
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
-from structured.regex.character_sets import Range, normalise
-from structured.regex.utf8 import byte_sequences
+from structured.regex.character_sets import Range, byte_sequences, normalise
 
 Texts = tuple[Pattern, list[str]]
 

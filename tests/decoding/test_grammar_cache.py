@@ -16,7 +16,7 @@ from structured import Grammar, extract
 from structured.automata.grammar import lark_grammar
 from structured.decoding.compiled_types import forget, load_grammars
 from structured.errors import CacheWarning
-from structured.index.cache.disk import decode, encode
+from structured.index.cache import decode, encode
 from structured.index.index import Index
 from structured.output_types.grammar import SHIPPED, ShippedName, sources_of
 from structured.vocabulary import Vocabulary

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from doubles import byte_level_tokenizer
-from reruns import Rerun
 
 from benchmarks.gpu.__main__ import WEIGHTS
 from benchmarks.gpu.results import FAILED, SKIPPED, Plan, Result, Row
@@ -27,15 +26,15 @@ def plan(folder: Path, machine: str = "a GPU", *, again: bool = False, **command
 
 def test_parts_that_are_done_are_not_run_again(tmp_path: Path) -> None:
     """One that has failed is, and so are all on another machine, or when they are to be."""
-    commands = {"texts": says({"a": 1}), "masks": says({FAILED: "no"}), "graphs": says({SKIPPED: "none"})}
-    assert plan(tmp_path, **commands).waiting() == ["texts", "masks", "graphs"]
+    commands = {"texts": says({"a": 1}), "masks": says({FAILED: "no"}), "passes": says({SKIPPED: "none"})}
+    assert plan(tmp_path, **commands).waiting() == ["texts", "masks", "passes"]
     plan(tmp_path, **commands).run(30.0)
     assert plan(tmp_path, **commands).waiting() == ["masks"]
-    assert plan(tmp_path, **commands, again=True).waiting() == ["texts", "masks", "graphs"]
-    assert plan(tmp_path, "another", **commands).waiting() == ["texts", "masks", "graphs"]
+    assert plan(tmp_path, **commands, again=True).waiting() == ["texts", "masks", "passes"]
+    assert plan(tmp_path, "another", **commands).waiting() == ["texts", "masks", "passes"]
     (tmp_path / "texts.json").write_text("{")  # half of a file
     assert plan(tmp_path, **commands).waiting() == ["texts", "masks"]
-    kept = Result.read(tmp_path, "graphs")
+    kept = Result.read(tmp_path, "passes")
     assert kept is not None
     assert kept.rows == [{SKIPPED: "none"}]
 
@@ -44,19 +43,19 @@ def test_parts_that_are_done_are_not_run_again(tmp_path: Path) -> None:
 def test_a_part_that_breaks_off_keeps_its_rows_and_the_next_is_run(tmp_path: Path) -> None:
     """Whether its process crashes or takes too long; that is a reason, too."""
     crash, slow = says({"a": 1}, then="import os; os._exit(3)"), says({"a": 2}, then="import time; time.sleep(60)")
-    plan(tmp_path, texts=crash, masks=slow, graphs=says({"a": 3})).run(6.0)
-    found = {part: Result.read(tmp_path, part) for part in ("texts", "masks", "graphs")}
+    plan(tmp_path, texts=crash, masks=slow, passes=says({"a": 3})).run(6.0)
+    found = {part: Result.read(tmp_path, part) for part in ("texts", "masks", "passes")}
     rows = {part: result.rows for part, result in found.items() if result}
     assert rows["texts"] == [{"a": 1}, {FAILED: "its process ended with 3"}]
     assert rows["masks"][0] == {"a": 2}
     assert rows["masks"][1][FAILED].startswith("it took more than")
-    assert rows["graphs"] == [{"a": 3}]
+    assert rows["passes"] == [{"a": 3}]
 
 
 def test_tables_have_all_that_was_found() -> None:
     """Columns of all rows, reasons beneath, and a word where it was no GPU."""
     rows: list[Row] = [{"model": "x", "ms": 1.23456}, {SKIPPED: "y"}, {"model": "z", "ratio": 1234.5}, {FAILED: "w"}]
-    text = report([Result("graphs", "a GPU", False, 1.0, rows), Result("masks", "CPU", True)])
+    text = report([Result("passes", "a GPU", False, 1.0, rows), Result("masks", "CPU", True)])
     assert "| model | ms | ratio |\n|---|---|---|\n| x | 1.23 |  |\n| z |  | 1234 |" in text
     assert "- Skipped: y\n- Failed: w" in text
     assert text.index("### a GPU") < text.index("### CPU") < text.index("CPU, small shapes: only shows")
@@ -66,33 +65,21 @@ def test_tables_have_all_that_was_found() -> None:
 
 
 @pytest.fixture
-def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return small shapes on the CPU with a tokenizer of bytes, where passes that are recorded are run anew."""
+def setting(tmp_path: Path) -> Any:
+    """Return small shapes on the CPU with a tokenizer of bytes."""
     import torch
 
     from benchmarks.gpu.machine import Setting
-    from structured.errors import ModelError
-    from structured.models.cuda_graphs import RecordingPool
-    from structured.models.slot_cache import SlotCache
-    from structured.models.transformers_model import HuggingFaceModel
 
     byte_level_tokenizer().save_pretrained(tmp_path)
 
-    def recorded(self: Setting, model: HuggingFaceModel) -> HuggingFaceModel:
-        if SlotCache(model.model, 0).pads_behind:
-            raise ModelError("convolutions cannot be recorded")
-        made = self.sampling_there(HuggingFaceModel(model.model, model.tokenizer, name=model.name))
-        made.recordings = RecordingPool(made.model, Rerun)
-        return made
-
-    monkeypatch.setattr(Setting, "recorded", recorded)
     return Setting(torch.device("cpu"), "CPU", True, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", [part for part in PARTS if part != "tests"])
 def test_every_part_runs_without_a_gpu(setting: Any, part: str) -> None:
-    """With what stands for recordings there, too; only peers and models that are not installed are left out."""
+    """Only peers and models that are not installed are left out."""
     from importlib import import_module
 
     rows = list(getattr(import_module(f"benchmarks.gpu.{PARTS[part]}"), part)(setting))
@@ -104,11 +91,10 @@ def test_every_part_runs_without_a_gpu(setting: Any, part: str) -> None:
         assert row.get("valid, %", 100.0) == 100.0
     if part == "texts":
         assert all(row["equal"] == row["documents"] for row in found if "float32" in row["model"])
-    if part == "graphs":
-        assert all(row["with CUDA graphs, ms"] > 0 for row in found)
+    if part == "passes":
+        assert all(row["ms a pass"] > 0 for row in found)
     if part == "throughput":
-        assert {row["CUDA graphs"] for row in found} == {"yes", "no"}
-        assert all(0 < row["outside the pass, %"] < 100 for row in found if row["CUDA graphs"] == "no")
+        assert all(0 < row["outside the pass, %"] < 100 for row in found)
 
 
 @pytest.mark.thorough

@@ -41,15 +41,18 @@ from structured.decoding.compiled_types import forget
 from structured.decoding.token_healing import begun_index
 from structured.errors import CacheWarning, ModelError
 from structured.index.cache import (
+    MAGIC,
     Clearing,
     DiskCache,
+    _index_key,
+    decode,
     default_cache,
-    entries,
+    encode,
+    key_of,
     load_index,
     load_layout,
     save_index,
 )
-from structured.index.cache.disk import MAGIC, decode, encode, key_of
 from structured.index.cache_folder import cache_folder
 from structured.index.compilation import WORTH_SAVING, related_index
 from structured.index.index import Index
@@ -256,7 +259,7 @@ def test_forged_tries_are_made_anew(
     disk = DiskCache(tmp_path_factory.mktemp("disk"))
     first, second = (Vocabulary(vocabulary.tokens, vocabulary.end_token_ids) for _ in range(2))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(entries, "LEAST_TOKENS", 0)
+        patch.setattr("structured.index.cache.LEAST_TOKENS", 0)
         load_layout(disk, first)
         key = disk.files()[0].stem
         content = disk.load(key)
@@ -295,7 +298,7 @@ def test_keys_tell_types_and_vocabularies_apart(vocabulary: Vocabulary) -> None:
     assert len({given.fingerprint for given in vocabularies}) == len(vocabularies)
     assert Vocabulary(tokens, ends).fingerprint == vocabulary.fingerprint
     automata = [RegularAutomaton(pattern) for pattern in (literal("ab"), literal("ac"), alternation(PERSON, PERSON))]
-    keys = {entries._index_key(Index(automaton, given)) for given in vocabularies for automaton in automata}
+    keys = {_index_key(Index(automaton, given)) for given in vocabularies for automaton in automata}
     assert len(keys) == len(vocabularies) * len(automata)
     assert key_of("a", b"bc") != key_of("a", b"b", b"c")
 

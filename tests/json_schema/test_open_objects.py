@@ -25,7 +25,7 @@ from structured.json_schema.logic.property_names import exclude_each_other
 from structured.json_schema.schema_compiler import compiled, schema_to_pattern
 from structured.json_schema.strings.formats import ALL_OF_FORMATS, SPECIFIED_FORMATS
 from structured.regex import Pattern
-from structured.regex.dialects import ECMA
+from structured.regex.character_classes import ECMA
 
 MANY = settings(deadline=None, max_examples=examples(150), suppress_health_check=list(HealthCheck))
 

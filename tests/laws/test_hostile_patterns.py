@@ -16,7 +16,7 @@ from structured.errors import PatternError, SchemaError, StructuredError
 from structured.json_schema.schema_compiler import compiled
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
-from structured.regex.dialects import ECMA
+from structured.regex.character_classes import ECMA
 from structured.regex.regex_parser import regex_to_pattern
 
 

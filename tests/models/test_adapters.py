@@ -20,7 +20,7 @@ from structured import extract, load_model
 from structured.errors import ModelError
 from structured.models import ByteTokenizer, LanguageModel
 from structured.models.adapters import Heads, LowRank, add_adapter, read_adapter, write_gguf_adapter
-from structured.models.downloads import FETCHABLE
+from structured.models.checkpoints import FETCHABLE
 from structured.models.gguf_file import GgufFile, write_gguf
 from structured.models.llama_cpp import LlamaCppModel, is_installed
 
@@ -105,7 +105,7 @@ def logits(model: LanguageModel) -> Any:
 
 def by_hand(base: Path, adapter: Adapter) -> Any:
     """Return the same logits, of the plain model with the products computed beside each matrix."""
-    model: Any = load_model(base, dtype="float32", cuda_graphs=False)
+    model: Any = load_model(base, dtype="float32")
 
     def beside(one: LowRank) -> Callable[..., Any]:
         a, b = torch.from_numpy(one.a), torch.from_numpy(one.b)

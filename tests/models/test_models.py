@@ -25,7 +25,6 @@ from doubles import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from reruns import Rerun
 
 from structured.errors import ModelError, PackagedModelWarning
 from structured.models import FunctionModel, LanguageModel, load, load_model
@@ -60,19 +59,9 @@ def padded(make: "Callable[[int], PreTrainedModel]") -> "HuggingFaceModel":
     return made
 
 
-def recorded(make: "Callable[[int], PreTrainedModel]") -> "HuggingFaceModel":
-    """Return a tiny model, the passes of which are recorded, and run anew when they are replayed."""
-    from structured.models.cuda_graphs import RecordingPool
-
-    made = in_memory(make)
-    made.recordings = RecordingPool(made.model, Rerun)
-    return made
-
-
 KINDS = {
     **{make.__name__: partial(in_memory, make) for make in (tiny_llama, tiny_gpt2, tiny_lfm2, tiny_mistral, eager)},
     **{f"padded {make.__name__}": partial(padded, make) for make in (tiny_llama, tiny_lfm2)},
-    **{f"recorded {make.__name__}": partial(recorded, make) for make in (tiny_llama, tiny_gpt2, eager)},
 }
 
 
@@ -186,7 +175,7 @@ def test_whatever_happens_to_a_batch_each_text_is_read_as_alone(model: "HuggingF
 @pytest.mark.thorough
 def test_what_prompts_share_is_read_once(model: "HuggingFaceModel", monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the layers, and whatever the lengths; a sliding window aside, which keeps no beginning."""
-    from structured.models.network import Network
+    from structured.models.transformers_model import Network
 
     model.prefill([[5, 6]])  # the first pass of a network is preceded by some that examine it
     read: list[int] = []

@@ -42,11 +42,9 @@ from structured import (
 from structured.automata.byte_automaton import accepts_text
 from structured.errors import BatchError, GenerationError, ModelError, PatternError, SchemaError, ServerError
 from structured.extraction import Draft, Options, remote_task
-from structured.models import connect
-from structured.models.remote import connection
-from structured.models.remote.address import Address
-from structured.models.remote.form import Envelope, ServerAnswer, wrapped
-from structured.models.remote.server_forms import VllmForm, pattern_to_gbnf, words_to_gbnf
+from structured.models import connect, connection
+from structured.models.server_form import Address, Envelope, ServerAnswer, wrapped
+from structured.models.server_forms import VllmForm, pattern_to_gbnf, words_to_gbnf
 from structured.output_types.remote_constraints import JsonConstraint, RegexConstraint, constraint_of
 from structured.output_types.resolve import resolve_type
 

@@ -14,7 +14,7 @@ from servers import Reply, chat, double, events
 from structured import Extractor
 from structured.errors import ServerError
 from structured.models import connect
-from structured.models.remote.connection import LONGEST_ANSWER
+from structured.models.connection import LONGEST_ANSWER
 
 pytest.importorskip("httpx", reason="The extra remote asks servers.")
 

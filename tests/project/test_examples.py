@@ -18,7 +18,7 @@ from real_model import NAME
 
 from structured.errors import PackagedModelWarning
 from structured.models import ScriptedModel
-from structured.models.downloads import FETCHABLE, fetched_path
+from structured.models.checkpoints import FETCHABLE, fetched_path
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))

@@ -13,7 +13,7 @@ from pydantic_core import SchemaError as CoreSchemaError
 
 from structured.automata.dfa import PatternLanguage
 from structured.errors import PatternError
-from structured.regex.dialects import ECMA, PYTHON, RUST, Dialect
+from structured.regex.character_classes import ECMA, PYTHON, RUST, Dialect
 from structured.regex.regex_parser import regex_to_pattern
 
 TEXTS = st.text("ab1 _\n\u00e9\u2028-", max_size=5)

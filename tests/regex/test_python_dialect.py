@@ -18,8 +18,8 @@ from python_patterns import PATTERNS, REFUSED
 
 from structured.automata.dfa import PatternLanguage
 from structured.errors import PatternError
+from structured.regex.character_classes import PYTHON
 from structured.regex.class_parser import Flags
-from structured.regex.dialects import PYTHON
 from structured.regex.regex_parser import whole_regex_to_pattern
 
 ODD = (

@@ -6,27 +6,18 @@ So the same tests say that the code for devices is right, as far as that can be 
 from typing import TYPE_CHECKING, Any
 
 import torch
-from reruns import Rerun
-
-from structured.models.cuda_graphs import CudaGraph, MakeRecording
 
 if TYPE_CHECKING:
     from structured.models.transformers_model import HuggingFaceModel
 
 DEVICE = torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
 
-make_recording: MakeRecording = CudaGraph if DEVICE.type == "cuda" else Rerun
-"""Records passes as far as the device allows."""
 
-
-def moved(model: "HuggingFaceModel", *, recorded: bool = False) -> "HuggingFaceModel":
-    """Return a model on the device, where its tokens are sampled as well; its passes may be recorded."""
-    from structured.models.cuda_graphs import RecordingPool
+def moved(model: "HuggingFaceModel") -> "HuggingFaceModel":
+    """Return a model on the device, where its tokens are sampled as well."""
     from structured.models.transformers_model import HuggingFaceModel
 
     network: Any = model.model
     there = HuggingFaceModel(network.to(DEVICE), model.tokenizer, name=model.name)
     there.samples_on_device = True
-    if recorded:
-        there.recordings = RecordingPool(there.model, make_recording)
     return there

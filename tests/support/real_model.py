@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from structured.models.downloads import fetched_path
+from structured.models.checkpoints import fetched_path
 
 NAME = "smollm2"
 

@@ -209,7 +209,6 @@ class PatternLanguage:
     def _unfolded(  # noqa: C901, PLR0912  one case for each kind of node
         self, node: Pattern, rest: int, before: _Before
     ) -> list[_Way]:
-        """Return what a node goes on with."""
         none: frozenset[_Obligation] = frozenset()
         match node:
             case Literal(""):
@@ -323,7 +322,6 @@ class PatternLanguage:
         return row
 
     def _row_in(self, subsets: Subsets, state: int) -> list[int | None]:
-        """Return the row of a state that is a set of stacks."""
         for rest in subsets.stacks(state):
             if rest not in self._followed:
                 self._followed.add(rest)

@@ -6,7 +6,7 @@ becomes a right-linear grammar.
 """
 
 from structured.automata.dfa.alternating import PatternLanguage
-from structured.automata.dfa.exploration import explore
+from structured.automata.dfa.language import explore
 from structured.automata.dfa.products import automaton_to_pattern
 from structured.errors import PatternError
 from structured.errors.recursion import deep

@@ -9,10 +9,8 @@ from typing import Any
 from structured.automata.dfa.alphabet import DEAD, Alphabet, ranges_by_state, refinement
 from structured.automata.dfa.alternating import PatternLanguage
 from structured.automata.dfa.character_automaton import Automaton, Table
-from structured.automata.dfa.exploration import explore, table_of
-from structured.automata.dfa.language import Language
+from structured.automata.dfa.language import Language, explore, table_of
 from structured.automata.dfa.minimisation import smallest
-from structured.regex.right_linear import right_linear
 from structured.regex.syntax import (
     ANY_TEXT,
     Alternation,
@@ -24,7 +22,7 @@ from structured.regex.syntax import (
     Reference,
     Words,
 )
-from structured.regex.traversal import nodes_of
+from structured.regex.traversal import nodes_of, right_linear
 
 _ENTRIES = 4
 """Entries of rows that are brought together in a step."""

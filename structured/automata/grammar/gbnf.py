@@ -85,7 +85,6 @@ def _with_texts(rules: dict[str, Pattern], reader: "_Reader", root: str) -> Patt
 
 @deep
 def _pruned(node: Pattern, productive: set[int]) -> Pattern:
-    """Return a productive node without options that no text matches."""
     match node:
         case Alternation(options):
             return alternation(*(_pruned(option, productive) for option in options if id(option) in productive))
@@ -294,7 +293,6 @@ class _Reader:
 
 
 def _rules_that_may_be_empty(rules: Mapping[str, Pattern]) -> set[str]:
-    """Return the rules that match the empty text."""
     found: set[str] = set()
     before = -1
     while before < len(found):
@@ -322,7 +320,6 @@ def _may_be_empty(node: Pattern, empty: set[str]) -> bool:
 
 @deep
 def _first_rules(node: Pattern, empty: set[str]) -> set[str]:
-    """Return the rules with which a text of a node may begin, before any character of it."""
     match node:
         case Reference(name):
             return {name}

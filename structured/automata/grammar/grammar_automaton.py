@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringRun
-from structured.automata.grammar.garbage_collection import collected
 from structured.automata.grammar.lalr_tables import Tables
 from structured.automata.grammar.lexer import Lexer
 from structured.automata.grammar.machine_layout import (
@@ -31,10 +30,10 @@ from structured.automata.grammar.machine_layout import (
     EmptyGrammarError,
     Remainders,
     SearchedTooFarError,
+    collected,
     new_machine,
 )
-from structured.automata.grammar.token_ends import TokenEnds
-from structured.automata.grammar.vocabulary_walks import TokenWalks
+from structured.automata.grammar.vocabulary_walks import TokenEnds, TokenWalks
 from structured.automata.regular import Limits
 from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
@@ -354,7 +353,6 @@ class GrammarAutomaton:
         self._machine.rows[state] = row
 
     def _tell_token_ends(self, state: int) -> None:
-        """Let the machine know the token ends of a state of the lexer."""
         with self.lexer.lock:
             token_ends, is_complete = self._token_ends.of(state)
             self._tell_states()
@@ -434,5 +432,4 @@ class GrammarAutomaton:
 
 @cache
 def _loops(name: str) -> ModuleType:
-    """Return a module of loops."""
     return import_module(f"structured.automata.loops.{name}")

@@ -133,7 +133,6 @@ def _parser_class(text: str) -> type:
 
 
 def _known_parser_class(tables: Tables, start: str) -> type:
-    """Return Lark's parser with tables that are known."""
     from lark.parsers.lalr_analysis import IntParseTable, Reduce, Shift
     from lark.parsers.lalr_parser import LALR_Parser, _Parser
 
@@ -202,7 +201,6 @@ def _kernels(analysis: Any) -> list[Any]:
 
 
 def _lexers(lark: Any) -> Mapping[int, Any]:
-    """Return Lark's lexer of each state of the parser."""
     lexer = lark.parser.lexer
     found: Mapping[int, Any] = getattr(lexer, "lexer", lexer).lexers
     return found
@@ -225,7 +223,9 @@ def _tables(lark: Any, start: str, indenter: Any) -> Tables:
     end_symbol = len(names)
     names += ["$END", *sorted({str(rule.origin.name) for rule in rules})]
     number = {name: place for place, name in enumerate(names)}
-    numbered = sorted((*_numbers(rule, number), id(rule)) for rule in rules)
+    numbered = sorted(
+        (number[rule.origin.name], tuple(number[symbol.name] for symbol in rule.expansion), id(rule)) for rule in rules
+    )
     made = {key: Rule(origin, len(symbols), place) for place, (origin, symbols, key) in enumerate(numbered)}
     states = _in_order(table, table.start_states[start], number)
     place_of = {state: place for place, state in enumerate(states)}
@@ -260,11 +260,6 @@ def _tables(lark: Any, start: str, indenter: Any) -> Tables:
         end_symbol=end_symbol,
         indentation=_indentation(indenter, number) if indenter is not None else None,
     )
-
-
-def _numbers(rule: Any, number: Mapping[str, int]) -> tuple[int, tuple[int, ...]]:
-    """Return the symbol that a rule makes, and the symbols that it consists of."""
-    return number[rule.origin.name], tuple(number[symbol.name] for symbol in rule.expansion)
 
 
 def _in_order(table: Any, start: int, number: Mapping[str, int]) -> list[int]:

@@ -313,7 +313,6 @@ class Lexer:
     def _all_after(
         self, obligations: frozenset[Obligation], behind: frozenset[int], byte: int
     ) -> frozenset[Obligation] | None:
-        """Return what is left of some obligations after a byte, None if one is not met."""
         left = NO_OBLIGATIONS
         for obligation in obligations:
             more = self._obligation_row(obligation, behind)[byte]
@@ -330,7 +329,6 @@ class Lexer:
         return row
 
     def _frames_of(self, threads: Iterable[Thread]) -> list[int]:
-        """Return the frames of threads and of what they are obliged to."""
         frames, waiting = [], list(threads)
         while waiting:
             frame, obligations = waiting.pop()
@@ -379,12 +377,10 @@ class Lexer:
         return self._arrival(Arrival(self._state(new), tuple(tokens)))
 
     def _goal_of(self, threads: Threads) -> int:
-        """Return the terminal that some threads read."""
         goal = self.matcher.goal[threads[0].frame]
         return _PAST - goal if goal <= _PAST else goal
 
     def _denied(self, threads: Threads) -> frozenset[Obligation]:
-        """Return the obligation that none of some threads succeeds."""
         return frozenset({Obligation(False, frozenset(threads))}) if threads else NO_OBLIGATIONS
 
     def _terminal(self, terminal: int, keywords: frozenset[int], column: int) -> int:
@@ -398,12 +394,10 @@ class Lexer:
         return terminal
 
     def _may_end_line(self, threads: Iterable[Threads]) -> bool:
-        """Tell whether some threads read a line end."""
         line_end = None if self.indentation is None else self.indentation.line_end
         return line_end is not None and any(self._goal_of(one) == line_end for one in threads)
 
     def _column_after(self, state: _State, byte: int) -> int:
-        """Return the column after a byte."""
         if self.indentation is None or not self._may_end_line(state.threads):
             return _NO_LINE
         if byte == 0x0A:
@@ -412,7 +406,6 @@ class Lexer:
         return state.column if state.column == _NO_LINE else state.column + widths.get(byte, 0)
 
     def _keyword(self, frame: int) -> int:
-        """Return which keyword a frame reads."""
         return self.matcher.goal[frame] - len(self.terminals)
 
     def _unfolded(self, threads: Sequence[Thread], behind: frozenset[int]) -> frozenset[int]:

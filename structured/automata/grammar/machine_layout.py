@@ -1,4 +1,8 @@
-"""The machine of a grammar: its limits, its tables as the arrays of compiled loops, and the least bytes of rules."""
+"""The machine of a grammar: its limits, its tables as the arrays of compiled loops, and its garbage collection.
+
+Most stacks, places and configurations are met once, while a mask is made: a token that is not taken leads there. What
+the states consist of is kept, and numbered anew.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,6 +18,8 @@ from structured.errors import GrammarError
 
 if TYPE_CHECKING:
     from structured.automata.loops.grammar_machine import GrammarMachine
+
+_Numbers = NDArray[np.int32]
 
 
 def new_machine(tables: Tables, absent: frozenset[int], facts: dict[int, int]) -> "GrammarMachine":
@@ -145,7 +151,6 @@ def _inside(tables: Tables, symbols: Sequence[int]) -> int:
 
 
 def _padded(rows: Iterable[Sequence[int]], filling: int) -> NDArray[np.int64]:
-    """Return rows of one length, filled up behind."""
     kept = list(rows)
     found = np.full((len(kept), max(map(len, kept), default=0)), filling, dtype=np.int64)
     for row, symbols in zip(found, kept, strict=True):
@@ -175,3 +180,58 @@ class SearchedTooFarError(GrammarError):
             "A rule of the grammar was begun for which no text was found, after a long search",
             remedy="Let every rule have a short text, whose tokens the lexer can tell apart side by side.",
         )
+
+
+def collected(machine: "GrammarMachine") -> "GrammarMachine":
+    """Return a machine with what its states consist of. Numbers of configurations from before are of no use after."""
+    from structured.automata.loops import grammar_machine as kinds
+    from structured.automata.loops.configurations import PLACE
+    from structured.automata.loops.stacks import BELOW, STACK
+
+    sizes = machine.sizes.copy()
+    members = machine.members[: sizes[kinds.MEMBERS_USED]]
+    configurations = np.unique(members)
+    places = np.unique(machine.configurations[configurations, PLACE])
+    stacks = _with_below(machine.places[places, STACK], machine.stacks[: sizes[kinds.STACKS_USED], BELOW])
+    kept = {
+        "stacks": _renumbered(machine.stacks[stacks], BELOW, stacks),
+        "places": _renumbered(machine.places[places], STACK, stacks),
+        "configurations": _renumbered(machine.configurations[configurations], PLACE, places),
+    }
+    sizes[[kinds.STACKS_USED, kinds.PLACES_USED, kinds.CONFIGURATIONS_USED]] = list(map(len, kept.values()))
+    larger: dict[str, Any] = {name: _roomy(rows) for name, rows in kept.items()}
+    larger |= {
+        name: np.full(2 * len(larger[of]), -1, dtype=np.int32)
+        for name, of in (
+            ("stack_slots", "stacks"),
+            ("place_slots", "places"),
+            ("configuration_slots", "configurations"),
+        )
+    }
+    members = machine.members.copy()
+    members[: sizes[kinds.MEMBERS_USED]] = np.searchsorted(configurations, members[: sizes[kinds.MEMBERS_USED]])
+    return machine._replace(**larger, members=members, heap=machine.heap[:256].copy(), sizes=sizes)
+
+
+def _with_below(stacks: _Numbers, below: _Numbers) -> _Numbers:
+    is_kept = np.zeros(len(below), dtype=np.bool_)
+    new: _Numbers = np.unique(stacks)
+    while len(new):
+        is_kept[new] = True
+        under = below[new]
+        under = under[under >= 0]
+        new = np.unique(under[~is_kept[under]])
+    return np.flatnonzero(is_kept).astype(np.int32)
+
+
+def _renumbered(rows: _Numbers, column: int, kept: _Numbers) -> _Numbers:
+    """Return rows that name by their places in `kept` what they named by number; -1 stays."""
+    named = rows[:, column]
+    rows[:, column] = np.where(named < 0, named, np.searchsorted(kept, named))
+    return rows
+
+
+def _roomy(rows: _Numbers) -> _Numbers:
+    """Return rows with as much room behind them, of a power of two."""
+    room = 1 << max(8, int(2 * len(rows)).bit_length())
+    return np.concatenate([rows, np.full((room - len(rows), rows.shape[1]), -2, dtype=np.int32)])

@@ -20,8 +20,7 @@ from structured.regex.character_classes import (
     python_word,
     unicode_digits,
 )
-from structured.regex.character_sets import MAX_CODE_POINT, Range, complement, normalise
-from structured.regex.utf8 import ByteRange, byte_sequences
+from structured.regex.character_sets import MAX_CODE_POINT, ByteRange, Range, byte_sequences, complement, normalise
 
 SET, CONCAT, CHOICE, LOOP, LOOK = range(5)
 """What a node does: reads one byte, its parts in order, its first option that leads to a match, its item again, or

@@ -126,7 +126,6 @@ class Matcher:
         return leaves
 
     def _ways(self, frame: Frame, obligations: frozenset[Obligation], behind: frozenset[int]) -> list[Thread]:
-        """Return what a frame goes on with, preferred ways first."""
         node = self.expressions.nodes[frame.node]
         if node.kind == CHOICE:
             return [Thread(self.enter(option, frame.below), obligations) for option in node.parts]

@@ -15,13 +15,15 @@ from structured.automata.loops.frames import (
     ROUND,
     SECOND,
     TAIL,
+    character_place,
     frame,
     frame_slot,
+    is_word,
     push,
+    word_length,
 )
 from structured.automata.loops.jit import compiled_loop
 from structured.automata.loops.machine import DONE, MORE_LEAVES, MORE_STACK, Machine
-from structured.automata.loops.word_lists import character_place, is_word, word_length
 from structured.automata.opcodes import (
     CHOICE,
     DISTINCT,

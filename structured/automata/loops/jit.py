@@ -13,7 +13,7 @@ import functools
 import hashlib
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from threading import RLock, local
@@ -309,7 +309,9 @@ def _compiled(function: Callable[..., Any], scope: dict[str, Any], **options: An
     import numba
 
     hints = get_type_hints(function, include_extras=True)
-    returned, *parameters = map(_machine_type, _result_first(hints))
+    returned, *parameters = map(
+        _machine_type, [hints["return"], *(hint for name, hint in hints.items() if name != "return")]
+    )
     if _REASSOCIATES.get(function):
         options |= {"fastmath": {"reassoc", "nsz", "contract"}, "error_model": "numpy"}
     is_inner = any(isinstance(parameter, numba.types.BaseNamedTuple) for parameter in parameters)
@@ -319,14 +321,12 @@ def _compiled(function: Callable[..., Any], scope: dict[str, Any], **options: An
 
 
 def _named_by_content(function: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
-    """Return a copy of a function with other globals, named as its machine code is in the cache."""
     twin = _with_globals(function, scope)
     twin.__qualname__ += f"_{_digest(function)}"
     return twin
 
 
 def _with_globals(function: Callable[..., Any], scope: dict[str, Any]) -> FunctionType:
-    """Return a copy of a function with other globals."""
     twin = FunctionType(function.__code__, scope, function.__name__)
     twin.__module__, twin.__annotations__ = function.__module__, function.__annotations__
     return twin
@@ -394,7 +394,6 @@ def _digest(function: Callable[..., Any]) -> str:
 
 
 def _called(function: Callable[..., Any]) -> list[tuple[str, Callable[..., Any]]]:
-    """Return the loops that a function calls, by the names that they have there."""
     named = ((name, function.__globals__.get(name)) for name in sorted(function.__code__.co_names))
     loops = ((name, getattr(value, "py_func", value)) for name, value in named if isinstance(value, FunctionType))
     return [(name, loop) for name, loop in loops if loop in _REASSOCIATES]
@@ -403,10 +402,6 @@ def _called(function: Callable[..., Any]) -> list[tuple[str, Callable[..., Any]]
 @functools.cache
 def _source(path: str) -> bytes:
     return Path(path).read_bytes()
-
-
-def _result_first(hints: Mapping[str, Any]) -> list[Any]:
-    return [hints["return"], *(hint for name, hint in hints.items() if name != "return")]
 
 
 def _machine_type(hint: Any) -> Any:

@@ -14,6 +14,7 @@ from structured.automata.loops.frames import (
     NODE,
     SECOND,
     TAIL,
+    character_place,
     frame,
     frame_slot,
     push,
@@ -21,7 +22,6 @@ from structured.automata.loops.frames import (
 from structured.automata.loops.jit import Ints, compiled_loop
 from structured.automata.loops.machine import DONE, Machine
 from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, consists_of, state_of
-from structured.automata.loops.word_lists import character_place
 from structured.automata.opcodes import ARCS, OPEN, OPERATION, REPEAT, SCAN, TEXT, UNLIKE, UNLIMITED, A, B, C
 
 LENGTH_LEFT, FARTHEST, REPRESENTATIVE, QUOTED, INSIDE, STEADY = range(6)

@@ -1,11 +1,23 @@
 """What a frame that reads a byte goes on with after it: arcs, each from a range of bytes to a frame."""
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE
-from structured.automata.loops.frames import FINISHED, FIRST, MARK, NODE, ROUND, SECOND, TAIL, frame, push
+from structured.automata.loops.frames import (
+    FINISHED,
+    FIRST,
+    MARK,
+    NODE,
+    ROUND,
+    SECOND,
+    TAIL,
+    character_place,
+    frame,
+    is_word,
+    next_word,
+    push,
+)
 from structured.automata.loops.jit import compiled_loop
 from structured.automata.loops.machine import MORE_ARCS, MORE_MEMBERS, Machine
 from structured.automata.loops.quoting import byte_at, first_rank, length_of_one, rule_after
-from structured.automata.loops.word_lists import character_place, is_word, next_word
 from structured.automata.opcodes import (
     ARCS,
     BARRIER,

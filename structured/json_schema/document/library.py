@@ -250,7 +250,6 @@ class Library:
         return inside | others | self._by_uri(self.start.resource)
 
     def _by_uri(self, start: Resource) -> dict[str, Resource | None]:
-        """Return a document and the resources inside it, by URI; None if two have the same URI."""
         resources: dict[str, Resource | None] = {}
         pending = [start]
         while pending:
@@ -300,7 +299,6 @@ class Library:
 
 
 def _key(value: Any, name: str) -> str | int:
-    """Return the key or index under which a value has a member of a name."""
     if isinstance(value, list) and name.isdecimal() and str(int(name)) == name and int(name) < len(value):
         return int(name)
     if isinstance(value, Mapping) and name in value:

@@ -54,7 +54,6 @@ def _followed(part: Subschema, keyword: str) -> Subschema:
 
 
 def _holder(reference: str, keyword: str, location: Location) -> tuple[Resource, str]:
-    """Return the resource that a reference leads into, and the fragment of its target there."""
     library, scope = location.compilation.library, location.scope
     uri, _, fragment = reference.partition("#")
     target = library.find(joined(scope.resource.uri, uri)) if uri else scope.resource

@@ -49,7 +49,6 @@ def _pairs(branches: Subschemas) -> list[tuple[int, int]]:
 
 
 def _listed(branch: Subschema) -> set[str] | None:
-    """Return the identities of the values that a branch itself lists; None if it lists none."""
     schema = branch.schema
     if not isinstance(schema, Mapping) or not REFERENCES.keys().isdisjoint(schema):
         return None
@@ -162,7 +161,7 @@ def dependencies(keyword: str) -> Callable[[Subschema, Subschemas], Options]:
             names = [needed] if isinstance(needed, str) else needed if isinstance(needed, list) else []
             present = Subschema(_kept(part, keyword, name, required=[name, *names], type="object"), part.location)
             rules = [present, *([] if isinstance(needed, list | str) else [part.below(keyword, name)])]
-            if name in required and _is_object(others):
+            if name in required and any(part.schema.get("type") == "object" for part in others):
                 yield [rules]
                 continue
             missing = Subschema(_kept(part, keyword, f"no {name}", properties={name: False}), part.location)
@@ -175,10 +174,6 @@ def _kept(part: Subschema, keyword: str, name: str, **keywords: Any) -> Compleme
     """Return a schema made by the compiler, the same object each time."""
     key = part.identity, keyword, name
     return part.location.compilation.once(key, lambda: Complement(keywords), keep=part.schema)
-
-
-def _is_object(schemas: Subschemas) -> bool:
-    return any(part.schema.get("type") == "object" for part in schemas)
 
 
 CHOICES: Mapping[str, Callable[[Subschema, Subschemas], Options]] = {

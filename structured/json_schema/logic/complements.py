@@ -135,8 +135,6 @@ def _bound(part: Subschema, keyword: str) -> Ways:
 
 
 def _least(kind: str, opposite: str) -> Callable[[Subschema, str], Ways]:
-    """Return the ways to fail a least count: a greatest count."""
-
     def ways(part: Subschema, keyword: str) -> Ways:
         count = part.length(keyword) or 0
         if count > 0:
@@ -146,8 +144,6 @@ def _least(kind: str, opposite: str) -> Callable[[Subschema, str], Ways]:
 
 
 def _greatest(kind: str, opposite: str) -> Callable[[Subschema, str], Ways]:
-    """Return the ways to fail a greatest count: a least count."""
-
     def ways(part: Subschema, keyword: str) -> Ways:
         yield _way(part, kind, **{opposite: (part.length(keyword) or 0) + 1})
 

@@ -20,7 +20,7 @@ from structured.json_schema.logic.property_names import (
     finds,
     named_candidates,
 )
-from structured.regex.dialects import ECMA
+from structured.regex.character_classes import ECMA
 
 DEPTH = 6
 """How many levels of properties and choices are examined."""
@@ -61,11 +61,10 @@ class _Rules(NamedTuple):
     def leave_nothing(self) -> bool:
         """Tell whether no type, or no listed value, is left."""
         if self.listed is None:
-            return not self.types or (self.types == _STRING and self._exclude_each_other())
+            return not self.types or (
+                self.types == _STRING and len(self.regexes) > 1 and exclude_each_other(frozenset(self.regexes), ECMA)
+            )
         return not any(key not in self.denied and self._allow(value) for key, value in self.listed.items())
-
-    def _exclude_each_other(self) -> bool:
-        return len(self.regexes) > 1 and exclude_each_other(frozenset(self.regexes), ECMA)
 
     def _allow(self, value: Any) -> bool:
         return type_of(value) in self.types and (not isinstance(value, str) or _is_found(self.regexes, value))
@@ -255,7 +254,6 @@ def _prefix_length(part: Subschema) -> int:
 
 
 def _item_schemas(part: Subschema, position: int) -> Subschemas:
-    """Return the schemas of the item at a position."""
     if position < _prefix_length(part):
         return [part.below(str(_prefix(part)), position)]
     keyword = "additionalItems" if _prefix(part) == "items" else "items"
@@ -347,7 +345,6 @@ def _denied_values(schema: Any) -> list[Any] | None:
 
 
 def _rules_together(schemas: Subschemas, rules: _Rules = NO_RULES) -> _Rules:
-    """Return the conjunction of simple rules and those of some schemas."""
     for part in schemas:
         own = _rules_of(part)
         if own is not NO_RULES:
@@ -356,7 +353,6 @@ def _rules_together(schemas: Subschemas, rules: _Rules = NO_RULES) -> _Rules:
 
 
 def _named_types(schema: Mapping[str, Any]) -> frozenset[str]:
-    """Return the types that a schema names; all if it names none."""
     if "type" not in schema:
         return _TYPES
     named = schema["type"]
@@ -367,7 +363,6 @@ def _named_types(schema: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _rules_of(part: Subschema) -> _Rules:
-    """Return the simple rules of a schema."""
     schema, types, listed = part.schema, _TYPES, None
     if _TELLING.isdisjoint(schema):
         return NO_RULES

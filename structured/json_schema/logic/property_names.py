@@ -8,7 +8,7 @@ from structured.automata.dfa import Intersection, Language, PatternLanguage, mos
 from structured.errors import PatternError
 from structured.json_schema.document.location import Complement, Elsewhere, Subschema, Subschemas
 from structured.regex import Pattern, alternation, concat, literal, words
-from structured.regex.dialects import ECMA, Dialect
+from structured.regex.character_classes import ECMA, Dialect
 from structured.regex.json_strings import escaped
 from structured.regex.regex_parser import regex_to_pattern
 from structured.regex.syntax import ANY_TEXT, Lookahead, Scan
@@ -85,7 +85,6 @@ class SortedNames:
         return self._scans[key]
 
     def _shown(self, kinds: Sequence[frozenset[int]]) -> Pattern:
-        """Return the names of some kinds as a pattern with lookaheads, for printing."""
         quote = literal('"')
         ahead = [Lookahead(concat(escaped(self._names), quote))] if self._names is not None else []
         ahead += [Lookahead(concat(escaped(words(self._reserved)), quote), negated=True)] if self._reserved else []

@@ -26,7 +26,7 @@ from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.logic.property_names import finds
 from structured.json_schema.numbers import DIVISORS, is_multiple
 from structured.json_schema.strings.formats import SPECIFIED_FORMATS
-from structured.regex.dialects import ECMA
+from structured.regex.character_classes import ECMA
 
 
 class NotEvaluatedError(SchemaError):
@@ -321,7 +321,6 @@ class _Validation:
 
 
 def _fields(error: Any) -> dict[str, Any]:
-    """Return a copy of the fields of an error: callers extend its paths."""
     fields = {name: getattr(error, name) for name in _FIELDS}
     return {**fields, "path": tuple(error.path), "schema_path": tuple(error.schema_path)}
 
@@ -470,7 +469,6 @@ _MAX_KEPT = 256
 
 
 def _identities(values: Any) -> frozenset[str]:
-    """Return the identities of listed values, the same set for the same list."""
     listed, identities = _IDENTITIES.get(id(values), (None, frozenset()))
     if listed is values:
         return identities
@@ -482,7 +480,6 @@ def _identities(values: Any) -> frozenset[str]:
 
 
 def _checker(asserts_formats: bool) -> Any:
-    """Return the checker of formats; None where they are annotations."""
     return _format_checker() if asserts_formats else None
 
 

@@ -139,7 +139,6 @@ def rules_of(schemas: Subschemas) -> NumberRules:
 
 
 def _interval(schemas: Subschemas) -> Interval:
-    """Return the interval that the bounds of some schemas leave."""
     lows = [end for part in schemas for end in _ends(part, "minimum", "exclusiveMinimum")]
     highs = [end for part in schemas for end in _ends(part, "maximum", "exclusiveMaximum")]
     low, low_is_strict = max(lows, default=(None, False))

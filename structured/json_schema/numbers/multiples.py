@@ -12,7 +12,7 @@ from math import gcd, inf, lcm
 from typing import Any
 
 from structured.automata.dfa import Alphabet, Intersection, Language, PatternLanguage, alphabet_of, explore
-from structured.automata.dfa.elimination import expression
+from structured.automata.dfa.character_automaton import expression
 from structured.automata.dfa.language import SmallStates
 from structured.json_schema.numbers.ranges import (
     GREATEST_EXPONENT,

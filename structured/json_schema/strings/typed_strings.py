@@ -16,8 +16,7 @@ from structured.json_schema.numbers import DECIMAL, decimal_text
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, format_pattern
 from structured.json_schema.strings.formats.temporal_bounds import dates, datetimes, durations, times
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
-from structured.regex.character_classes import UNICODE_SPACE
-from structured.regex.dialects import PYTHON, RUST, Dialect
+from structured.regex.character_classes import PYTHON, RUST, UNICODE_SPACE, Dialect
 from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT
 
 _ASCII = repeat(char_set((0, 0x7F)), 0, None)

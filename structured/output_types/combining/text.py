@@ -14,7 +14,7 @@ from structured.errors.arguments import MAX_COUNT
 from structured.errors.values import described, shown
 from structured.output_types.output_type import Description, OutputType
 from structured.regex import Pattern, concat, repeat, words
-from structured.regex.dialects import PYTHON
+from structured.regex.character_classes import PYTHON
 from structured.regex.regex_parser import whole_regex_to_pattern
 from structured.regex.syntax import ANY_CHARACTER, ANY_TEXT
 

@@ -78,7 +78,6 @@ def parents(longest: int, *, fewest: int, label: Callable[[int], Pattern] = labe
 
 
 def _sorts(longest: int, label: Callable[[int], Pattern]) -> list[tuple[int, Pattern]]:
-    """Return each of `LABEL_COUNTS`, with the pattern of a label in names of so many labels."""
     return [(count, label(min(LONGEST_LABEL, (longest + 1) // count - 1))) for count in LABEL_COUNTS]
 
 
@@ -193,7 +192,6 @@ def ipv6(*, fewest_elided: int) -> Pattern:
 
 
 def _groups(most: int) -> Pattern:
-    """Return up to `most` groups with colons between them."""
     return optional(concat(repeat(_GROUP_COLON, 0, most - 1), _GROUP)) if most else literal("")
 
 

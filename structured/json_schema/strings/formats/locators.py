@@ -68,7 +68,6 @@ _SCHEME = concat(LETTER, repeat(both(LETTER_OR_DIGIT, chars("+-.")), 0, None), l
 
 
 def _encoded(characters: CharSet) -> Pattern:
-    """Return a character of a set, or any percent-encoded byte."""
     return alternation(characters, PERCENT_ENCODED)
 
 
@@ -182,7 +181,6 @@ def multi_host_url(schemes: tuple[str, ...] | None = None) -> Pattern:
 
 
 def _other_schemes() -> Pattern:
-    """Return the schemes that are not special."""
     return words_but((*SPECIAL_SCHEMES, "file"), LOWER, both(LOWER, chars("0123456789+-.")), LONGEST_SCHEME)
 
 
@@ -237,7 +235,6 @@ _AT = literal("@")
 
 
 def _dotted(character: CharSet, longest: int) -> Pattern:
-    """Return words with dots between them, at most `longest` characters in all."""
     options = [concat(character, repeat(concat(optional(literal(".")), character), 0, longest // 2 - 1))]
     for count in (1, 2, 3, 4):
         word = repeat(character, 1, (longest + 1) // count - 1)
@@ -254,7 +251,6 @@ def _quoted(character: CharSet, longest: int) -> Pattern:
 
 
 def _local_part(width: int, foreign: tuple[Range, ...]) -> Pattern:
-    """Return local parts whose characters take at most `width` octets."""
     character = both(_WORD, char_set(*foreign)) if foreign else _WORD
     longest = LONGEST_LOCAL_PART // width
     return alternation(_dotted(character, longest), _quoted(character, longest))

@@ -34,7 +34,6 @@ from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES
 
 
 def _uuid(third: Pattern, fourth: Pattern) -> Pattern:
-    """Return the identifiers of RFC 9562 §4 with a third and a fourth group."""
     dash = literal("-")
     return concat(repeat(HEX, 8, 8), dash, repeat(HEX, 4, 4), dash, third, dash, fourth, dash, repeat(HEX, 12, 12))
 
@@ -218,16 +217,14 @@ _ANY = char_set(negated=True)
 _ASSERTION = words(["^", "$", "\\b", "\\B"])
 
 
-def _ordered(alphabet: str) -> Pattern:
-    """Return the ranges whose ends are two of these characters in order: `abc` → `a-[abc]|b-[bc]|c-c`."""
-    return alternation(*(concat(literal(f"{first}-"), chars(alphabet[index:])) for index, first in enumerate(alphabet)))
-
-
 _MEMBER = alternation(
     less(_ANY, "\\[]-^&~|"),  # `re` warns of doubled ones, which may come to mean set operations
     concat(literal("\\"), literal("-")),
     _ESCAPE,
-    *(_ordered(alphabet) for alphabet in (ascii_lowercase, ascii_uppercase, digits)),
+    *(
+        alternation(*(concat(literal(f"{first}-"), chars(alphabet[index:])) for index, first in enumerate(alphabet)))
+        for alphabet in (ascii_lowercase, ascii_uppercase, digits)
+    ),
 )
 _CLASS = concat(literal("["), optional(literal("^")), repeat(_MEMBER, 1, None), literal("]"))
 _COUNTS = alternation(

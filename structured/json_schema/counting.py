@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from structured.errors import UnsatisfiableError
 from structured.json_schema.document.location import Location
-from structured.json_schema.objects.required_members import MemberObligations, Open, RequiredMembers
+from structured.json_schema.required_members import MemberObligations, Open, RequiredMembers
 from structured.regex import EMPTY, Members, Pattern, alternation, concat, optional, repeat, right_linear, union
 
 MAX_COUNTED = 4096
@@ -172,7 +172,6 @@ class _Counting:
             yield from self._member(state)
 
     def _member(self, state: _State) -> Iterator[tuple[Pattern, _State]]:
-        """Yield the next member, and nothing if it is optional, each with the state after it."""
         place, count, left = state
         member = self.members[place]
         if not member.is_required:

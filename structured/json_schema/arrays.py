@@ -1,7 +1,7 @@
-"""Arrays in which no two items are the same (validation §6.4.3).
+"""The keywords of arrays (core §10.3.1, validation §6.4), compiled to JSON arrays.
 
-Where all items have few values, each set of values already used is a state. Otherwise each value has one spelling, and
-an item may not be spelled like an earlier one.
+Items follow each other, so an array is a regular language over its items. With `minItems` and `maxItems` alone it is a
+repetition; with `contains` or `uniqueItems` it is an automaton whose states hold a position and what was found so far.
 """
 
 import json
@@ -13,11 +13,21 @@ import numpy as np
 from structured.automata import RegularAutomaton
 from structured.automata.dfa import most_characters
 from structured.errors import SchemaError
-from structured.json_schema.arrays.canonical_json import ONE_CHARACTER, canonical_values
-from structured.json_schema.arrays.items import bracketed, items_of, prefix_of, read_by, read_needs, rest_of
+from structured.json_schema.canonical_json import ONE_CHARACTER, canonical_values
 from structured.json_schema.document.equality import identity
-from structured.json_schema.document.location import Location, PatternOf, Subschema, Subschemas
+from structured.json_schema.document.location import Complement, Location, PatternOf, Subschema, Subschemas, counts
+from structured.json_schema.items import (
+    ArrayWithNeeds,
+    bracketed,
+    empty_array,
+    items_of,
+    prefix_of,
+    read_by,
+    read_needs,
+    rest_of,
+)
 from structured.regex import (
+    EMPTY,
     Alternation,
     CharSet,
     Concat,
@@ -30,7 +40,10 @@ from structured.regex import (
     Scan,
     Unlike,
     Words,
+    concat,
     literal,
+    optional,
+    repeat,
 )
 from structured.regex.traversal import parts_of
 
@@ -86,7 +99,6 @@ def distinct_items(
 def _items_of_many_values(
     schemas: Subschemas, distinct: Subschema, location: Location, pattern_of: PatternOf, limits: Limits
 ) -> Pattern:
-    """Return the arrays of different items with many values, all of one schema."""
     remedy = "remove 'uniqueItems', and remove what is repeated in your program."
     if any("unevaluatedItems" in part.schema for part in schemas):
         raise _refusal(distinct, "items beside 'unevaluatedItems'", f"Write 'items' instead; or {remedy}")
@@ -202,7 +214,7 @@ def _at_least(pattern: Pattern) -> float:
             return len(texts)
         case CharSet(ranges):
             return sum(high - low + 1 for low, high in ranges)
-        case Iteration(item, _, maximum) if _is_character(item):
+        case Iteration(item, _, maximum) if isinstance(item, CharSet) or item is ONE_CHARACTER:
             return math.inf if maximum is None else _characters(item) ** maximum
         case Iteration(_, _, None) | Unlike() | Reference():  # a pattern that contains itself has ever longer texts
             return math.inf
@@ -210,10 +222,6 @@ def _at_least(pattern: Pattern) -> float:
             return _texts_of(pattern)
         case _:
             return 1
-
-
-def _is_character(pattern: Pattern) -> bool:
-    return isinstance(pattern, CharSet) or pattern is ONE_CHARACTER
 
 
 def _characters(pattern: Pattern) -> int:
@@ -235,3 +243,54 @@ def _texts_of(automaton: Scan) -> float:
                 following[target] = following.get(target, 0.0) + ways * (high - low + 1)
         states = following
     return count + sum(ways for state, ways in states.items() if state in automaton.accepting)
+
+
+def array(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:
+    """Return the arrays that satisfy some schemas: first items with schemas of their own, others with one schema."""
+    for part in schemas:
+        if isinstance(part.schema, Complement) and "not uniqueItems" in part.schema:
+            raise part.location.refusal(
+                "Two equal items cannot be required",
+                keyword="uniqueItems",
+                remedy="Remove the denied 'uniqueItems'.",
+            )
+    limits = counts(schemas, "minItems", "maxItems")
+    distinct = next((part for part in schemas if part.schema.get("uniqueItems") is True), None)
+    if distinct is not None and _matters(schemas, *limits):
+        return distinct_items(schemas, distinct, location, pattern_of, limits)
+    needs = list(read_needs(schemas))
+    if needs or any("unevaluatedItems" in part.schema for part in schemas):
+        return ArrayWithNeeds(schemas, location, pattern_of, needs, limits).pattern()
+    first, rest = items_of(schemas, limits[1], pattern_of)
+    return _enclosed(first, rest, location, *limits)
+
+
+def _matters(schemas: Subschemas, minimum: int, maximum: int | None) -> bool:
+    """Tell whether uniqueness restricts the array: a Python set may be written with repeated items."""
+    if maximum is not None and maximum <= 1:
+        return False
+    return minimum > 1 or not schemas[0].location.is_type
+
+
+def _enclosed(
+    first: list[Pattern], rest: Pattern | None, location: Location, minimum: int, maximum: int | None
+) -> Pattern:
+    most = maximum if rest is not None else len(first)
+    if most is not None and most < minimum:
+        raise location.unsatisfiable(f"no more than {most} items can be valid", keyword="minItems")
+    if most == 0:
+        return empty_array(location)
+    comma = location.whitespace.comma(location.depth)
+    filled: Pattern = EMPTY
+    if rest is not None and not first:
+        more = repeat(concat(comma, rest), max(minimum - 1, 0), None if most is None else most - 1)
+        filled = concat(rest, more)
+    elif rest is not None:
+        left = None if most is None else most - len(first)
+        filled = repeat(concat(comma, rest), max(minimum - len(first), 0), left)
+    for position in reversed(range(len(first))):
+        filled = concat(first[position], filled)
+        if position > 0:
+            filled = concat(comma, filled)
+            filled = optional(filled) if position >= minimum else filled
+    return bracketed(filled, location, may_be_empty=minimum == 0)

@@ -22,11 +22,11 @@ from structured.json_schema.document.location import (
     Subschema,
     Subschemas,
 )
-from structured.json_schema.logic.definitions import check_ends
+from structured.json_schema.logic.conjunctions import check_ends
 from structured.json_schema.logic.listed_values import spelling as spelling_of
 from structured.json_schema.numbers.multiples import scan
 from structured.json_schema.strings.strings import CHARACTER
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, Whitespace, read_whitespace
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 from structured.regex import (
     EMPTY,
     Alternation,
@@ -84,7 +84,9 @@ def canonical_values(schemas: Subschemas, location: Location, pattern_of: Patter
     while True:
         assert form is not None
         if outer.canonical is None or outer.canonical.canonical_form is not form:
-            outer.canonical = outer.in_canonical_form(form, _fixed(location.whitespace))
+            outer.canonical = outer.in_canonical_form(
+                form, location.whitespace if location.whitespace.edge == EMPTY else read_whitespace(DEFAULT_WHITESPACE)
+            )
         pattern = pattern_of([_moved(part, outer.canonical) for part in schemas])
         if not form.met:
             break
@@ -92,11 +94,6 @@ def canonical_values(schemas: Subschemas, location: Location, pattern_of: Patter
     if outer.canonical.references:
         check_ends(pattern, outer.canonical)
     return pattern
-
-
-def _fixed(whitespace: Whitespace) -> Whitespace:
-    """Return the style if it has no optional whitespace, else the default style."""
-    return whitespace if whitespace.edge == EMPTY else read_whitespace(DEFAULT_WHITESPACE)
 
 
 def _moved(part: Subschema, compilation: Compilation) -> Subschema:
@@ -173,7 +170,6 @@ def _canonical_value(value: Any, location: Location) -> Pattern:
 
 
 def _canonical_numbers(values: Pattern, location: Location) -> Pattern:
-    """Return the canonical numbers of a pattern. Raises `SchemaError` if it allows only numbers of more digits."""
     try:
         numbers = _plain_numbers(values)
     except PatternError as error:
@@ -185,7 +181,6 @@ def _canonical_numbers(values: Pattern, location: Location) -> Pattern:
 
 @lru_cache(maxsize=1024)
 def _plain_numbers(values: Pattern) -> Pattern | None:
-    """Return the plain decimals among the numbers of a pattern; many schemas share one result."""
     return scan(values, [_PLAIN_DECIMALS])
 
 
@@ -198,7 +193,6 @@ def _too_many_digits(location: Location) -> SchemaError:
 
 
 def _canonical_strings(values: Pattern, location: Location) -> Pattern:
-    """Return the strings of a pattern in canonical form. Raises `SchemaError` if the pattern contains itself."""
     strings = _with_canonical_characters(values)
     if any(node is CHARACTER for node in nodes_of(strings)):
         raise location.refusal(

@@ -63,7 +63,6 @@ def _is_certain(clause: Clause) -> bool:
 
 
 def _conjunction(option: Subschemas) -> list[Clause] | None:
-    """Return the clauses that together are an option; None if the option has a rule about something else."""
     clauses: list[Clause] = []
     for part in option:
         if part.schema is True:
@@ -130,7 +129,6 @@ class MemberObligations:
         self._last = self._last_places(names)
 
     def _last_places(self, names: list[str]) -> dict[int, int]:
-        """Return, for each clause that listed properties alone can meet, the place of the last of them."""
         last = dict.fromkeys(self.start, -1)
         for place, name in enumerate(names):
             for number in [*self._absent.get(name, ()), *(number for number, _ in self._present.get(name, ()))]:
@@ -266,7 +264,6 @@ class RequiredMembers:
         return clause != other_clause and _value_key(part) != _value_key(other_part)
 
     def _valued(self, kind: NameKind, met: Open) -> list[int]:
-        """Return the witnesses, required for their values, that may be of a kind and meet an open clause."""
         return [
             index
             for index, (clause, _) in self._parts.items()
@@ -274,7 +271,6 @@ class RequiredMembers:
         ]
 
     def _named_clauses(self, kind: NameKind) -> Open:
-        """Return the clauses that every member of a kind meets by its name."""
         return frozenset(self._parts[index][0] for index in self._named & kind.witnesses)
 
     def written(self, comma: Pattern) -> Pattern | None:

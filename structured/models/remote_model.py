@@ -10,11 +10,10 @@ from typing import Any
 from structured.errors import ModelError
 from structured.errors.arguments import count, flag, number
 from structured.errors.values import shown
+from structured.models.connection import Connection
 from structured.models.protocol import Model
-from structured.models.remote.address import PORTS, Address
-from structured.models.remote.connection import Connection
-from structured.models.remote.form import Form, ServerAnswer, ServerRequest
-from structured.models.remote.server_forms import (
+from structured.models.server_form import PORTS, Address, Form, ServerAnswer, ServerRequest
+from structured.models.server_forms import (
     LlamaCppForm,
     OllamaForm,
     OpenAIForm,

@@ -218,7 +218,6 @@ class ArrayWithNeeds:
         return self._held[is_open]
 
     def _item(self, position: int, held: tuple[bool, ...]) -> Pattern | None:
-        """Return the items at a position that satisfy the needs in `held`, and fail all other needs with a limit."""
         key = min(position, max(map(len, self.prefixes))), held
         if key not in self.items:
             rules: Subschemas = []

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from structured.errors import SchemaError, StructuredError
 from structured.errors.error_data import data_to_error
 from structured.errors.recursion import deep
-from structured.models.remote.form import (
+from structured.models.server_form import (
     Envelope,
     Form,
     ServedToken,

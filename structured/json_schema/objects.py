@@ -12,6 +12,7 @@ from typing import NamedTuple
 from structured.automata.dfa import Intersection, Language, PatternLanguage
 from structured.errors import PatternError, UnsatisfiableError
 from structured.errors.recursion import deep
+from structured.json_schema.counting import CountLimits, Member, OtherMembers, joined
 from structured.json_schema.document.location import (
     Complement,
     Location,
@@ -31,8 +32,7 @@ from structured.json_schema.logic.property_names import (
     sorted_names,
 )
 from structured.json_schema.nullable import invents_nothing
-from structured.json_schema.objects.counting import CountLimits, Member, OtherMembers, joined
-from structured.json_schema.objects.required_members import (
+from structured.json_schema.required_members import (
     Alternative,
     Clause,
     MemberObligations,
@@ -53,7 +53,7 @@ from structured.regex import (
     union,
     words,
 )
-from structured.regex.dialects import ECMA, RUST, Dialect
+from structured.regex.character_classes import ECMA, RUST
 from structured.regex.json_strings import escaped
 from structured.regex.syntax import ANY_TEXT, NOTHING
 from structured.regex.traversal import ends_alone
@@ -93,12 +93,7 @@ def _listed(schemas: Subschemas) -> list[str]:
 
 
 def _named(clauses: Iterable[Clause]) -> list[str]:
-    """Return the names of the properties in some clauses."""
     return [name for clause in clauses for name, _ in clause if name is not None]
-
-
-def _dialect(location: Location) -> Dialect:
-    return RUST if location.is_type else ECMA
 
 
 def _is_own(part: Subschema, name: str) -> bool:
@@ -116,7 +111,7 @@ class _Object:
         self.describing = [part for part in schemas if not _ABOUT_PROPERTIES.isdisjoint(part.schema)]
         self.location = location
         self.compilers = compilers
-        self.dialect = _dialect(schemas[0].location)
+        self.dialect = RUST if schemas[0].location.is_type else ECMA
         self.fewest, self.most = counts(schemas, "minProperties", "maxProperties")
         self.required = dict.fromkeys(name for part in schemas for name in part.schema.get("required", ()))
         self.clauses = [*clauses, *([Alternative(None, part)] for part, _ in existence_rules(schemas))]
@@ -211,7 +206,6 @@ class _Object:
         return Member("", rest.any, False, lambda left: iter([(rest.any or EMPTY, left)]))
 
     def _all_alternatives(self) -> list[Clause]:
-        """Return the clauses, with each listed property that may be a witness as an alternative of its own."""
         clauses: list[Clause] = []
         for clause in self.clauses:
             met: Clause = []
@@ -246,7 +240,6 @@ class _Object:
         return concat(literal("{"), filled, literal("}"))
 
     def _members(self) -> list[Member]:
-        """Return the members by listed names."""
         entries: dict[str, tuple[Pattern, Callable[[Open], Iterator[tuple[Pattern, Open]]]]] = {}
         colon = self.location.whitespace.colon
         names = None if self.names is None else PatternLanguage(self.names)
@@ -268,7 +261,6 @@ class _Object:
     def _meeting(
         self, name: str, opening: Pattern, value: Pattern, rules: Subschemas, left: Open
     ) -> Iterator[tuple[Pattern, Open]]:
-        """Yield the patterns of a member that meet different clauses, each with the clauses that it leaves open."""
         for more, after in self.obligations.present(name, left, rules):
             try:
                 yield concat(opening, self.compilers.pattern_of([*rules, *more]) if more else value), after
@@ -299,14 +291,12 @@ class _Object:
         return [name for name in self.listed if any(_is_own(part, name) for part in self.schemas)]
 
     def _matching(self, name: str, part: Subschema) -> list[str]:
-        """Return the regular expressions of a schema that match in a name."""
         try:
             return [regex for regex in _regexes(part) if finds(regex, self.dialect, name)]
         except PatternError as error:
             raise part.location.refusal(error.problem, keyword="patternProperties", remedy=error.remedy) from error
 
     def _rules_for(self, name: str | None, matching: Callable[[Subschema], Iterable[str]]) -> Subschemas:
-        """Return the rules about a property: by its name, if it is listed, and by the expressions that match in it."""
         if name is not None and self.is_simple and name in self.schemas[0].schema.get("properties", ()):
             return [self.schemas[0].within("properties", name)]
         rules: Subschemas = []
@@ -353,7 +343,6 @@ class _Object:
             raise self.location.refusal(error.problem, keyword="patternProperties", remedy=error.remedy) from error
 
     def _member(self, key: Pattern, value_parts: Subschemas) -> Pattern | None:
-        """Return a member by some names, written inside quotes; None if no value is valid."""
         try:
             value = self.compilers.pattern_of(value_parts)
         except UnsatisfiableError:
@@ -361,7 +350,6 @@ class _Object:
         return concat(literal('"'), key, literal('"'), self.location.whitespace.colon, value)
 
     def _listed_member(self, names: Literal | Words) -> Pattern | None:
-        """Return a member by one of some names without those of listed properties; None if no name is left."""
         reserved = set(self.reserved)
         texts = (names.text,) if isinstance(names, Literal) else names.texts
         free = [text for text in texts if text not in reserved]
@@ -382,14 +370,12 @@ class _Object:
         return OtherMembers(union(kind.member(()) for kind in grouped), witnesses)
 
     def _required_members(self, kinds: list[NameKind], left: Open) -> RequiredMembers:
-        """Return the members by unlisted names that meet the open clauses."""
         members = RequiredMembers(self.obligations.witnesses, kinds, left)
         if self.most is None or self.most > len(self.required) + 1:
             members.check_names()
         return members
 
     def _sorted_names(self, regexes: list[str]) -> SortedNames:
-        """Return the names sorted by regular expressions, and by the witnesses that may have them."""
         languages = [self._witness_names(part) for _, part in self.obligations.witnesses]
         rules: list[SomeProperty] = [part.schema["some property"] for _, part in self.obligations.witnesses]
         if any(rule.names is not True for rule in rules):
@@ -414,13 +400,11 @@ class _Object:
     def _kind_member(
         self, kinds: SortedNames, group: list[frozenset[int]], regexes: list[str], witnesses: Iterable[int]
     ) -> Pattern | None:
-        """Return a member by a name of some kinds that also satisfies the schemas of some witnesses."""
         rules = self._rules_for_kind(group[0], regexes)
         values = [_witness_value(self.obligations.witnesses[index][1]) for index in witnesses]
         return self._member(kinds.scan(group), [*rules, *values])
 
     def _witness_names(self, part: Subschema) -> Language:
-        """Return the names that the witness of a schema may have."""
         rule: SomeProperty = part.schema["some property"]
         included: list[Language] = [PatternLanguage(ANY_TEXT)]
         if rule.pattern is not None:
@@ -434,7 +418,6 @@ class _Object:
 
 
 def _witness_value(part: Subschema) -> Subschema:
-    """Return the schema of the value of a witness."""
     return part.within("some property", 0)
 
 

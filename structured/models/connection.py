@@ -15,8 +15,7 @@ from weakref import finalize
 
 from structured.errors import ModelError, ServerError, StructuredError
 from structured.errors.values import printable
-from structured.models.remote.address import Address
-from structured.models.remote.form import Failed, Unreadable
+from structured.models.server_form import Address, Failed, Unreadable
 
 if TYPE_CHECKING:
     import httpx
@@ -171,7 +170,6 @@ class Connection:
         return self._client.send(request, stream=True)
 
     def _begun(self, path: str, body: Any, limits: ResponseLimits) -> "httpx.Response":
-        """Return the response to a request, checked, its body not yet read. Raises as `_check`."""
         response = self._sent("POST", path, body, limits)
         try:
             self._check(response)
@@ -261,7 +259,6 @@ class Connection:
         )
 
     def _error(self, problem: str, **facts: Any) -> ServerError:
-        """Return an error without the key, whatever a server repeats."""
         return ServerError(self._without_key(problem), address=str(self.address), **facts)
 
     def _shown(self, message: object) -> str:
@@ -353,5 +350,4 @@ def _error_in(text: str) -> Any:
 
 
 def _message_of(error: Any) -> str:
-    """Return the message of an error."""
     return str(error.get("message", error.get("detail", json.dumps(error))) if isinstance(error, dict) else error)
