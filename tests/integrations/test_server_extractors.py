@@ -14,9 +14,8 @@ pytest.importorskip("fastapi", reason="The extra serve has the server.")
 from structured import Extractor
 from structured.decoding.running_batch import RunningBatch
 from structured.extraction.options import Options
-from structured.integrations.server.execution import MAX_EXTRACTORS, Extractors, Prompts, Question
+from structured.integrations.server.execution import MAX_EXTRACTORS, Extractors, Metrics, Prompts, Question
 from structured.integrations.server.limits import Admission
-from structured.integrations.server.metrics import Metrics
 from structured.models import FunctionModel
 
 TOKENIZER = ByteTokenizer()
