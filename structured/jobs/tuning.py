@@ -290,13 +290,10 @@ class _Race:
         self._rules = rules
 
     def enter(self, name: str, options: Mapping[str, Any]) -> list[_Entry]:
-        """Return a new candidate; none if the type does not allow it, or if it is the plain call once more."""
+        """Return a new candidate; none if the type does not allow it."""
         try:
             extractor = self._extractor(**options)
         except StructuredError:
-            return []
-        is_prompt = not options.keys().isdisjoint({"examples", "instructions"})
-        if not is_prompt and extractor.output_type.digest == self.output_type.digest:
             return []
         self.entries.append(_Entry(name, options, extractor))
         return self.entries[-1:]

@@ -183,17 +183,10 @@ def test_options_of_the_caller_are_not_varied(name, value):
 
 
 def test_candidates_that_a_type_does_not_allow_are_left_out():
-    """A choice is no JSON; where fields may be missing anyway, `allow_missing` is the plain call."""
+    """A choice is no JSON, and takes no options of JSON."""
     gold = [(f"Number {number}.", "odd" if number % 2 else "even") for number in range(24)]
     choice = tune(Choice(["odd", "even"]), gold, model=ScriptedModel("odd"), documents=60)
     assert {name for trial in choice.tried for name in trial.options} == {"instructions", "examples"}
-
-    class Loose(BaseModel):
-        age: int | None = None
-
-    loose = [(text, Loose(age=person.age)) for text, person in people(24)]
-    tuning = tune(Loose, loose, model=ScriptedModel('{"age": null}'), documents=60)
-    assert "allow_missing" not in {trial.name for trial in tuning.tried}
 
 
 def test_a_bad_document_costs_no_other():
