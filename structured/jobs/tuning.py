@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from structured.errors import StructuredError
 from structured.errors.arguments import count, text, whole
+from structured.errors.calling_line import without_warnings
 from structured.errors.values import counted
 from structured.extraction.extractor import Extractor
 from structured.jobs.evaluate import evaluate
@@ -117,13 +118,13 @@ class Tuning:
         from structured.jobs.evaluation_views import trial_tables
 
         chosen = f"{self.after.name} chosen" if self.best.is_better else "plain options kept"
-        model, confirmed = self.before.evaluation.model, dict.fromkeys(map(id, (self.before, self.best)))
-        tables = {"chosen by": self.tried, "confirmed by": (self.before, self.best)[: len(confirmed)]}
+        evaluation = self.before.evaluation
+        confirmed = [self.before] if self.best is self.before else [self.before, self.best]
         return trial_tables(
-            f"{self.before.evaluation.type} by {model}: {chosen}, {counted(self.answers, 'answer')}",
+            f"{evaluation.type} by {evaluation.model}: {chosen}, {counted(self.answers, 'answer')}",
             {
                 title: [(one.name, len(one.evaluation.documents), one.f1, one.difference) for one in trials]
-                for title, trials in tables.items()
+                for title, trials in (("chosen by", self.tried), ("confirmed by", confirmed))
             },
             {one.name: one.options["instructions"] for one in self.tried if [*one.options] == ["instructions"]},
         )
@@ -173,6 +174,7 @@ def tune(  # noqa: PLR0913  the gold, the budget and the rules
             option is left to vary.
         ModelError: The model failed. A note of the error says what was tried, and so does that of a KeyboardInterrupt.
     """
+    count(1)("documents", documents)
     fixed = {**options, "instructions": instructions} if isinstance(instructions, str) else options
     seeded = {"seed": whole(0)("seed", seed)} if options.get("retries") != 0 or options.get("temperature") else {}
     race = _Race(
@@ -181,18 +183,18 @@ def tune(  # noqa: PLR0913  the gold, the budget and the rules
     choosing, confirming = _split(list(read_gold(gold, race.output_type)), documents, random.Random(seed))
     examples = {} if "examples" in fixed else _examples(choosing, race.output_type)
     tasks = INSTRUCTIONS if instructions is None or isinstance(instructions, str) else instructions
-    for name, changes in _candidates(tasks, list(examples.values())):
-        if not changes.keys() & fixed.keys():
-            race.enter(name, changes)
-    race.check(count(1)("documents", documents))
+    judged = [one for place, one in enumerate(choosing) if place not in examples]
     try:
-        best = race.run(
-            [one for place, one in enumerate(choosing) if place not in examples], documents - 2 * len(confirming)
-        )
-        tried = race.trials()
-        for entry in dict.fromkeys((race.plain, best)):
-            entry.trial = None
-            race.ask(entry, confirming)
+        with without_warnings():  # those of each candidate in each round
+            for name, changes in _candidates(tasks, list(examples.values())):
+                if not changes.keys() & fixed.keys():
+                    race.enter(name, changes)
+            race.check(documents)
+            best = race.run(judged, documents - 2 * len(confirming))
+            tried = race.trials()
+            for entry in dict.fromkeys((race.plain, best)):
+                entry.trial = None
+                race.ask(entry, confirming)
     except (KeyboardInterrupt, StructuredError) as error:
         error.add_note(f"Tuning ended after {counted(race.answers, 'answer')}. {race}")
         raise

@@ -33,6 +33,11 @@ def people(count):
     return [(text, Person(name=text.split()[0], age=re.findall(r" (\d+) ", text)[0])) for text in texts]
 
 
+def texts_in(prompt):
+    """Return the documents in a prompt; the last is the one that is asked about."""
+    return re.findall(r"\w+ is \d+ years old\.", prompt)
+
+
 class Reader:
     """A script that reads right the fields that a function of the prompt names, and remembers what it was asked."""
 
@@ -49,16 +54,16 @@ class Reader:
     @property
     def examples(self):
         """The documents above the last one, in each prompt."""
-        return [set(re.findall(r"\w+ is \d+ years old.", prompt)[:-1]) for prompt in self.prompts]
+        return [set(texts_in(prompt)[:-1]) for prompt in self.prompts]
 
     @property
     def documents(self):
         """The last document of each prompt."""
-        return [re.findall(r"\w+ is \d+ years old.", prompt)[-1] for prompt in self.prompts]
+        return [texts_in(prompt)[-1] for prompt in self.prompts]
 
 
 def has_example(prompt):
-    return prompt.count("years old") > 1
+    return len(texts_in(prompt)) > 1
 
 
 def tuned(fields, gold=None, **options):
@@ -133,9 +138,8 @@ def test_luck_is_not_confirmed():
     """Instructions that help on the documents that choose, and on no other, do not replace the plain call."""
     first, _ = tuned(ages_only)
     lucky = {one.beginning for trial in first.tried for one in trial.evaluation.documents}
-    reader = Reader(ages_only)
-    reader.fields = lambda prompt: ["name", "age"] if HINT in prompt and reader.documents[-1] in lucky else ["age"]
-    tuning = tune(Person, people(28), model=ScriptedModel(reader), documents=120, instructions=[HINT, "", "Be brief."])
+    fields = lambda prompt: ["age", *["name"] * (HINT in prompt and texts_in(prompt)[-1] in lucky)]  # noqa: E731
+    tuning, _ = tuned(fields, instructions=[HINT, "", "Be brief."])
     assert tuning.tried[1].options == {"instructions": HINT}
     assert tuning.tried[1].gain > 0
     assert (tuning.best.gain, tuning.best.is_better) == (0, False)
@@ -195,7 +199,7 @@ def test_a_bad_document_costs_no_other():
     tuning, _ = tuned(fields, [("", Person(name="Nobody")), *people(27)])
     assert tuning.best.is_better
     failed = [one for trial in tuning.tried for one in trial.evaluation.failed]
-    assert {one.error.partition(":")[0] for one in [*failed, *tuning.after.evaluation.failed]} == {"PromptError"}
+    assert {str(one.error).partition(":")[0] for one in [*failed, *tuning.after.evaluation.failed]} == {"PromptError"}
 
 
 def test_gold_is_read_as_for_an_evaluation(tmp_path):
