@@ -190,7 +190,7 @@ def tune(  # noqa: PLR0913  the gold, the budget and the rules
                 if not changes.keys() & fixed.keys():
                     race.enter(name, changes)
             race.check(documents)
-            best = race.run(judged, documents - 2 * len(confirming))
+            best = race.winner(judged, documents - 2 * len(confirming))
             tried = race.trials()
             for entry in dict.fromkeys((race.plain, best)):
                 entry.trial = None
@@ -325,7 +325,7 @@ class _Race:
             difference = evaluation.compare(same).figure("f1")
         entry.trial = Trial(entry.name, entry.options, evaluation, difference)
 
-    def run(self, gold: Sequence[Gold], answers: int) -> _Entry:
+    def winner(self, gold: Sequence[Gold], answers: int) -> _Entry:
         """Return the best candidate by successive halving; the plain call if none is better."""
         racing = list(self.entries)
         for rounds in range(ROUNDS, 0, -1):
