@@ -64,8 +64,8 @@ app.command(
     "tune",
     epilog=_examples(
         "structured tune gold.jsonl --type shop.py:Invoice --model smollm2",
-        "structured tune gold.jsonl --type shop.py:Invoice --documents 400 -o best.json",
-        'structured tune gold.jsonl --type shop.py:Invoice --instructions "Be exact."',
+        "structured tune gold.jsonl --type shop.py:Invoice --out best.json",
+        "structured tune gold.jsonl --type shop.py:Invoice --documents 400",
     ),
 )(tune_options)
 app.command(
