@@ -15,10 +15,9 @@ from importlib.util import find_spec
 from itertools import product
 from typing import NamedTuple
 
-from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
-from structured.output_types.grounded.numbers import stated_numbers
-from structured.output_types.grounded.statements import Span
 from structured.output_types.paths import leaves
+from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
+from structured.output_types.stated_numbers import Span, stated_numbers
 from structured.results.alignment import Value, align
 
 TOWNS = ("Bergen", "Berlin", "Porto", "Leeds", "Bern")

@@ -40,7 +40,7 @@ from structured.extraction import events
 from structured.models import LanguageModel
 from structured.output_types.paths import Steps
 from structured.results.attribution import answer_leaves, tokens_of_leaves
-from structured.results.calibration import Calibration, expected_calibration_error
+from structured.results.evidence import Calibration, expected_calibration_error
 
 T = TypeVar("T")
 

@@ -35,10 +35,10 @@ from structured.extraction.output.writing import awrite_results, write_results
 from structured.extraction.prompt_functions import structured
 from structured.extraction.stream import Stream
 from structured.models import load_model
+from structured.output_types.call_types import functions
 from structured.output_types.choice import Choice
 from structured.output_types.combining import Json, Repeat, Text, template
-from structured.output_types.functions.call_types import functions
-from structured.output_types.grounded.marks import Grounded
+from structured.output_types.grounded_values import Grounded
 from structured.output_types.inspection import inspect_type
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.json_schema import JsonSchema

@@ -6,12 +6,11 @@ from typing import Annotated
 
 import typer
 
-from structured.cli.cache_commands import cache_app, compile_now
 from structured.cli.console import Commands
 from structured.cli.demo_command import demo
 from structured.cli.extract_command import extract_documents
 from structured.cli.inspect_command import inspect_target
-from structured.cli.model_commands import fetch_model, list_models
+from structured.cli.model_commands import cache_app, compile_now, fetch_model, list_models
 from structured.cli.review_commands import evaluate_gold, tune_options, write_report
 from structured.cli.serve_command import serve
 

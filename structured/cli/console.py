@@ -1,6 +1,7 @@
 """Output and errors of commands: results on stdout, messages on stderr, and exit codes."""
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -55,12 +56,12 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command, and end the process with the code of its error if it raises one of those that are expected."""
-        with exits():
+        with exits(ctx):
             return super().invoke(ctx)
 
 
 @contextmanager
-def exits() -> Iterator[None]:
+def exits(ctx: Any) -> Iterator[None]:
     """Turn the errors that are expected into exits. Warnings of the library are shown as sentences, too."""
     with warnings.catch_warnings():
         show_others = warnings.showwarning
@@ -82,11 +83,28 @@ def exits() -> Iterator[None]:
             # The rest of the output goes nowhere: flushing it at exit would be another error.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(int(ExitCode.CLOSED_PIPE)) from None
+        except typer.BadParameter as error:
+            error.message = in_options(error.message, _invoked(ctx))
+            raise
         except (StructuredError, OSError) as error:
             if os.environ.get(DEBUG):
                 raise
-            say(sentence(error), style="red")
+            say(in_options(sentence(error), _invoked(ctx)), style="red")
             raise typer.Exit(int(ExitCode.UNUSABLE)) from error
+
+
+def _invoked(ctx: Any) -> Any:
+    return ctx.command.get_command(ctx, ctx.invoked_subcommand or "")
+
+
+def in_options(text: str, command: Any) -> str:
+    """Return a message of the library with the options of the command: `batch_size is 0` → `--batch-size is 0`."""
+    for parameter in getattr(command, "params", ()):
+        name, option = parameter.name, parameter.opts[0]
+        if option.startswith("--"):
+            named = rf"(?<![\w'\".-]){name}(?![\w'\"(])" if "_" in name else rf"(?:^|(?<=Error: )){name}(?= is )"
+            text = re.sub(named, option, text)
+    return text
 
 
 def sentence(error: Exception) -> str:

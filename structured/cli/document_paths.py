@@ -26,19 +26,10 @@ STDIN = "-"
 def documents_at(
     paths: Sequence[str], column: str | None, id_column: str | None, without: Iterable[Path] = ()
 ) -> Iterable[DocumentLike]:
-    """Return the documents of files, folders and patterns; a list, if their number is known.
+    """Return the documents of files, folders and patterns, without some paths; a list, if their number is known.
 
     Each row of a table is a document. With a column, standard input is a table, too. A table that is found in a folder
-    and cannot be read fails as a document does.
-
-    Parameters:
-        paths: What was written on the command line.
-        column: The column of the texts; None if a table has but one.
-        id_column: The column of the ids.
-        without: Files, and folders with all that they hold, that are left out of folders and patterns.
-
-    Raises:
-        typer.BadParameter: There is nothing of a name, or no documents in a table that is named.
+    and cannot be read fails as a document does. Raises `typer.BadParameter` for a name without files or documents.
     """
     left_out = {one.resolve() for one in without}
     found = [path for path in dict.fromkeys(chain.from_iterable(map(_named, paths))) if not _lies_in(path, left_out)]

@@ -1,41 +1,117 @@
 """`structured extract`: objects out of files, as JSON lines or as a table."""
 
 import json
+import re
 import shlex
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import redirect_stdout
 from enum import StrEnum
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, cast
 
 import typer
 from pydantic_core import to_json
-from rich.console import RenderableType
+from rich.console import Console, RenderableType
 from rich.json import JSON
 from rich.table import Table
 from rich.text import Text
 
-from structured.cli.console import ExitCode, say, sentence, show
+from structured.cli.console import ExitCode, in_options, say, sentence, show
 from structured.cli.document_paths import documents_at
-from structured.cli.engines import EngineName, local_engine, ray_engine
 from structured.cli.model_commands import MODEL_HELP
 from structured.cli.type_arguments import CHOICE_HELP, FIELDS_HELP, GRAMMAR_HELP, PATTERN_HELP, TypeArgument
-from structured.errors import OutputError, StructuredError
+from structured.errors import ModelError, OutputError, StructuredError
 from structured.errors.values import counted
 from structured.extraction.documents.chunks import Chunking
+from structured.extraction.documents.document import DocumentLike
 from structured.extraction.events import DocumentAccepted, DocumentFailed, DocumentStarted, Event
+from structured.extraction.extractor import Extractor
 from structured.extraction.output.journal import Resume
 from structured.extraction.output.records import Record, metadata_to_json
-from structured.extraction.output.writing import Output, Written
+from structured.extraction.output.writing import Output, Written, write_results_of
 from structured.jobs.flat_table import RowsOf, write_table
 from structured.results.evidence import MATCH_WORDS
 from structured.results.result import Result, error_to_json
 
 if TYPE_CHECKING:
     from structured.extraction.options import Options
+
+
+class EngineName(StrEnum):
+    """The values of `--engine`."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
+class Engine(Protocol):
+    """An engine: it answers documents, and writes or shows their results."""
+
+    def __call__(
+        self, documents: Iterable[DocumentLike], output: Output, *, resume: Resume, progress: bool | None
+    ) -> Written:
+        """Answer the documents that have no record in the output yet."""
+
+
+def local_engine(output_type: Any, options: "Options", show: Callable[[Result[Any]], None] | None) -> Engine:
+    """Return this process as an engine, with its model loaded. Raises `typer.BadParameter` for an option.
+
+    With `show`, nothing is written: it is called with each result instead.
+    """
+    try:
+        with Console(stderr=True).status("Loading the model …"):
+            extractor = Extractor[Any](output_type, **options)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+    def answer(documents: Iterable[DocumentLike], output: Output, *, resume: Resume, progress: bool | None) -> Written:
+        if show is None:
+            return write_results_of(extractor, documents, output, resume=resume, progress=progress)
+        done = failed = 0
+        for result in extractor.results(documents, progress=progress):
+            show(result)
+            done += 1
+            failed += result.error is not None
+        return Written(done, failed, 0, 0)
+
+    return answer
+
+
+def ray_engine(
+    read_type: Callable[[], Any],
+    output_type: Any,
+    options: "Options",
+    taken: Callable[[Record], None],
+    given: Mapping[str, Any],
+) -> Engine:
+    """Return a cluster as an engine, which is not started yet.
+
+    Each process calls `read_type`; `taken` is called with each record that is written. `given` has members of `Actors`,
+    or None for defaults. Raises `typer.BadParameter` for an option, SchemaError for a type, ModelError without Ray.
+    """
+    from structured.integrations.ray import Actors, Request, write_batch_by_actors
+
+    if find_spec("ray") is None:
+        raise ModelError("--engine ray needs Ray: pip install 'structured-extraction[ray]'.")
+    request = Request(read_type, options)
+    try:
+        actors = Actors(**{name: value for name, value in given.items() if value is not None})
+        request.check(output_type)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+
+    def answer(documents: Iterable[DocumentLike], output: Output, *, resume: Resume, progress: bool | None) -> Written:
+        starting = Console(stderr=True).status("Starting Ray, and loading the model …")
+        how: dict[str, Any] = {"resume": resume, "progress": progress, "starting": starting, "taken": taken}
+        with redirect_stdout(sys.stderr):  # Ray prints its messages to stdout
+            return write_batch_by_actors(request, documents, output, actors, **how)
+
+    return answer
 
 
 class Format(StrEnum):
@@ -135,7 +211,6 @@ def _value(result: Result[Any]) -> Any:
 
 
 def _evidence_table(result: Result[Any]) -> RenderableType:
-    """Return the values of a result with the evidence for each, as a table."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for heading in ("field", "value", "confidence", "support"):
         table.add_column(heading, overflow="fold")
@@ -162,8 +237,9 @@ class Rows(StrEnum):
 class FailurePrinter:
     """A listener that counts documents, and reports those that failed on stderr."""
 
-    def __init__(self) -> None:
+    def __init__(self, command: object) -> None:
         self.done = 0
+        self._command = command
         self._ids: dict[int, str] = {}
 
     def __call__(self, event: Event) -> None:
@@ -176,26 +252,27 @@ class FailurePrinter:
                 del self._ids[event.position]
             case DocumentFailed():
                 self.done += 1
-                _say_failed(self._ids.pop(event.position), sentence(event.error))
+                self._say_failed(self._ids.pop(event.position), sentence(event.error))
 
     def take(self, record: Record) -> None:
         """Count or report the document of a record that another process wrote."""
         self.done += 1
         if "error" in record:
-            _say_failed(record["id"], "{kind}: {message}".format(**record["error"]))
+            self._say_failed(record["id"], "{kind}: {message}".format(**record["error"]))
 
-
-def _say_failed(identity: str, problem: str) -> None:
-    say(problem if identity in problem else f"{identity}: {problem}", style="red")
+    def _say_failed(self, identity: str, problem: str) -> None:
+        problem = in_options(problem, self._command)
+        say(problem if identity in problem else f"{identity}: {problem}", style="red")
 
 
 def extract_documents(  # noqa: PLR0913  the options of the command
+    ctx: typer.Context,
     arguments: Annotated[
         list[str],
         typer.Argument(
             metavar="PATH",
             help="The documents: files, folders, patterns such as 'letters/*.txt', or - for standard input. Before "
-            "them stands the TYPE: module:Type, file.py:Type, file.py:function, or schema.json; with --fields, "
+            "them comes the TYPE: module:Type, file.py:Type, file.py:function, or schema.json; with --fields, "
             "--pattern, --choice or --grammar, there is none.",
         ),
     ],
@@ -282,7 +359,7 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         "max_tokens": max_tokens,
     }
     options = cast("Options", {name: value for name, value in given.items() if value is not None})
-    printer = FailurePrinter()
+    printer = FailurePrinter(ctx.command)
     if engine == EngineName.RAY:
         actors = {"concurrency": concurrency, "num_gpus": num_gpus}
         answer = ray_engine(argument.read, output_type, options, printer.take, actors)
@@ -315,7 +392,7 @@ def _chunking(**given: Any) -> Chunking | None:
     try:
         return Chunking(**chosen) if chosen else None
     except ValueError as error:
-        raise typer.BadParameter(f"--chunk-tokens, --passes and --merge-by: {error}") from error
+        raise typer.BadParameter(re.sub("^tokens", "chunk_tokens", str(error))) from error
 
 
 def _type_and_paths(arguments: list[str], written: Mapping[str, Any], *, many: bool) -> tuple[TypeArgument, list[str]]:
@@ -335,7 +412,6 @@ def _type_and_paths(arguments: list[str], written: Mapping[str, Any], *, many: b
 
 
 def _rows(rows: Rows | None, *, evidence: bool) -> RowsOf | None:
-    """Return the rows of a table; None if no option names them."""
     if rows is None:
         return "values" if evidence else None
     return rows.value
@@ -351,7 +427,6 @@ def _resume(output: Path | None, *, fresh: bool, retry: bool) -> Resume:
 
 
 def _message_of_end(summary: Written, seconds: float, output: Path | None) -> str:
-    """Return the counts of the documents, as a sentence."""
     failed = f", {summary.failed:,} failed" if summary.failed else ""
     text = f"{counted(summary.done, 'document')} in {seconds:.1f} s{failed}{f', in {output}' if output else ''}."
     if summary.before:

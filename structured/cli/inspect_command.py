@@ -24,9 +24,10 @@ from structured.decoding.state_diagram import (
 from structured.errors import OutputError
 from structured.errors.values import counted
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
-from structured.output_types.inspection import FieldReport, Report, inspect_type, report_to_dict, shown_cost
+from structured.output_types.inspection import inspect_type
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.regex import to_regex
+from structured.output_types.type_report import FieldReport, Report, report_to_dict, shown_cost
 
 MANY_STATES = 2_000
 """States that are numbered for tokens, which need no table of them."""
@@ -214,7 +215,6 @@ LONGEST_KIND = 120
 
 
 def _shown_report(report: Report) -> Iterator[RenderableType]:
-    """Yield the pieces of a report: the fields, the refusals, the hazards, and the cost."""
     statuses = [field.status for field in report.fields]
     counts = [f"{statuses.count(status)} {status}" for status in _STATUS_STYLES if status in statuses]
     title = Text.assemble((report.name, "bold"), (f"  {counted(len(statuses), 'field')}: {', '.join(counts)}", "dim"))
@@ -258,7 +258,6 @@ def _note(problem: str, paths: Sequence[str], remedy: str, *, style: str) -> Tab
 
 
 def _shown_cost(report: Report) -> Text:
-    """Return the cost of an answer, or that there can be none."""
     if report.cost is None:
         refused = sum(field.status == "refused" for field in report.fields)
         return Text(

@@ -26,8 +26,7 @@ from structured.output_types.json_output import rewriting
 from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.paths import Steps, path_to_steps, steps_to_path
 from structured.results.attribution import Before, Kept, Sureness, attribute, sureness
-from structured.results.calibration import Calibration
-from structured.results.evidence import Evidence, without_unsupported
+from structured.results.evidence import Calibration, Evidence, without_unsupported
 from structured.results.json_text import spans
 from structured.results.merging import Conflicts
 from structured.results.result import Reading, Result, read_answer

@@ -27,10 +27,10 @@ from structured.errors.values import message, shown
 from structured.extraction.documents.chunks import Chunking
 from structured.extraction.events import Listener
 from structured.models import ModelSource
-from structured.output_types.grounded.marks import Ground
+from structured.output_types.grounded_values import Ground
 from structured.output_types.json_output import JsonLayout
-from structured.output_types.missing_fields import Missing
-from structured.results.calibration import Calibration
+from structured.output_types.missing_values import Missing
+from structured.results.evidence import Calibration
 
 Errors = Literal["raise", "return", "skip"]
 """How to treat the documents that fail: raise a BatchError in the end, return their errors in place of values, or skip

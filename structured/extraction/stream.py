@@ -7,7 +7,7 @@ from typing import Generic, NoReturn, TypeVar, cast
 from structured.decoding.requests import Generation
 from structured.output_types.html import card, verbatim
 from structured.output_types.output_type import OutputType
-from structured.results.partial import Event, PartialReader
+from structured.results.json_text import Event, PartialReader
 from structured.results.result import Result
 
 S = TypeVar("S")

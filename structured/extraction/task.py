@@ -25,8 +25,8 @@ from structured.models import LanguageModel, Model
 from structured.output_types.output_type import Description, OutputType
 from structured.results.attribution import Kept
 from structured.results.evidence import Evidence
+from structured.results.merging import Candidate, vote
 from structured.results.result import Provenance, Usage
-from structured.results.voting import Candidate, vote
 
 ANSWERED_ALIKE = frozenset({"model", "observe", "batch_size", "batch_tokens", "cache"})
 """Options that change no answer; the model has fields of its own in the provenance."""

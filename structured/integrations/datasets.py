@@ -78,13 +78,11 @@ class TableExtractor:
         return self._cells(table[self._column])
 
     def _cells(self, texts: list[Any]) -> dict[str, list[Any]]:
-        """Return the cells of the new columns for some texts."""
         results = self._extractor.results(map(_document, texts), progress=False, named="the text")
         rows = [self._row(result) for result in sorted(results, key=lambda result: result.position)]
         return {name: [row[name] for row in rows] for name in self._columns}
 
     def _row(self, result: Result[Any]) -> dict[str, Any]:
-        """Return the cells of the new columns for a row."""
         if result.error is not None:
             return self._cells_of({"error": _without_id(error_to_json(result.error))})
         try:
@@ -227,7 +225,6 @@ def _without_maps(column: Column) -> Column:
 
 
 def _datasets() -> Any:
-    """Return `datasets`. Raises ImportError, which says how to install it."""
     try:
         import datasets
     except ImportError as error:

@@ -228,7 +228,6 @@ class GuidedLogitsProcessor(Generic[T]):
         return False
 
     def _warn(self, rows: list[int]) -> None:
-        """Warn of the rows that repeated themselves."""
         if rows:
             shown = (
                 f"row{'s' * (len(rows) > 1)} {', '.join(map(str, rows[:MAX_NAMED]))}{', …' * (len(rows) > MAX_NAMED)}"
@@ -259,7 +258,7 @@ class GuidedLogitsProcessor(Generic[T]):
             before, place = place, place.after(token_id)
             if not place.is_invalid:
                 continue
-            if any(_spells(vocabulary, other) for other in answer[position:]):
+            if any(other < vocabulary.size and vocabulary.tokens[other] for other in answer[position:]):
                 return ModelError(
                     f"The answer in row {row} holds a token that {self!r} masked out, after "
                     f"{_decode(vocabulary, answer[:position])[-60:]!r}. Put the processor last, and of sampled beams, "
@@ -339,11 +338,6 @@ class _Place:
         return _Place(twin, written[-MAX_LOOKED_AT:])
 
 
-def _spells(vocabulary: Vocabulary, token_id: int) -> bool:
-    """Tell whether a token has text, as padding has not."""
-    return token_id < vocabulary.size and bool(vocabulary.tokens[token_id])
-
-
 def _keys(answer: NDArray[np.int64]) -> tuple[bytes, bytes]:
     """Return the digests of an answer without its last token, and of the whole answer."""
     digest = blake2b(answer[:-1].tobytes(), digest_size=16)
@@ -367,7 +361,6 @@ def _vocabulary(source: TokenizerSource) -> Vocabulary:
 
 
 def _decode(vocabulary: Vocabulary, answer: Iterable[int]) -> str:
-    """Return the text of an answer, up to its end token."""
     written = takewhile(lambda token_id: token_id not in vocabulary.end_token_ids, answer)
     tokens = (vocabulary.tokens[token_id] if token_id < vocabulary.size else None for token_id in written)
     return b"".join(token or b"" for token in tokens).decode(errors="replace")

@@ -196,7 +196,6 @@ class _Batch:
             self._usage.record(tokens, request | {"gen_ai.token.type": kind}, around)
 
     def _response(self, attempt: AttemptWritten) -> dict[str, Any]:
-        """Return the attributes of an attempt."""
         reasons = ["length" if one.shortened else "stop" for one in attempt.generations]
         found: dict[str, Any] = {
             "gen_ai.response.finish_reasons": reasons,
@@ -239,12 +238,10 @@ class _Document:
 
 
 def _kind(error: BaseException) -> str:
-    """Return the class of an error, as the conventions name it."""
     kind = type(error)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _fail(span: Span, error: BaseException, *, told: bool) -> None:
-    """Record the error of a span; its message may quote the document."""
     span.set_attribute("error.type", _kind(error))
     span.set_status(Status(StatusCode.ERROR, str(error) if told else None))

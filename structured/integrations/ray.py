@@ -48,9 +48,7 @@ TRIES = 3
 class Request:
     """The type and the options of a batch.
 
-    Attributes:
-        make_type: Returns the type: each process calls it for itself, since types with code of their own do not travel.
-        options: See `Options`; without `observe`.
+    Each process calls `make_type` for itself, since types with code of their own do not travel.
     """
 
     make_type: Callable[[], object]
@@ -223,7 +221,6 @@ class _Pool:
             is_over = is_over or not given
 
     def _got(self, reference: Any) -> Any:
-        """Return the result of a remote call. Raises the error of the actor itself."""
         from ray.exceptions import RayError, RayTaskError
 
         try:
@@ -288,7 +285,6 @@ def _warn_of_room(there: Mapping[str, float], needed: Mapping[str, float]) -> No
 
 @contextmanager
 def _recorded_warnings() -> Iterator[list[StructuredWarning]]:
-    """Record the warnings of the library."""
     recorded: list[StructuredWarning] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

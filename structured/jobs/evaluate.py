@@ -8,10 +8,9 @@ from typing import Any
 from structured.errors.values import counted, message, shown
 from structured.extraction.extractor import Extractor
 from structured.jobs.evaluation import Evaluation
+from structured.jobs.figures import DocumentScore, beginning_of, compared_values
 from structured.jobs.gold import Gold, GoldLike, answer_data, read_gold
-from structured.jobs.place_types import annotation_of
-from structured.jobs.review_page import document_id
-from structured.jobs.scores import DocumentScore, beginning_of, compared_values
+from structured.jobs.review_page import annotation_of, document_id
 from structured.output_types.keys import key_fields
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
@@ -50,7 +49,7 @@ def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
         gold: Documents with their right answers: pairs, whose second part is an instance, plain data or a `Result`; or
             the path of a file of JSON lines, as the review page exports it:
             `{"document": …, "value": …}`, with an `"id"`, and with `"spans"` as `{"name": [0, 5]}` if they are known.
-            Of a line with `"reviewed"` only the fields count of which a person saw every value.
+            Of a line with `"reviewed"` only the fields count whose every value a person saw.
         compare: The rule for texts: `"exact"`, after Unicode normalisation (NFC) and without the white space around
             them, or `"folded"`, but for case, white space and kinds of dashes and quotes. Or the rules of some fields
             by their paths: `{"lines[].item": "folded"}`.
@@ -120,7 +119,6 @@ def _listed(answers: object) -> list[Any]:
 def _known_type(
     extractor: Extractor[Any] | None, given: Sequence[Any], gold: GoldLike, output_type: object
 ) -> OutputType[Any] | None:
-    """Return the type of the answers; None if it is unknown."""
     if output_type is not None:
         return resolve_type(output_type)
     if extractor is not None:

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from structured.errors.values import counted, message
 from structured.jobs.figures import (
+    DocumentScore,
     FieldScore,
     Figure,
     Measure,
@@ -22,7 +23,6 @@ from structured.jobs.figures import (
     of_counts,
     of_documents,
 )
-from structured.jobs.scores import DocumentScore
 from structured.output_types.paths import steps_to_path
 
 if TYPE_CHECKING:
@@ -126,11 +126,6 @@ class Evaluation(Scores):
         from structured.jobs.evaluation_views import evaluation_tables
 
         return evaluation_tables(self)
-
-    def _repr_html_(self) -> str:
-        from structured.jobs.evaluation_views import to_card
-
-        return to_card(self)
 
 
 @dataclass(frozen=True)

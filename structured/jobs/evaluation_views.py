@@ -1,4 +1,4 @@
-"""Evaluations for people: tables for a terminal, a page, and a card for notebooks."""
+"""Evaluations for people: tables for a terminal, and a page."""
 
 import base64
 import hashlib
@@ -17,9 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from structured.errors.values import counted
-from structured.jobs.figures import LEVEL, FieldScore, Figure, Scores
-from structured.jobs.scores import DocumentScore, ValueScore
-from structured.output_types.html import Html, card, html, joined, table
+from structured.jobs.figures import LEVEL, DocumentScore, FieldScore, Figure, Scores, ValueScore
+from structured.output_types.html import Html, html, joined
 from structured.results.normalisation import is_cut
 
 NAMES: Mapping[str, str] = {
@@ -225,9 +224,6 @@ MAX_DOCUMENTS = 500
 MAX_CHARACTERS = 2000
 """Characters that are shown of a value."""
 
-MAX_WORST = 5
-"""Documents that a card names."""
-
 _UNSEEN = re.compile("[\u202a-\u202e\u2066-\u2069\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -245,15 +241,6 @@ def to_page(evaluation: Scores, title: str, page: Path, review: Path | None) -> 
         *_body(evaluation, title, _address(page, review)),
         Html("</body>\n</html>\n"),
     )
-
-
-def to_card(evaluation: Scores) -> Html:
-    """Return an evaluation as HTML for a notebook."""
-    figures = table(("", "", f"{LEVEL}% interval"), [_cells(*one) for one in evaluation.figures.items()])
-    fields = table(("field", *_HEADINGS), _field_rows(evaluation.fields))
-    worst = [(_safe(one.id), f"{one.score:.0%}", _safe(problems(one))) for one in evaluation.worst(MAX_WORST)]
-    parts = [figures, fields, *([table(("worst documents", "right", ""), worst)] if worst else [])]
-    return card("Evaluation", _safe(summary(evaluation)), *parts)
 
 
 def _body(evaluation: Scores, title: str, review: str | None) -> Iterator[Html]:
@@ -274,12 +261,8 @@ def _body(evaluation: Scores, title: str, review: str | None) -> Iterator[Html]:
 
 
 def _figure(name: str, figure: Figure) -> Html:
-    label, value, interval = _cells(name, figure)
+    label, value, interval = NAMES[name], shown_figure(name, figure.value), shown_interval(name, figure)
     return _element("div", _element("span", label), _element("b", value), _element("small", interval), kind="figure")
-
-
-def _cells(name: str, figure: Figure) -> tuple[str, str, str]:
-    return NAMES[name], shown_figure(name, figure.value), shown_interval(name, figure)
 
 
 def _document(document: DocumentScore, review: str | None) -> Html:

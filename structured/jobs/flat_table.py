@@ -108,7 +108,6 @@ def _cells(data: Any, steps: Steps) -> Iterator[tuple[Steps, Any]]:
 
 
 def _columns(source: Path, rows: RowsOf) -> dict[str, str]:
-    """Return the kind of each column, in the order of the table."""
     kinds: dict[str, set[str]] = {}
     for row in _rows(source, rows):
         for name, value in row.items():
@@ -149,7 +148,6 @@ def _kind(value: Any) -> str:
 
 
 def _joined(kinds: set[str]) -> str:
-    """Return the kind of a column that has values of some kinds."""
     if kinds <= {"small", "int"} and kinds:
         return "int"
     if kinds == {"small", "float"}:

@@ -149,7 +149,6 @@ def answer_data(value: Any, output_type: OutputType[Any] | None) -> Any:
 
 
 def _at(data: Any, steps: Steps) -> Any:
-    """Return the value at a place in some data; `_NOTHING` if there is none."""
     for step in steps:
         holder: Any = data if isinstance(data, dict | list) else ()
         try:
@@ -163,7 +162,6 @@ _NOTHING = object()
 
 
 def _is_plain(value: Any) -> bool:
-    """Tell whether a value is made of plain JSON values alone."""
     if isinstance(value, dict):
         return type(value) is dict and all(type(name) is str for name in value) and all(map(_is_plain, value.values()))
     if isinstance(value, list):

@@ -1,7 +1,7 @@
 """Output types: whatever a user may ask for, with its automaton, its reader and its description."""
 
-from structured.output_types.functions.call import Call, Tool
-from structured.output_types.grounded.marks import Grounding
+from structured.output_types.functions import Call, Tool
+from structured.output_types.grounded_values import Grounding
 from structured.output_types.output_type import Description, OutputType
 
 __all__ = ["Call", "Description", "Grounding", "OutputType", "Tool"]

@@ -247,7 +247,7 @@ class _Describer:
                 plain = _FORMAT_NAMES.get(str(part.schema.get("format")), name)
                 return f"{plain}{_shown([*_text_rules(part.schema), *_limits(part.schema, 'Length', ' characters')])}"
             case "integer" | "number":
-                return f"{name}{_bounds(part.schema, 'imum', '')}"
+                return f"{name}{_shown(_limits(part.schema, 'imum', ''))}"
             case _:
                 return name
 
@@ -474,11 +474,6 @@ def _line(said: str) -> str:
 
 
 _SIGNS = {"min": ">=", "exclusiveMin": ">", "max": "<=", "exclusiveMax": "<"}
-
-
-def _bounds(schema: Schema, suffix: str, unit: str) -> str:
-    """Return the limits of a value as ` (>= 0, < 10)`, or nothing where there are none."""
-    return _shown(_limits(schema, suffix, unit))
 
 
 def _shown(limits: Sequence[str]) -> str:

@@ -309,7 +309,6 @@ class _GbnfGrammar(Grammar[str]):
         return text
 
     def _told_stop(self, text: str) -> str:
-        """Return where a text leaves the grammar."""
         place = stopping_place(self.automaton(), text)
         return "it ends too early" if place is None else "line {}, column {}".format(*place)
 
@@ -323,7 +322,6 @@ class _GbnfGrammar(Grammar[str]):
 
 
 def _shipped(name: str) -> str:
-    """Return the text of a grammar that ships."""
     return files("structured.output_types").joinpath("grammars", f"{name}.lark").read_text(encoding="utf-8")
 
 

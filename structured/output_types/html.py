@@ -1,4 +1,4 @@
-"""HTML for notebooks: a card with a title, and in it tables, lists and texts as they stand.
+"""HTML for notebooks: a card with a title, and in it tables, lists and texts.
 
 Whatever is handed in is text, and is escaped here; only what these functions return is put in as it is. Colours are
 those of the page, so that dark pages stay readable.

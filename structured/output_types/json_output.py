@@ -25,7 +25,7 @@ from structured.json_schema.grounding import is_stated_in_forms
 from structured.json_schema.schema_compiler import compiled, foundation, part_to_pattern
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.output_types.description import describe, layouts
-from structured.output_types.grounded.marks import Ground, has_supported, marks, with_grounding, with_support
+from structured.output_types.grounded_values import Ground, has_supported, marks, with_grounding, with_support
 from structured.output_types.output_type import Basis, Description, OutputType
 from structured.output_types.paths import Steps
 from structured.output_types.schema_parts import flat, has_to_be_stated, parts_at
@@ -108,7 +108,7 @@ class JsonOutput(OutputType[T]):
         return compiled(self.compilation())
 
     def with_grounding(self, grounded: Ground) -> Self:
-        """Return the type with marks on the values that the document has to state; see `grounded/marks.py`."""
+        """Return the type with marks on the values that the document has to state."""
         return replace(self, schema=with_grounding(self.root, grounded))
 
     def with_support(self) -> Self:
@@ -187,7 +187,7 @@ class JsonOutput(OutputType[T]):
 
 def with_statements(compilation: Compilation, document: str) -> Compilation:
     """Return the compilation of the same schema for a document, which has to state some of the values."""
-    from structured.output_types.grounded.document_statements import (
+    from structured.output_types.grounded_values import (
         DocumentStatements,  # with much that only this needs
     )
 
@@ -199,8 +199,8 @@ def rewriting(
 ) -> RegularAutomaton | None:
     """Return the automaton of what an answer to a document may become if the values at some places are written again.
 
-    Each place is given with where it starts and ends in the text; none lies in another. What may stand there is of
-    the type by itself, and perhaps not beside the rest. None if no schema tells what may stand there.
+    Each place is given with where it starts and ends in the text; none lies in another. A value there is of the
+    type by itself, and perhaps not beside the rest. None if no schema describes the place.
     """
     if output_type.root is None:
         return None

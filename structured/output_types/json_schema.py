@@ -29,8 +29,12 @@ from structured.json_schema.logic.validity import check_well_formed, rejection
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
-from structured.output_types.missing_fields import Missing, chosen_properties, with_missing_properties
-from structured.output_types.missing_values import MissingFieldsType
+from structured.output_types.missing_values import (
+    Missing,
+    MissingFieldsType,
+    chosen_properties,
+    with_missing_properties,
+)
 
 _FIELDS = {
     "documents": instance(Mapping, "{uri: schema}"),
@@ -62,7 +66,7 @@ class JsonSchema:
         assert_formats: Whether validators assert `format`; if not, it is an annotation (validation §7.2.1). By default,
             what is written is valid to both: formats are enforced, and refused where a text would have to be of none.
         key_order: `"schema"` writes properties in the order of the schema, others after them; `"any"` lets the model
-            choose. Properties that are counted, that are asked for by what they hold, or that stand in listed values
+            choose. Properties that are counted, that are asked for by what they hold, or that listed values have
             keep their places in either case.
         name: Its name in prompts and errors; by default its `title`.
 
@@ -136,7 +140,7 @@ class JsonSchemaType(JsonOutput[Any]):
         return written if self.schema is self.source.schema else replace(written, root=self.schema)
 
     def with_missing(self, missing: Missing) -> MissingFieldsType[Any]:
-        """Return the type in which chosen optional properties may be missing; see `missing_fields.py`."""
+        """Return the type in which chosen optional properties may be missing."""
         chosen = self if missing is True else replace(self, schema=chosen_properties(self.root, missing))
         schema = with_missing_properties(chosen.root, are_chosen=missing is not True)
         return MissingFieldsType(self.name, schema, self.layout, of=self)
@@ -167,7 +171,7 @@ class JsonSchemaType(JsonOutput[Any]):
 
 
 def nesting(value: Any) -> int:
-    """Return how many brackets stand inside each other in a value, or that it is more than may be."""
+    """Return how deeply brackets are nested in a value, or that it is more than may be."""
     left, depth = [value], 0
     while left and depth <= MAX_NESTED:
         inside = [
@@ -206,7 +210,7 @@ def check_document(value: Any, what: str) -> None:
 
 
 def check_nesting(value: Any, what: str) -> None:
-    """Refuse a value in which more brackets stand inside each other than are read."""
+    """Refuse a value in which brackets are nested more deeply than is read."""
     if nesting(value) > MAX_NESTED:
         raise SchemaError(
             f"{what} has more than {MAX_NESTED} brackets inside each other",

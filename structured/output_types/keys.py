@@ -17,7 +17,7 @@ from pydantic import GetJsonSchemaHandler
 from structured.errors import SchemaError
 from structured.json_schema.document.location import KEY, Subschema
 from structured.json_schema.nullable import types_of
-from structured.output_types.inspection.type_inspection import Survey
+from structured.output_types.inspection import Survey
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, leaves, path_to_steps, steps_to_field
 from structured.output_types.schema_parts import flat, parts_at
@@ -76,7 +76,7 @@ def key_fields(output_type: OutputType[Any]) -> list[str]:
     root = output_type.root
     if root is None:
         return []
-    return [path for path in _fields_of_records(root) if _is_marked(root, path_to_steps(_first(path)))]
+    return [path for path in _fields_of_records(root) if _is_marked(root, path_to_steps(path.replace("[]", "[0]")))]
 
 
 def _is_marked(root: Subschema, steps: Steps) -> bool:
@@ -85,11 +85,6 @@ def _is_marked(root: Subschema, steps: Steps) -> bool:
 
 def _fields_of_records(root: Subschema) -> list[str]:
     return [field.path for field in Survey(root, name="").fields() if "[]." in field.path]
-
-
-def _first(field: str) -> str:
-    """Return the path of the first value of a field."""
-    return field.replace("[]", "[0]")
 
 
 def check_merge_by(output_type: OutputType[Any], merge_by: Sequence[str]) -> None:

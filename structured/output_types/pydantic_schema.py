@@ -79,7 +79,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
         if schema["type"] == "function-plain":
             return self._of_a_function(schema)
         if schema["type"] == "function-after" and said_of_length(schema["function"]["function"]):
-            schema = _without_updates(schema)
+            schema = {**schema, "metadata": {**schema.get("metadata", {}), "pydantic_js_updates": {}}}
         if not has_claims(schema) or is_open(schema):
             return super().generate_inner(schema)
         truth = super().generate_inner(without_claims(schema))
@@ -481,11 +481,6 @@ def _with_names(shown: JsonSchemaValue, spellings: list[Spelling]) -> JsonSchema
     shown |= {"required": [*dict.fromkeys([*required, *mistaken])]} if mistaken else {}
     shown |= {"reserved_names": reserved} if reserved else {}
     return shown | ({"ambiguous_aliases": sorted(set(ambiguous))} if ambiguous else {})
-
-
-def _without_updates(schema: Any) -> Any:
-    """Return the core schema of a length without what Pydantic makes of it: `maxLength`, whatever is counted."""
-    return {**schema, "metadata": {**schema.get("metadata", {}), "pydantic_js_updates": {}}}
 
 
 def _with_lengths(shown: JsonSchemaValue, lengths: Mapping[str, int], least: str, most: str) -> dict[str, int]:

@@ -15,8 +15,7 @@ from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.json_schema import check_document
-from structured.output_types.missing_fields import Missing, with_missing_fields
-from structured.output_types.missing_values import MissingFieldsType
+from structured.output_types.missing_values import Missing, MissingFieldsType, with_missing_fields
 from structured.output_types.output_type import OutputType
 from structured.output_types.pydantic_schema import CompleteJsonSchema
 
@@ -52,7 +51,7 @@ class PythonType(JsonOutput[T]):
         return self.adapter.dump_python(self.adapter.validate_python(value), mode="json", by_alias=True)
 
     def with_missing(self, missing: Missing) -> "MissingFieldsType[T]":
-        """Return the type with a schema in which chosen fields may be null; see `missing_fields.py`."""
+        """Return the type with a schema in which chosen fields may be null."""
         return MissingFieldsType(self.name, with_missing_fields(self.root, missing), self.layout, of=self)
 
 
@@ -71,7 +70,7 @@ def python_type(output_type: Any, layout: JsonLayout = DEFAULT_LAYOUT) -> Python
         raise
     # Types run code of their own while Pydantic reads them, so anything may come out; it stays visible as the cause.
     except Exception as error:
-        if _is_value(output_type):
+        if not isinstance(output_type, type) and get_origin(output_type) is None and not callable(output_type):
             raise SchemaError(f"{shown(output_type)} is a value, not a type", remedy=f"Pass {TYPES}.") from error
         missing = _undefined(output_type, error)
         if missing:
@@ -152,10 +151,6 @@ def _quoted(annotation: object) -> Iterator[str]:
     if get_origin(annotation) is not Literal:
         for argument in get_args(annotation):
             yield from _quoted(argument)
-
-
-def _is_value(output_type: object) -> bool:
-    return not isinstance(output_type, type) and get_origin(output_type) is None and not callable(output_type)
 
 
 def _first_sentence(error: Exception) -> str:

@@ -34,7 +34,7 @@ _DIALECTS = {"python": PYTHON, "rust": RUST, "ecma": ECMA}
 _UNDERSTOOD = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII | re.UNICODE | re.DEBUG
 
 MAX_SHOWN = 60
-"""Characters of an expression that stand in its name."""
+"""Characters of an expression that its name has."""
 
 
 class Regex(OutputType[T], Generic[T]):
@@ -213,7 +213,7 @@ class Regex(OutputType[T], Generic[T]):
     def write(self, value: Any) -> str:
         """Return the text that means a value: a text as it is, anything else as `str` writes it."""
         if self.groups is not None and not isinstance(value, str):
-            raise ValueError("groups do not say what stands between them: give the text itself")
+            raise ValueError("groups do not tell the text between them: give the whole text")
         text = value if isinstance(value, str) else str(value)
         if self.convert is not None and not self._recogniser.accepts(text):
             raise ValueError(f"{text!r} is not matched by {self.name}: give the text itself, not what it becomes")
@@ -279,7 +279,7 @@ def to_regex(output_type: object, *, layout: JsonLayout | None = None) -> str:
 
 
 def _printed(pattern: Pattern, name: str, references: Sequence[tuple[Reference, Location]]) -> str:
-    """Return the text of a pattern, whose references stand for some locations. Raises SchemaError if it has none."""
+    """Return the text of a pattern, whose references lead to some locations. Raises SchemaError if it has none."""
     nodes = nodes_of(pattern)
     names = sorted({node.name for node in nodes if isinstance(node, Reference)})
     if names:

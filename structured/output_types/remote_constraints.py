@@ -26,7 +26,7 @@ from structured.output_types.json_schema import JsonSchemaType
 from structured.output_types.missing_values import MissingFieldsType
 from structured.output_types.output_type import OutputType
 from structured.output_types.regex import Regex
-from structured.output_types.schema_edits import replaced
+from structured.output_types.schema_parts import replaced
 from structured.regex import Pattern, Reference, nodes_of, printed
 from structured.regex.dialects import ECMA, PYTHON, RUST
 from structured.regex.regex_parser import whole_regex_to_pattern
@@ -182,7 +182,7 @@ def constraint_of(output_type: OutputType[Any]) -> Constraint:
             schema = output_type.schema if isinstance(output_type.schema, dict) else {}
             return JsonConstraint(standard_schema(schema, output_type.layout.optional_properties), output_type.name)
         case Regex():
-            return _of_regex(output_type)
+            return RegexConstraint(output_type.pattern, _common(output_type))
         case Choice():
             return ChoiceConstraint(tuple(output_type.options))
         case Grammar():
@@ -198,7 +198,7 @@ def refuse_grounding(output_type: OutputType[Any]) -> None:
     if output_type.depends_on_document:
         raise SchemaError(
             f"{output_type.name} has values that the document has to state, which a server cannot enforce",
-            remedy="Do not ground them, and see by the evidence where they stand; or use a model that runs here.",
+            remedy="Do not ground them, and check them by their evidence; or use a model that runs here.",
         )
 
 
@@ -216,10 +216,6 @@ def _of_json_schema(output_type: JsonSchemaType) -> JsonConstraint:
         )
     schema = output_type.schema
     return JsonConstraint(schema if isinstance(schema, dict) else {}, output_type.name)
-
-
-def _of_regex(output_type: Regex[Any]) -> RegexConstraint:
-    return RegexConstraint(output_type.pattern, _common(output_type))
 
 
 def _common(output_type: Regex[Any]) -> str | None:

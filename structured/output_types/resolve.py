@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import Annotated, Any, get_args, get_origin
 
 from structured.errors import SchemaError
-from structured.output_types.functions.call_types import call_type
-from structured.output_types.functions.signature import is_function
-from structured.output_types.grounded.marks import Ground
+from structured.output_types.call_types import call_type
+from structured.output_types.functions import is_function
+from structured.output_types.grounded_values import Ground
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType
-from structured.output_types.missing_fields import Missing
+from structured.output_types.missing_values import Missing
 from structured.output_types.output_type import OutputType
 from structured.output_types.python_type import PythonType, python_type
 

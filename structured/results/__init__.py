@@ -1,8 +1,7 @@
 """Results: the values of answers, their evidence, and the agreement of several answers."""
 
-from structured.results.calibration import Calibration
-from structured.results.evidence import Evidence
-from structured.results.partial import Event, PartialReader
+from structured.results.evidence import Calibration, Evidence
+from structured.results.json_text import Event, PartialReader
 from structured.results.result import Result
 
 __all__ = ["Calibration", "Event", "Evidence", "PartialReader", "Result"]

@@ -24,11 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
-from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
-from structured.output_types.grounded.document_statements import DocumentStatements
-from structured.output_types.grounded.numbers import stated_numbers
-from structured.output_types.grounded.statements import Span, Statement
+from structured.output_types.grounded_values import DocumentStatements
 from structured.output_types.paths import Steps
+from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
+from structured.output_types.stated_numbers import Span, Statement, stated_numbers
 from structured.results.evidence import Evidence, Match
 from structured.results.normalisation import NormalisedText, is_cut, normalise
 
@@ -39,7 +38,7 @@ Scalar: TypeAlias = str | int | float | Decimal | bool | None
 """A JSON value that has no members."""
 
 Mention: TypeAlias = tuple[Span, Match]
-"""Where a value may stand, and how it was found."""
+"""A place of a value, and how it was found."""
 
 _Stated: TypeAlias = dict[T, tuple[list[Span], list[Span]]]
 """Where values are stated: as the usual reading, and as another."""
@@ -76,13 +75,9 @@ _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf
 
 
 class Value(NamedTuple):
-    """A value to find.
+    """A value to find, at some steps of the answer.
 
-    Attributes:
-        steps: The names and positions that lead to it in the answer.
-        value: The JSON value: a text, number, boolean or null.
-        is_listed: Whether its type lists the values it can have (an enum), so that it may be a conclusion.
-        is_quoted: Whether its type makes it a quotation of the document.
+    `is_listed`: its type lists the values (an enum), so that it may be a conclusion. `is_quoted`: it is a quotation.
     """
 
     steps: Steps
@@ -92,15 +87,7 @@ class Value(NamedTuple):
 
 
 def align(document: str, values: Sequence[Value]) -> list[Evidence]:
-    """Find the values of an answer in the document that it was extracted from.
-
-    Parameters:
-        document: Any text; spans are of its characters (code points) as given.
-        values: In the order of the answer. Members of one item of an array belong together.
-
-    Returns:
-        The evidence for each value, in the same order, without confidence.
-    """
+    """Return the evidence for each value of an answer, in their order, by its place in the document."""
     evidence: list[Evidence] = [_unspoken(value) for value in values]
     spoken: dict[str | Decimal, list[int]] = {}
     for index, item in enumerate(values):
@@ -387,7 +374,7 @@ def _digits(text: str) -> list[str]:
 
 
 class _Neighbours:
-    """Where values stand that have been found, to tell near which place another value is to be looked for."""
+    """The places of values that were found, near which another value is looked for."""
 
     def __init__(self, paths: Sequence[Steps], size: int) -> None:
         self._paths, self._size = paths, size

@@ -17,7 +17,7 @@ from structured.json_schema.document.equality import identity
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps
 from structured.results.evidence import Evidence
-from structured.results.json_text import Leaf, leaves
+from structured.results.json_text import Leaf, json_leaves
 
 
 def confidences(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[float | None]:
@@ -157,7 +157,7 @@ def _typed_leaves(output_type: OutputType[Any], text: str) -> Iterator[tuple[Lea
     """Yield the leaves of an answer, each with the type of its piece, and its place in that."""
     pieces = output_type.pieces(text)
     if pieces is None:
-        own_leaves = [Leaf((), text, 0, len(text))] if output_type.parts is None else leaves(text)
+        own_leaves = [Leaf((), text, 0, len(text))] if output_type.parts is None else json_leaves(text)
         yield from ((leaf, output_type, leaf.steps) for leaf in own_leaves)
         return
     for steps, part, start, end in pieces:

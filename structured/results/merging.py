@@ -1,8 +1,12 @@
-"""Merging of the answers to the parts of a long document into one answer.
+"""Merging and voting: one answer to a long document out of those to its parts, or out of several to one question.
 
-A list gets the items of all parts, each once. Two items of different parts are one thing if their values stand at the
-same places of the document, or have the same keys. An object is merged member by member, and of several values at one
-place one is preferred; the others are kept as conflicts.
+Of the parts, a list gets the items of all, each once. Two items of different parts are one thing if their values have
+the same places in the document, or they have the same keys. An object is merged member by member, and of several values
+at one place one is preferred; the others are kept as conflicts.
+
+Answers to one question vote on each member of an object (self-consistency). A list is voted on as a whole: its items
+have no names, and a list that is assembled by position could contain one thing twice and lack another. The result has
+to pass the type again, since rules of a type may tie fields together.
 """
 
 import math
@@ -58,7 +62,7 @@ def merge(
 ) -> Merged:
     """Return the merged answer to the parts of a document, which are in their order.
 
-    `[{"no": 1}, {"no": 2}]`, `[{"no": 2}, {"no": 3}]` → `[{"no": 1}, {"no": 2}, {"no": 3}]`, if 2 stands at one place.
+    `[{"no": 1}, {"no": 2}]`, `[{"no": 2}, {"no": 3}]` → `[{"no": 1}, {"no": 2}, {"no": 3}]`, if 2 has one place.
     """
     nodes = [_node(answer.data, answer.evidence, number, ()) for number, answer in enumerate(answers)]
     starts = [answer.start for answer in answers]
@@ -123,7 +127,6 @@ def _node(data: Any, evidence: Mapping[str, Evidence], part: int, steps: Steps) 
 
 
 def _data(node: _Node) -> Any:
-    """Return the plain data of a node."""
     return _plain(node, (), {}, {})
 
 
@@ -210,7 +213,6 @@ class _Merging(NamedTuple):
 
 
 def _different(items: Sequence[_Node]) -> list[_Node]:
-    """Return the first item of each value."""
     first: dict[Hashable, _Node] = {}
     for item in items:
         first.setdefault(identity(_data(item)), item)
@@ -246,7 +248,7 @@ class _Place(NamedTuple):
     value: Hashable
 
     def overlaps(self, other: "_Place") -> bool:
-        """Tell whether two stand at one place."""
+        """Tell whether two overlap."""
         return self.start < other.end and other.start < self.end
 
     @property
@@ -290,7 +292,7 @@ class _Record:
         """Its position in the document, or that of the record before it."""
 
     def likeness(self, part: int, places: _Places, own: _Places) -> int:
-        """Return how many values of an item stand where its own do; 0 if the two are different things.
+        """Return how many values of an item have the places of its own; 0 if the two are different things.
 
         They are if the document states two values for one field, at two places.
         """
@@ -336,7 +338,6 @@ class _Records:
             self._remember(record, key, data, own, is_placed=bool(places))
 
     def _record_of(self, item: _Node, key: Hashable, data: Any, places: _Places, own: _Places) -> _Record | None:
-        """Return the record that an item is of, if there is one."""
         if key is not None and key in self._by_key:
             return self._by_key[key]
         if not places:
@@ -349,7 +350,6 @@ class _Records:
         return max((match for match in alike if match[0]), key=lambda match: match[0], default=(0, None))[1]
 
     def _remember(self, record: _Record, key: Hashable, data: Any, own: _Places, *, is_placed: bool) -> None:
-        """Index a record by its key and its places."""
         if key is not None:
             self._by_key[key] = record
             record.key = key
@@ -364,3 +364,70 @@ class _Records:
     def groups(self) -> list[list[_Node]]:
         """Return the items that are one thing each, in the order of the document."""
         return [record.items for record in sorted(self._records, key=lambda record: record.order)]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An answer as plain JSON values, and its log-probability."""
+
+    data: Any
+    log_probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class VoteResult:
+    """The result of a vote."""
+
+    data: Any
+    position: int | None = None
+    """The position of the candidate that won as a whole; None if `data` was assembled."""
+
+
+def vote(candidates: Sequence[Candidate], is_valid: Callable[[Any], bool]) -> VoteResult:
+    """Return the value of most candidates, member by member; ties go to the group with the likeliest candidate.
+
+    `{"name": "Ana", "age": 3}`, `{"name": "Ana", "age": 31}`, `{"name": "Ann", "age": 31}` →
+    `{"name": "Ana", "age": 31}`
+
+    Where candidates differ in shape (an object or null, other names), the shape is voted on first, and the members by
+    those that have it. If the result is not valid, the candidate is taken that differs from it in the fewest paths, its
+    additional paths included.
+    """
+    if not candidates:
+        raise ValueError("There are no candidates. A vote needs at least one.")
+    data = _voted(candidates)
+    position = None
+    if not is_valid(data):
+        leaves = dict(_leaves(data))
+        closeness = [
+            (-len(leaves.items() ^ dict(_leaves(candidate.data)).items()), candidate.log_probability)
+            for candidate in candidates
+        ]
+        position = closeness.index(max(closeness))
+        data = candidates[position].data
+    return VoteResult(data, position)
+
+
+def _voted(candidates: Sequence[Candidate]) -> Any:
+    """Return the value of most candidates at one place."""
+    groups: dict[Hashable, list[Candidate]] = {}
+    for candidate in candidates:
+        shape = frozenset(candidate.data) if isinstance(candidate.data, dict) else identity(candidate.data)
+        groups.setdefault(shape, []).append(candidate)
+    most = max(groups.values(), key=lambda group: (len(group), max(candidate.log_probability for candidate in group)))
+    likeliest = max(most, key=lambda candidate: candidate.log_probability).data
+    if not isinstance(likeliest, dict):
+        return likeliest
+    return {
+        name: _voted([Candidate(candidate.data[name], candidate.log_probability) for candidate in most])
+        for name in likeliest
+    }
+
+
+def _leaves(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Hashable]]:
+    """Yield each place in nested objects that is not a filled object, with its value."""
+    if isinstance(data, dict) and data:
+        for name, value in data.items():
+            yield from _leaves(value, (*steps, name))
+    else:
+        yield steps, identity(data)

@@ -10,7 +10,7 @@ import unicodedata
 from bisect import bisect_right
 from itertools import accumulate
 
-from structured.output_types.grounded.statements import Span
+from structured.output_types.stated_numbers import Span
 
 _KINDS = str.maketrans(
     {

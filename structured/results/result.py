@@ -220,7 +220,7 @@ class Result(Generic[T]):
         It is 0 where the document left no choice: it states one number, say, whatever that number is about. So it is
         where the model was asked for nothing at all.
         """
-        known = (0.0 if item.is_unweighed else item.confidence for item in self.evidence.values())
+        known = (0.0 if item.is_sole_reading else item.confidence for item in self.evidence.values())
         return min((confidence for confidence in known if confidence is not None), default=0.0)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -335,7 +335,6 @@ def result_from_json(
 
 
 def _known(result: Result[Any], **members: Any) -> Result[Any]:
-    """Return a result whose lazy members are known."""
     vars(result).update(members)
     return result
 

@@ -26,7 +26,7 @@ from structured.automata.dfa import (
 from structured.automata.dfa.alphabet import refinement
 from structured.automata.dfa.minimisation import find_blocks, new_partition, new_transitions
 from structured.errors import PatternError
-from structured.output_types.inspection.answer_sizes import text_lengths
+from structured.output_types.answer_sizes import text_lengths
 from structured.regex import Pattern, Scan, concat, literal
 from structured.regex.character_classes import ECMA_SPACE, WORD, unicode_digits
 from structured.regex.character_sets import complement

@@ -19,7 +19,7 @@ from structured.automata.combination import InSequence, OneOf, combined
 from structured.automata.product import product
 from structured.errors import PatternError
 from structured.json_schema.strings.nested_json import embedded
-from structured.output_types.inspection.answer_sizes import text_lengths
+from structured.output_types.answer_sizes import text_lengths
 from structured.regex import Distinct, Pattern, alternation, chars, concat, literal, repeat, without_bytes, words
 
 TEXTS = st.lists(st.text("ab", min_size=1, max_size=3), min_size=3, max_size=7, unique=True)

@@ -24,7 +24,7 @@ from structured.errors import PatternError
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.json_schema.strings.nested_json import embedded
-from structured.output_types.inspection.answer_sizes import text_lengths
+from structured.output_types.answer_sizes import text_lengths
 from structured.regex import Pattern, alternation, concat, literal, repeat, without_bytes, words
 from structured.regex.dialects import PYTHON
 from structured.regex.regex_parser import regex_to_pattern

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from structured.automata.loops import jit
-from structured.cli import cache_commands
+from structured.cli import model_commands
 from structured.cli.commands import app
 
 
@@ -27,7 +27,7 @@ def test_machine_code_that_cannot_be_kept_is_an_error(monkeypatch: pytest.Monkey
     def compile_loops() -> None:
         raise RuntimeError("cannot cache function 'walk': no locator available")
 
-    monkeypatch.setattr(cache_commands, "compile_loops", compile_loops)
+    monkeypatch.setattr(model_commands, "compile_loops", compile_loops)
     done = CliRunner().invoke(app, ["compile"])
     assert done.exit_code == 1
     assert "NUMBA_CACHE_DIR" in done.output

@@ -390,5 +390,11 @@ def test_a_function_is_inspected(tmp_path):
 def test_a_wrong_number_for_long_documents_is_a_usage_error(option):
     refused = run("extract", *FIELDS, "letters", option, "0")
     assert refused.exit_code == 2
-    assert option in refused.stderr
-    assert "is 0; it must be 1 or greater" in refused.stderr
+    assert f"{option} is 0; it must be 1 or greater" in refused.stderr
+
+
+def test_messages_spell_options_as_the_command_line_does():
+    """And not as Python does, `batch_size`, unless that is what the user wrote."""
+    refused = run("extract", *FIELDS, "letters", "--batch-size", "0")
+    assert "--batch-size is 0;" in refused.stderr
+    assert "'batch_size'" in run("extract", *FIELDS, "batch_size").stderr

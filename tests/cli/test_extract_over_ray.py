@@ -157,15 +157,15 @@ def test_what_an_actor_raises_is_told_as_a_sentence():
     [
         (("--concurrency", "2"), 2, "Pass --engine ray as well"),
         (("--num-gpus", "1"), 2, "Pass --engine ray as well"),
-        (("--engine", "ray", "--concurrency", "0"), 2, "concurrency is 0"),
-        (("--engine", "ray", "--num-gpus", "-1"), 2, "num_gpus is -1"),
-        (("--engine", "ray", "--batch-size", "0"), 2, "batch_size"),
+        (("--engine", "ray", "--concurrency", "0"), 2, "--concurrency is 0"),
+        (("--engine", "ray", "--num-gpus", "-1"), 2, "--num-gpus is -1"),
+        (("--engine", "ray", "--batch-size", "0"), 2, "--batch-size is 0"),
         (("--engine", "dask"), 2, "'dask' is not one of"),
     ],
 )
 def test_mistakes_are_told_before_a_cluster_starts(arguments, code, told, monkeypatch):
     """Options of a cluster without one, and values that are not allowed."""
-    monkeypatch.setattr("structured.cli.engines.find_spec", lambda _: True)
+    monkeypatch.setattr("structured.cli.extract_command.find_spec", lambda _: True)
     result = CliRunner().invoke(app, ["extract", *FIELDS, "letters", *arguments], env={"COLUMNS": "200"})
     assert result.exit_code == code
     assert told in result.stderr
@@ -173,7 +173,7 @@ def test_mistakes_are_told_before_a_cluster_starts(arguments, code, told, monkey
 
 def test_without_ray_the_message_says_how_to_install_it(monkeypatch):
     """It is an extra."""
-    monkeypatch.setattr("structured.cli.engines.find_spec", lambda _: None)
+    monkeypatch.setattr("structured.cli.extract_command.find_spec", lambda _: None)
     result = CliRunner().invoke(app, ["extract", *FIELDS, "letters", "--engine", "ray"])
     assert result.exit_code == 3
     assert "pip install 'structured-extraction[ray]'" in result.stderr

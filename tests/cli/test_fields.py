@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, create_model
 
-from structured.cli.field_list import FieldListError, read_fields
+from structured.cli.type_arguments import FieldListError, read_fields
 
 NAMES = {one.__name__: one for one in (str, int, float, bool, list, dict, date, datetime, time, Decimal)} | {
     "Literal": Literal,

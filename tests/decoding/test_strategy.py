@@ -32,7 +32,7 @@ from structured.index.index import Index
 from structured.models import FunctionModel
 from structured.models.function import FunctionBatch
 from structured.regex import Pattern, literal
-from structured.results.voting import Candidate, vote
+from structured.results.merging import Candidate, vote
 from structured.vocabulary import Vocabulary
 
 TOKENIZER = ByteTokenizer()

@@ -12,8 +12,9 @@ from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, Lfm2Config, Lfm2ForCausalLM
 
 import training
+from structured.models.adapters import LowRank
 from structured.models.lfm2 import PackagedModel
-from training.average import average
+from training.average import average, mean_product
 from training.network import Network, Shape
 from training.tokenizer import train_tokenizer
 from training.train import Settings, Training, save
@@ -118,3 +119,20 @@ def test_what_is_saved_is_what_the_library_and_transformers_load(tmp_path, tied)
     _, logits = ours.prefill([token_ids])
     expected = theirs.float()(torch.tensor([token_ids])).logits[0, -1].detach().numpy()
     assert np.abs(np.asarray(logits)[0] - expected).max() < 1e-4
+
+
+def test_the_mean_of_adapters_is_the_nearest_product_of_their_rank():
+    rng = np.random.default_rng(0)
+    products = [
+        LowRank(rng.normal(size=(4, 30)).astype(np.float32), rng.normal(size=(20, 4)).astype(np.float32), scale)
+        for scale in (2.0, 0.5)
+    ]
+    exact = sum(
+        weight * product.scale * product.b @ product.a for product, weight in zip(products, (0.7, 0.3), strict=True)
+    )
+    rows, values, columns = np.linalg.svd(exact)
+    mean = mean_product(products, [0.7, 0.3])
+    assert (mean.shape, len(mean.a), mean.scale) == ((20, 30), 4, 2.0)
+    assert np.allclose(mean.scale * mean.b @ mean.a, rows[:, :4] * values[:4] @ columns[:4], atol=1e-4)
+    alone = mean_product(products[:1], [1.0])
+    assert np.allclose(alone.b @ alone.a, products[0].b @ products[0].a, atol=1e-4)

@@ -17,7 +17,7 @@ from structured.decoding import Generation
 from structured.errors import GenerationError, OptionWarning
 from structured.models import FunctionModel
 from structured.results import Calibration
-from structured.results.json_text import leaves
+from structured.results.json_text import json_leaves
 
 TOKENS = ByteTokenizer()
 
@@ -280,7 +280,7 @@ def test_what_is_kept_stands_there_as_it_was(name: str, whitespace: str) -> None
         kept = {path for path, one in once.evidence.items() if one.confidence is None or one.confidence >= 0.2}
         if len(written) == 2 and kept < once.evidence.keys():
             repaired += 1
-            before, after = (dict(zip(one.evidence, leaves(one.text), strict=True)) for one in (once, found))
+            before, after = (dict(zip(one.evidence, json_leaves(one.text), strict=True)) for one in (once, found))
             for path in kept:
                 assert after[path].value == before[path].value
                 assert found.evidence[path].confidence == once.evidence[path].confidence

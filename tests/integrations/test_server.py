@@ -351,7 +351,7 @@ WRONG = {
         "extract",
         {"text": "a", "schema": json.loads('{"not": ' * 300 + "{}" + "}" * 300)},
         400,
-        "more than 200 brackets stand inside each other",
+        "brackets are nested more than 200 deep",
     ),
     "a large top_k": ("regex", {"text": "a", "regex": "a", "temperature": 1, "top_k": 2**31}, 400, "top_k"),
     "no such path": ("nothing", {}, 404, "Not Found"),

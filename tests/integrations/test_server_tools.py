@@ -181,8 +181,8 @@ def test_results_stand_under_their_calls(name: str) -> None:
     ("turn", "said"),
     [
         ({"role": "tool", "tool_call_id": "call_9", "content": "a"}, "There is no call 'call_9' before its result"),
-        ({"role": "tool", "content": "a"}, "tool_call_id stands with the role tool"),
-        ({"role": "user", "content": "a", "tool_call_id": "call_9"}, "tool_call_id stands with the role tool"),
+        ({"role": "tool", "content": "a"}, "tool_call_id goes with the role tool"),
+        ({"role": "user", "content": "a", "tool_call_id": "call_9"}, "tool_call_id goes with the role tool"),
         ({"role": "user", "content": "a", "tool_calls": [CALL]}, "only the assistant has tool_calls"),
         ({"role": "assistant"}, "content is missing"),
         ({"role": "assistant", "content": "a", "refusal": "no"}, "refusal"),

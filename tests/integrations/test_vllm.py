@@ -143,7 +143,7 @@ def test_a_token_that_was_masked_out_ends_the_answer(caplog: pytest.LogCaptureFi
     with caplog.at_level(logging.ERROR, "structured"):
         after = processor.apply(torch.zeros(1, WIDTH))
     assert set(after.isfinite().nonzero()[:, 1].tolist()) == ENDS
-    assert "An answer is ended where it stands, and is none: Token" in caplog.text
+    assert "An answer cannot go on, and ends without being of the type: Token" in caplog.text
     one.written.clear()  # vLLM takes tokens back whose cache was lost
     assert set(processor.apply(torch.zeros(1, WIDTH)).isfinite().nonzero()[:, 1].tolist()).isdisjoint(ENDS)
 

@@ -338,7 +338,7 @@ class Tags(HTMLParser):
 
 
 def test_texts_of_others_are_no_markup(tmp_path):
-    """Neither on the page, nor in a notebook, nor on a terminal; and the page links to the document under review."""
+    """Neither on the page, nor on a terminal; and the page links to the document under review."""
     unsupported = {path: Evidence(None, "none", 0.5) for path in ("item", "price")}
     answer = made_result(Line(item=HOSTILE), {"item": HOSTILE, "price": None}, (), unsupported, HOSTILE)
     evaluation = evaluate([answer], [((HOSTILE, HOSTILE), Line(item=HOSTILE + "x", price=1))])
@@ -349,7 +349,6 @@ def test_texts_of_others_are_no_markup(tmp_path):
     (link,) = tags.links
     assert re.fullmatch(r"to%20review\.html#document-[0-9a-f]{16}", link)
     assert f'"id":"{link.partition("-")[2]}"' in review.read_text("utf-8")
-    assert not Tags(evaluation._repr_html_()).names & {"script", "img", "style"}
     assert not set(str(evaluation)) & set("\x1b\u202e\ud800")
     assert "[bold]" in str(dataclasses.replace(evaluation, type="[bold]"))
 

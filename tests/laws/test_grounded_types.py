@@ -17,9 +17,9 @@ from structured import Extractor, Grounded, Repetition, Result
 from structured.errors import NotStatedError, SchemaError
 from structured.models import FunctionModel
 from structured.output_types import Grounding
-from structured.output_types.grounded.dates import stated_dates, stated_datetimes, stated_times
-from structured.output_types.grounded.numbers import stated_numbers
 from structured.output_types.paths import Steps, steps_to_path
+from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
+from structured.output_types.stated_numbers import stated_numbers
 
 pytestmark = pytest.mark.filterwarnings("ignore::structured.errors.BudgetWarning")  # keys of dictionaries are long
 

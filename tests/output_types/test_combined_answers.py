@@ -218,7 +218,7 @@ PLACES = template("{who} {x} {y}", who=Regex("[a-z]+"), x=int, y=int)
         (
             Regex("(?P<a>x)", groups=dict),
             {"a": "x"},
-            "groups do not say what stands between them: give the text itself.",
+            "groups do not tell the text between them: give the whole text.",
         ),
     ],
 )

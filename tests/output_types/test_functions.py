@@ -43,7 +43,7 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types import Call, Tool
-from structured.output_types.functions.signature import Docstring
+from structured.output_types.functions import Docstring
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 from structured.results import PartialReader

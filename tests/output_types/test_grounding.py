@@ -20,9 +20,9 @@ from structured.errors import ModelError, NotStatedError, SchemaError
 from structured.json_schema.document.location import GROUNDED
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types import Grounding
-from structured.output_types.grounded.dates import stated_dates
-from structured.output_types.grounded.marks import marks
-from structured.output_types.grounded.numbers import stated_numbers
+from structured.output_types.grounded_values import marks
+from structured.output_types.stated_dates import stated_dates
+from structured.output_types.stated_numbers import stated_numbers
 
 TOKENS = ByteTokenizer()
 

@@ -11,7 +11,7 @@ from strategies import WHITESPACES, random_text, typed
 from structured.automata import RegularAutomaton
 from structured.json_schema.document.location import Reading
 from structured.json_schema.schema_compiler import schema_to_pattern
-from structured.output_types.inspection.answer_sizes import Lengths, text_lengths
+from structured.output_types.answer_sizes import Lengths, text_lengths
 from structured.output_types.resolve import resolve_type
 from structured.regex import (
     Iteration,

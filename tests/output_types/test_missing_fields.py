@@ -22,7 +22,7 @@ from structured.errors import BatchError, GenerationError, MissingError, SchemaE
 from structured.json_schema.schema_compiler import compiled
 from structured.models import FunctionModel
 from structured.output_types import Tool
-from structured.output_types.functions.call_types import call_type
+from structured.output_types.call_types import call_type
 from structured.output_types.resolve import resolve_type
 
 TOKENIZER = ByteTokenizer()

@@ -40,8 +40,8 @@ from structured.errors import GenerationError, PatternError, SchemaError
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.models import FunctionModel, ScriptedModel
-from structured.output_types.inspection import report_to_dict
 from structured.output_types.output_type import OutputType
+from structured.output_types.type_report import report_to_dict
 from structured.vocabulary import Vocabulary
 
 TOKENIZER = ByteTokenizer()
@@ -164,7 +164,7 @@ def test_the_text_of_a_value_is_found_where_it_can_be() -> None:
     for wrong in (20240, "x", None):
         with pytest.raises(ValueError, match="not matched"):
             Regex(r"\d{4}", int).write(wrong)
-    with pytest.raises(ValueError, match="what stands between"):
+    with pytest.raises(ValueError, match="the text between"):
         Regex(r"(?P<x>a)", groups=dict).write({"x": "a"})
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from structured.output_types.grounded.dates import MAX_GAP, stated_dates, stated_datetimes, stated_times
-from structured.output_types.grounded.numbers import MAX_DIGITS, stated_numbers
+from structured.output_types.stated_dates import MAX_GAP, stated_dates, stated_datetimes, stated_times
+from structured.output_types.stated_numbers import MAX_DIGITS, stated_numbers
 
 NUMBERS = [
     ("1250", {"1250": "1250"}),

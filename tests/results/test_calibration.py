@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from structured import Extractor
 from structured.results import Calibration
-from structured.results.calibration import expected_calibration_error
+from structured.results.evidence import expected_calibration_error
 
 FRACTIONS = st.floats(0, 1)
 KNOWN = st.lists(st.tuples(FRACTIONS, st.booleans()), min_size=20, max_size=60)

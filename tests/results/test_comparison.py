@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from structured.output_types.resolve import resolve_json
-from structured.results.comparison import Comparison
-from structured.results.item_matching import best_assignment
+from structured.results.comparison import Comparison, best_assignment
 
 SCALARS = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from([0.5, 1.0, "a", "b", "c", ""])
 RECORDS = st.fixed_dictionaries({"name": st.sampled_from("ab"), "size": st.integers(0, 2) | st.none()})

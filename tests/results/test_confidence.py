@@ -6,7 +6,7 @@ import pytest
 
 from structured.decoding.requests import SampledToken
 from structured.results.attribution import confidences, tokens_of_leaves
-from structured.results.json_text import leaves
+from structured.results.json_text import json_leaves
 
 TEXT = '{"a": "ü1", "b": 12, "c": null}'
 
@@ -30,13 +30,13 @@ TOKENS = sampled(
 
 def test_tokens_belong_to_the_value_that_they_write() -> None:
     """To a string with its closing quote; to a number with the token behind it, which ends it."""
-    found = tokens_of_leaves(TEXT, leaves(TEXT), TOKENS)
+    found = tokens_of_leaves(TEXT, json_leaves(TEXT), TOKENS)
     assert [len(one) for one in found] == [3, 3, 0]
-    assert list(confidences(TEXT, leaves(TEXT), TOKENS)) == [pytest.approx(0.2), pytest.approx(0.18), None]
+    assert list(confidences(TEXT, json_leaves(TEXT), TOKENS)) == [pytest.approx(0.2), pytest.approx(0.18), None]
 
 
 def test_a_token_may_write_several_values() -> None:
     """Then it counts for each of them."""
     text = '["a", "b"]'
     tokens = sampled(('["', None), ('a", "b', 0.5), ('"]', 0.5))
-    assert list(confidences(text, leaves(text), tokens)) == pytest.approx([0.5, 0.25])
+    assert list(confidences(text, json_leaves(text), tokens)) == pytest.approx([0.5, 0.25])

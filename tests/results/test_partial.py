@@ -18,7 +18,7 @@ from structured import JsonSchema
 from structured.output_types.paths import steps_to_path
 from structured.output_types.resolve import resolve_type
 from structured.results import PartialReader
-from structured.results.partial import Event
+from structured.results.json_text import Event
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12)

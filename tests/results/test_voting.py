@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from structured.results.voting import Candidate, vote
+from structured.results.merging import Candidate, vote
 
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(-2, 2), st.sampled_from(["", "a", "b"]), st.just(1.0))
 

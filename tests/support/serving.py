@@ -19,8 +19,8 @@ from structured.models import FunctionModel, LanguageModel
 openai = pytest.importorskip("openai", reason="The extra test has OpenAI's client.")
 uvicorn = pytest.importorskip("uvicorn", reason="The extra serve runs a server.")
 
+from structured.cli.serve_command import connections  # noqa: E402
 from structured.integrations.server.app import create_app  # noqa: E402  once there is FastAPI
-from structured.integrations.server.connections import connections  # noqa: E402
 from structured.integrations.server.limits import Limits  # noqa: E402
 
 TOKENIZER = ByteTokenizer()

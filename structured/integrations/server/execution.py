@@ -1,4 +1,4 @@
-"""Execution: the questions of requests, answered by the running batch that all requests share, and its metrics."""
+"""Execution: the questions of requests, answered by the running batch that all requests share, and its figures."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,13 +23,13 @@ from structured.integrations.server.request_bodies import GenerationRequest, Lib
 from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.responses import Written, openai_call
 from structured.models.load import PACKAGED_ID, PACKAGED_NAME
-from structured.output_types.functions.call import Call
-from structured.output_types.functions.call_types import FunctionType, ToolType
+from structured.output_types.call_types import FunctionType, ToolType
+from structured.output_types.functions import Call
 from structured.results.result import Result
 
 
 class Metrics:
-    """The figures of one server, for Prometheus."""
+    """The figures of one server."""
 
     def __init__(self, running: RunningBatch, admission: Admission) -> None:
         self.registry = CollectorRegistry()

@@ -37,11 +37,11 @@ class _Request(_Body):
             half = error.object[error.start]
             raise ValueError(f"there is half of a character, the lone surrogate {half!r}") from error
         except RecursionError as error:
-            raise ValueError("too many brackets stand inside each other") from error
+            raise ValueError("brackets are nested too deeply") from error
         except ValueError as error:
             raise ValueError("there is a number that is not finite: NaN, Infinity, or one too large for it") from error
         if _is_deep(body):
-            raise ValueError(f"more than {MAX_DEPTH} brackets stand inside each other")
+            raise ValueError(f"brackets are nested more than {MAX_DEPTH} deep")
         return body
 
     @property
@@ -103,7 +103,7 @@ class ResponseFormat(_Body):
     @model_validator(mode="after")
     def _has_its_schema(self) -> Self:
         if (self.type == "json_schema") != (self.json_schema is not None):
-            raise ValueError("json_schema stands with the type json_schema, and with no other")
+            raise ValueError("json_schema goes with the type json_schema, and with no other")
         return self
 
 
@@ -235,7 +235,7 @@ class Message(_Body):
         if self.tool_calls and self.role != "assistant":
             raise ValueError("only the assistant has tool_calls")
         if (self.tool_call_id is not None) != (self.role == "tool"):
-            raise ValueError("tool_call_id stands with the role tool, and with no other")
+            raise ValueError("tool_call_id goes with the role tool, and with no other")
         if self.name is not None and self.role != "tool":
             raise ValueError("the prompt has no place for the name of an author; write it into the content")
         if self.content is None and not self.tool_calls:

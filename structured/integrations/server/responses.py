@@ -197,8 +197,8 @@ def usage(prompt_tokens: int, written: Iterable[Written]) -> dict[str, int]:
 def log_probabilities(generation: Generation, vocabulary: Vocabulary) -> list[dict[str, Any]]:
     """Return each token of an answer with its log-probability among those that were allowed.
 
-    Tokens that were known without the model have 0: no other was allowed. Where the prompt was healed, its end is left
-    out, also of a token that goes on into the answer.
+    Tokens that were known without the model have 0: no other was allowed. The end of the prompt is left out where
+    it is written again (token healing), also of a token that goes on into the answer.
     """
     sampled = {token.start: token.log_probability for token in generation.diagnostics.tokens if token.end > token.start}
     told: list[dict[str, Any]] = []

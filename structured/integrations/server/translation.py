@@ -20,11 +20,11 @@ from structured.integrations.server.request_bodies import (
     ToolCall,
 )
 from structured.integrations.server.request_errors import RequestError
+from structured.output_types.call_types import functions
 from structured.output_types.choice import Choice
 from structured.output_types.combining.text import Text
 from structured.output_types.described_types import data_to_type
-from structured.output_types.functions.call import Tool
-from structured.output_types.functions.call_types import functions
+from structured.output_types.functions import Tool
 from structured.output_types.grammar import Grammar
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import OutputType

@@ -14,8 +14,7 @@ import torch
 
 from structured.decoding.device_masks import DeviceMasks, apply_masks
 from structured.index.masks import Mask, MaskTable
-from structured.integrations.vllm import KEY, fault_of
-from structured.integrations.vllm.cursor import Cursor, advance, start_or_end
+from structured.integrations.vllm import KEY, Cursor, advance, fault_of, start_or_end
 from structured.models.kv_cache import on_device
 from structured.models.transformers_model import vocabulary_of
 

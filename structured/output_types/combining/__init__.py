@@ -1,8 +1,7 @@
 """Output types made of others: texts of several in a row, of one of them, of one again and again, of two at once."""
 
-from structured.output_types.combining.in_sequence import concatenation, template
+from structured.output_types.combining.in_sequence import Repeat, concatenation, template
 from structured.output_types.combining.parts import Json
-from structured.output_types.combining.repeat import Repeat
 from structured.output_types.combining.set_operations import alternatives, both, difference
 from structured.output_types.combining.text import Text
 from structured.output_types.output_type import define_operators

@@ -19,7 +19,7 @@ from structured.automata.byte_automaton import DEAD, Renewing
 from structured.automata.combination import Expression, Member, Positions, combined
 from structured.errors import SchemaError, UnsatisfiableError, arguments
 from structured.errors.values import message, shown
-from structured.output_types.grounded.marks import Ground
+from structured.output_types.grounded_values import Ground
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.output_type import Description, OutputType, automaton_of
 from structured.output_types.python_type import type_name

@@ -169,7 +169,6 @@ class Text(OutputType[str]):
         )
 
     def _rules_in_words(self) -> list[str]:
-        """Return the rules in words."""
         rules = [f"contains {phrase!r}" for phrase in self.contains]
         rules += [f"does not contain {phrase!r}" for phrase in self.lacks]
         for noun, (fewest, most) in (("characters", self.characters), ("words", self.words)):

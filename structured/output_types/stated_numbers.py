@@ -1,6 +1,6 @@
 r"""The numbers that a document states: in digits, with signs, per cent and scales, and in English words.
 
-A number is read wherever digits stand, in identifiers, dates and versions too: `INV-2024-0117` states 2024 and 117. A
+All digits are read as numbers, in identifiers, dates and versions too: `INV-2024-0117` states 2024 and 117. A
 reading too many costs less than one too few: a field's type and bounds choose among the readings, and nothing chooses
 a number that was left out. But what is written as one number is not read as another: of `two thirds` and `1E400`
 nothing is stated, and not 2 or 400.
@@ -21,14 +21,45 @@ library that reads seven languages (text2num) must be told which. More than `MAX
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
 from math import prod
+from typing import Generic, TypeVar
 
-from structured.output_types.grounded.statements import Span, Statement, merged
+T = TypeVar("T")
+
+Span = tuple[int, int]
+"""Where a text starts and ends, in characters (code points) of the document as given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement(Generic[T]):
+    """A span of a document that states a value, and its readings.
+
+    `1.250` has the readings 1.25 and 1250. More characters are a statement of their own: of `12 %`, `12` states 12, and
+    `12 %` states 0.12.
+
+    Attributes:
+        span: Start and end, in characters of the document as given.
+        readings: The values, all different, the usual one first; never empty.
+    """
+
+    span: Span
+    readings: tuple[T, ...]
+
+
+def merged(stated: Iterable[tuple[Span, tuple[T, ...]]]) -> tuple[Statement[T], ...]:
+    """Return statements in the order of their spans: those of one span are joined, those without a reading left out."""
+    readings: dict[Span, tuple[T, ...]] = {}
+    for span, values in stated:
+        known = readings.get(span)
+        readings[span] = values if known is None else (*dict.fromkeys((*known, *values)),)
+    return tuple([Statement(span, values) for span, values in sorted(readings.items()) if values])
+
 
 MAX_DIGITS = 100
 """Digits that a number has at most."""
@@ -131,13 +162,9 @@ _FIRST_WORDS = frozenset({*_NUMBERS, *_SCALES, "a", "an", "half"} - {"k", "m", "
 
 @lru_cache(maxsize=8)
 def stated_numbers(document: str) -> tuple[Statement[Decimal], ...]:
-    """Return every number that a document states, exactly.
+    """Return the numbers that a document states, exactly, by their spans.
 
-    Parameters:
-        document: Any text.
-
-    Returns:
-        The statements by their spans, which may overlap: `-12 %` states -0.12 in all, and 0.12, -12 and 12 in parts.
+    Spans may overlap: `-12 %` states -0.12 in all, and 0.12, -12 and 12 in parts.
     """
     with localcontext(prec=4 * MAX_DIGITS):
         return merged(_signed_and_scaled(document))

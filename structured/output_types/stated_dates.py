@@ -26,12 +26,12 @@ from functools import lru_cache
 from itertools import product
 from typing import TypeVar
 
-from structured.output_types.grounded.statements import Span, Statement, merged
+from structured.output_types.stated_numbers import Span, Statement, merged
 
 T = TypeVar("T")
 
 MAX_GAP = 40
-"""Characters that may stand between a date and a time that belong together: `14 March 2024, doors open at 19:00`."""
+"""Characters between a date and a time that belong together: `14 March 2024, doors open at 19:00`."""
 
 _MONTHS = (
     "january jan januar jänner janvier janv enero ene gennaio gen janeiro januari",
@@ -129,13 +129,9 @@ _SPOKEN_FIRST = {"noon", "midday", "midnight", "half", "quarter", *_HOURS}
 
 @lru_cache(maxsize=8)
 def stated_dates(document: str) -> tuple[Statement[date], ...]:
-    """Return every date that a document states with its day, month and year.
+    """Return the dates that a document states with day, month and year, by their spans.
 
-    Parameters:
-        document: Any text.
-
-    Returns:
-        The statements by their spans. `3/4/24` has a reading for each order of its parts in each century.
+    `3/4/24` has a reading for each order of its parts in each century.
     """
     return _statements(_dates(document))
 
@@ -182,7 +178,7 @@ def _dates(document: str) -> Iterator[tuple[Span, list[date]]]:
 
 
 class _BesideMonths:
-    """The days and years of a document that stand before words, and before other days, by where these begin."""
+    """The days and years of a document before words, and before other days, by where these begin."""
 
     def __init__(self, document: str) -> None:
         self._document = document

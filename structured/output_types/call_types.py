@@ -17,8 +17,7 @@ from structured.errors.arguments import flag
 from structured.errors.values import described
 from structured.json_schema.document.location import Compilation, Schema
 from structured.output_types.description import describe, layouts
-from structured.output_types.functions.call import Call, Tool
-from structured.output_types.functions.signature import ARGUMENTS, NAME, Signature, signature_of
+from structured.output_types.functions import ARGUMENTS, NAME, Call, Signature, Tool, signature_of
 from structured.output_types.json_output import JsonLayout, JsonOutput, type_description
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType
 from structured.output_types.output_type import Description, OutputType
@@ -76,7 +75,6 @@ class _CallType(JsonOutput[Any]):
         return self.from_data([written[position] for position in positions])
 
     def _calls(self, text: str) -> list[Call[Any]]:
-        """Return each call that an answer says."""
         data: Any = super().parse(text)  # type: ignore[safe-super]  # of the class beside it
         calls = data if self.parallel else [data]
         return [Call(self.by_name[call[NAME]], call[ARGUMENTS]) for call in calls]
@@ -150,7 +148,7 @@ def functions(*choices: Callable[..., Any] | Mapping[str, Any] | Tool, parallel:
         default may be left out of an answer, and so may fields with defaults of what it holds.
 
     Raises:
-        SchemaError: There is no function, two have one name, tools stand beside functions, a parameter has no
+        SchemaError: There is no function, two have one name, tools and functions are mixed, a parameter has no
             annotation or one that cannot be resolved, or a function takes `**kwargs`.
         TypeError: `parallel` is neither True nor False.
     """
@@ -185,7 +183,6 @@ def _tool_type(tools: list[Tool], parallel: bool) -> ToolType:
 
 
 def _tool_call(tool: Tool, uri: str) -> Schema:
-    """Return the schema of a call of a tool."""
     description = {"description": tool.description} if tool.description else {}
     return {
         "type": "object",
@@ -197,7 +194,6 @@ def _tool_call(tool: Tool, uri: str) -> Schema:
 
 
 def _function_type(functions: list[Any], parallel: bool) -> FunctionType:
-    """Return the type of calls of functions."""
     for function in functions:
         _check_function(function)
     signatures = [signature_of(function) for function in functions]

@@ -329,7 +329,6 @@ def _slips(schema: Mapping[str, Any], keys: Sequence[str | int]) -> Iterator[tup
 
 
 def _kinds_of(schema: object, is_type: bool) -> Iterator[str]:
-    """Yield the kinds of hazards of the values that a schema allows."""
     if not isinstance(schema, Mapping) or schema.keys() <= ANNOTATIONS:
         yield "anything"
         return
@@ -350,7 +349,6 @@ def _kinds_of(schema: object, is_type: bool) -> Iterator[str]:
 
 
 def _kinds_of_time(schema: Mapping[str, Any], is_type: bool) -> Iterator[str]:
-    """Yield the kinds of hazards of dates, times of dates, and durations."""
     name = schema.get("format")
     if name in _DATES and not (schema.keys() & _LOWER_DATE and schema.keys() & _UPPER_DATE):
         yield _DATES[name]

@@ -18,14 +18,14 @@ from structured.json_schema.document.location import VALIDATORS, Schema, Subsche
 from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import may_be_left_out
 from structured.json_schema.schema_compiler import compiled, part_to_pattern
+from structured.output_types.answer_sizes import inspect_texts, text_lengths
 from structured.output_types.description import kinds
-from structured.output_types.inspection.answer_sizes import inspect_texts, text_lengths
-from structured.output_types.inspection.type_report import HAZARDS, Cost, FieldReport, Hazard, Report, hazards_of
 from structured.output_types.json_output import JsonLayout, JsonOutput
-from structured.output_types.missing_fields import can_be_missing
+from structured.output_types.missing_values import can_be_missing
 from structured.output_types.output_type import OutputType, automaton_of, check_interface, description_of
 from structured.output_types.paths import branch, branches, entry, member
 from structured.output_types.resolve import resolve_type
+from structured.output_types.type_report import HAZARDS, Cost, FieldReport, Hazard, Report, hazards_of
 from structured.regex import Pattern, nodes_of
 
 
@@ -96,7 +96,6 @@ class Survey:
         return tuple(hazards)
 
     def _note(self, kind: str, path: str, field: _Field, names: tuple[str, ...] = ()) -> None:
-        """Note a hazard of a kind, with what it names, at the path of a field."""
         self._hazards.setdefault((kind, names), {})[path] = field
 
     def refuse(self, error: SchemaError) -> None:
@@ -132,7 +131,6 @@ class Survey:
         return walked
 
     def _below(self, part: Subschema, path: str, field: _Field) -> Iterator[Part]:
-        """Walk through the schemas that a schema consists of."""
         if "$ref" in part.schema:
             yield from self._definition(part, path, field)
         for keyword in ("anyOf", "oneOf"):
@@ -146,7 +144,6 @@ class Survey:
         yield from self._inside(part, path, field)
 
     def _inside(self, part: Subschema, path: str, field: _Field) -> Iterator[Part]:
-        """Walk through the schemas of items and of properties."""
         schema = part.schema
         for keyword in ("items", "prefixItems"):
             for index in range(len(_list(schema, keyword))):

@@ -14,7 +14,7 @@ import numpy as np
 
 from structured.automata import DEAD, ROW_COMPLETE, Automaton
 from structured.automata.dfa import most_characters
-from structured.output_types.inspection.type_report import Answers, Cost, Hazard
+from structured.output_types.type_report import Answers, Cost, Hazard
 from structured.regex.json_strings import spelled_size
 from structured.regex.syntax import (
     Alternation,
@@ -37,7 +37,7 @@ from structured.regex.syntax import (
 from structured.regex.traversal import parts_of
 
 _PLAIN_CHARACTERS = 94
-"""The characters of one byte that stand for themselves inside a JSON string."""
+"""The characters of one byte that a JSON string has as they are."""
 
 
 class Lengths(NamedTuple):
@@ -117,7 +117,6 @@ def _lengths(node: Pattern, known: dict[int, Lengths]) -> Lengths:  # noqa: C901
 
 
 def _sum(lengths: Iterable[int | None]) -> int | None:
-    """Return the sum, or None if one of the lengths is none."""
     total = 0
     for length in lengths:
         if length is None:
@@ -127,12 +126,10 @@ def _sum(lengths: Iterable[int | None]) -> int | None:
 
 
 def _least(lengths: Iterable[int | None]) -> int | None:
-    """Return the least of the lengths that are known."""
     return min((length for length in lengths if length is not None), default=None)
 
 
 def _greatest(lengths: Iterable[int | None]) -> int | None:
-    """Return the greatest length, or None if one of them is none."""
     greatest = 0
     for length in lengths:
         if length is None:
@@ -304,7 +301,6 @@ _OTHER_DIGIT = "\N{ARABIC-INDIC DIGIT THREE}".encode()
 def _hazards(
     automaton: Automaton, states: dict[int, _Arcs], how_to_limit: str, *, is_limited: bool | None
 ) -> Iterator[Hazard]:
-    """Yield the hazards of valid answers."""
     where = ("",)
     if is_limited is False:
         problem = "An answer without a limit: it may use the whole budget."

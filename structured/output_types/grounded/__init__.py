@@ -1,1 +1,0 @@
-"""Grounded values: the values that a document states, each with the characters that state it."""
