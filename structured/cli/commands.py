@@ -11,7 +11,7 @@ from structured.cli.demo_command import demo
 from structured.cli.extract_command import extract_documents
 from structured.cli.inspect_command import inspect_target
 from structured.cli.model_commands import cache_app, compile_now, fetch_model, list_models
-from structured.cli.review_commands import evaluate_gold, write_report
+from structured.cli.review_commands import evaluate_gold, tune_options, write_report
 from structured.cli.serve_command import serve
 
 
@@ -59,6 +59,14 @@ app.command(
         "structured eval gold.jsonl shop.py:Invoice --baseline before.json",
     ),
 )(evaluate_gold)
+app.command(
+    "tune",
+    epilog=_examples(
+        "structured tune gold.jsonl --type shop.py:Invoice --model smollm2",
+        "structured tune gold.jsonl --type shop.py:Invoice --out best.json",
+        "structured tune gold.jsonl --type shop.py:Invoice --documents 400",
+    ),
+)(tune_options)
 app.command(
     "inspect",
     epilog=_examples(

@@ -1,4 +1,4 @@
-"""`structured report` and `structured eval`: the review page of results, and their comparison with the gold."""
+"""`structured report`, `eval` and `tune`: the review page, figures beside the gold, and options chosen by it."""
 
 import json
 from itertools import chain
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from pydantic_core import to_jsonable_python
 
 from structured.cli.console import say, show
 from structured.cli.model_commands import MODEL_HELP
@@ -16,6 +17,7 @@ from structured.extraction.output.reading import read_results
 from structured.jobs.evaluate import evaluate
 from structured.jobs.evaluation import Evaluation
 from structured.jobs.review_page import report
+from structured.jobs.tuning import tune
 
 if TYPE_CHECKING:
     from structured.results.result import Result
@@ -107,3 +109,39 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
         typer.echo(evaluation.to_json())
     else:
         show(evaluation if difference is None else difference)
+
+
+def tune_options(  # noqa: PLR0913  the options of the command
+    gold: Annotated[
+        Path, typer.Argument(exists=True, dir_okay=False, help="Right answers, as the review page exports them.")
+    ],
+    *,
+    target: Annotated[str | None, typer.Option("--type", metavar="TYPE", help="The type; or pass --fields.")] = None,
+    fields: Annotated[str | None, typer.Option("--fields", "-f", metavar="FIELDS", help=FIELDS_HELP)] = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", help=MODEL_HELP)] = None,
+    documents: Annotated[int, typer.Option(help="The most answers that the model is asked for in all.")] = 200,
+    instructions: Annotated[
+        list[str] | None, typer.Option(help="Instructions to try in place of the library's; once for each.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Which documents choose, and which are examples.")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("--out", "--output", "-o", help="The file for the chosen options, as JSON.")
+    ] = None,
+) -> None:
+    """Choose instructions, examples and other options by right answers.
+
+    A part of the documents chooses the best candidate, and the others confirm it; else the plain options are kept.
+    """
+    output_type = read_type(target, fields)
+    try:
+        tuning = tune(output_type, gold, model=model, documents=documents, instructions=instructions or None, seed=seed)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    except KeyboardInterrupt as error:
+        say(" ".join(getattr(error, "__notes__", ())))
+        raise
+    if output is not None:
+        options = to_jsonable_python(dict(tuning.options), by_alias=True)
+        output.write_text(json.dumps(options, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        say(f"The options are in {output}.")
+    show(tuning)

@@ -5,10 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from structured.errors import StructuredError
 from structured.errors.values import counted, message, shown
 from structured.extraction.extractor import Extractor
-from structured.extraction.prompts import Conversation, is_messages
 from structured.jobs.evaluation import Evaluation
 from structured.jobs.figures import DocumentScore, beginning_of, compared_values
 from structured.jobs.gold import Gold, GoldLike, answer_data, read_gold
@@ -82,7 +80,7 @@ def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
     comparison = Comparison(root, compare, keys)
     started = perf_counter()
     ids: dict[str, int] = {}
-    anchors = [document_id(_text_of(one.document.text), ids) for one in right]
+    anchors = [document_id(one.text, ids) for one in right]
     unmatched = 0
     if extractor is not None:
         documents = [one.given for one in right]
@@ -173,15 +171,6 @@ def _names(result: Result[Any]) -> list[str]:
     return [name for name in (result.id, document_id(result.document, {}) if result.document else "") if name]
 
 
-def _text_of(document: object) -> str:
-    if is_messages(document):
-        try:
-            return Conversation.read(document).document
-        except StructuredError:
-            return ""
-    return document if isinstance(document, str) else ""
-
-
 def _score(
     gold: Gold, anchor: str, answer: Any, comparison: Comparison, output_type: OutputType[Any] | None
 ) -> DocumentScore:
@@ -199,11 +188,10 @@ def _score(
         gold.spans,
         {} if result is None else result.evidence,
     )
-    text = _text_of(gold.document.text)
     return DocumentScore(
         gold.document.id or anchor,
         anchor,
-        beginning_of(text),
+        beginning_of(gold.text),
         tuple(one for one in values if gold.counts(one.field) and not (error is not None and one.outcome == "absent")),
         None if error is None else f"{type(error).__name__}: {message(error)}",
         None if result is None or error is not None else result.seconds,

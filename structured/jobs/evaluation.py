@@ -148,6 +148,11 @@ class Difference:
         """The difference of each figure that both have."""
         return self._figures(of_documents(self.this.documents), of_documents(self._others))
 
+    def figure(self, name: str) -> Figure:
+        """Return the difference of one figure, without computing those of the others."""
+        ours, theirs = (of_documents(documents) for documents in (self.this.documents, self._others))
+        return self._figures({name: ours[name]}, {name: theirs[name]})[name]
+
     @cached_property
     def fields(self) -> Mapping[str, Figure]:
         """The difference in the share of exact values, of each field that both have."""

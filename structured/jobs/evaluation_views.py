@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from rich import box
@@ -147,6 +147,27 @@ def difference_tables(
                 table.add_row(_line(ours.id), *(f"{one.score:.0%}" for one in (theirs, ours)))
             parts += ["", table]
     return Group(*parts)
+
+
+MAX_NAME = 24
+"""Characters of the name of a trial in a table that is to fit into 80."""
+
+TrialRow: TypeAlias = tuple[str, int, Figure, Figure | None]
+"""The name of a trial, its number of documents, its F1, and the difference to that of the plain call."""
+
+
+def trial_tables(title: str, tables: Mapping[str, Iterable[TrialRow]], notes: Mapping[str, str]) -> RenderableType:
+    """Return trials as tables below each other, and notes about some of them; none is wider than 80 characters."""
+    parts: list[RenderableType] = [_line(title, 80)]
+    for name, rows in tables.items():
+        table = _table(name, "documents", "F1", "difference", f"{LEVEL}% interval")
+        table.columns[0].width = MAX_NAME
+        for trial, documents, f1, difference in rows:
+            change = difference or Figure(None)
+            cells = ("", "") if difference is None else (shown_figure("f1", change.value), shown_interval("f1", change))
+            table.add_row(_line(trial), f"{documents:,}", shown_figure("f1", f1.value), *cells)
+        parts += ["", table]
+    return Group(*parts, *([""] if notes else []), *(_line(f"{name}: {note}", 80) for name, note in notes.items()))
 
 
 def _figures(figures: Mapping[str, Figure], interval: str, value: str = "", name: str = "") -> Table:

@@ -334,6 +334,10 @@ class Scores:
         """
         return self._figures(of_documents(self.documents))
 
+    def figure(self, name: str) -> Figure:
+        """Return one of the figures, without computing the others."""
+        return self._figures({name: of_documents(self.documents)[name]})[name]
+
     @cached_property
     def fields(self) -> Mapping[str, FieldScore]:
         """The figures of each field, by its path, in the order in which fields first appear.

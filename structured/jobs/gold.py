@@ -14,9 +14,10 @@ from typing import Any, TypeAlias
 from pydantic import ValidationError
 from pydantic_core import to_jsonable_python
 
-from structured.errors import PromptError
+from structured.errors import PromptError, StructuredError
 from structured.errors.values import message, shown
 from structured.extraction.documents.document import Document, DocumentLike, read_document
+from structured.extraction.prompts import Conversation, is_messages
 from structured.jobs.review_page import ends
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, path_to_steps, steps_to_field, steps_to_path
@@ -24,7 +25,7 @@ from structured.output_types.schema_parts import parts_at
 from structured.results.evidence import Evidence
 from structured.results.result import Result, instance_of
 
-GoldLike: TypeAlias = str | PathLike[str] | Iterable[tuple[DocumentLike, Any]]
+GoldLike: TypeAlias = "str | PathLike[str] | Iterable[tuple[DocumentLike, Any] | Gold]"
 """A file of JSON lines, or pairs of a document and its right answer: an instance, plain data or a `Result`."""
 
 DECISIONS = frozenset({"accepted", "corrected", "rejected", "added"})
@@ -51,6 +52,17 @@ class Gold:
     spans: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     seen: frozenset[str] | None = None
 
+    @property
+    def text(self) -> str:
+        """The text of the document; of a chat, that of the user, as in the extraction."""
+        text: object = self.document.text
+        if is_messages(text):
+            try:
+                return Conversation.read(text).document
+            except StructuredError:
+                return ""
+        return text if isinstance(text, str) else ""
+
     def counts(self, field: str) -> bool:
         """Tell whether a field counts: it was reviewed, or the list or record that it is in."""
         if self.seen is None:
@@ -70,6 +82,9 @@ def read_gold(gold: GoldLike, output_type: OutputType[Any] | None) -> Iterator[G
         return
     for position, pair in enumerate(gold):
         name = f"gold[{position}]"
+        if isinstance(pair, Gold):  # read before
+            yield pair
+            continue
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError(f"{name} is {shown(pair)}. Pass pairs of a document and its right answer.")
         document, value = pair

@@ -262,7 +262,7 @@ def test_models_are_facts():
 
 
 @pytest.mark.parametrize(
-    "command", ["", "extract", "report", "eval", "inspect", "models", "fetch", "demo", "compile", "cache"]
+    "command", ["", "extract", "report", "eval", "tune", "inspect", "models", "fetch", "demo", "compile", "cache"]
 )
 def test_every_help_has_examples(command):
     """Which fit in a terminal of 80 columns."""
@@ -332,6 +332,16 @@ def test_answers_are_compared_with_gold(tmp_path):
     refused = run("eval", "gold.jsonl")
     assert refused.exit_code == 2
     assert "There is no type." in refused.stderr
+
+
+def test_too_little_gold_to_tune_is_a_sentence(tmp_path):
+    """With the number of documents that are needed; the guide shows a command that succeeds."""
+    gold = {"id": "a", "document": JASON, "value": {"name": "Jason", "age": 26}}
+    (tmp_path / "gold.jsonl").write_text(json.dumps(gold) + "\n", encoding="utf-8")
+    for arguments, message in ((FIELDS, "The gold has 1 different document."), ((), "There is no type.")):
+        refused = run("tune", "gold.jsonl", *arguments)
+        assert (refused.exit_code, refused.stdout) == (2, "")
+        assert message in " ".join(refused.stderr.split())
 
 
 FUNCTIONS = """

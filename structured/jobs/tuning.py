@@ -1,0 +1,362 @@
+"""Tuning: right answers choose the options of a call.
+
+A candidate is a change to the plain call: other instructions, examples from the gold, `grounded` or `allow_missing`.
+Candidates race by successive halving (Jamieson and Talwalkar 2016): the better half of them goes on to more documents.
+The best of many is partly so by chance, so that it has to win again on documents that the race has not seen.
+"""
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from math import inf
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from structured.errors import StructuredError
+from structured.errors.arguments import count, text, whole
+from structured.errors.calling_line import without_warnings
+from structured.errors.values import counted
+from structured.extraction.extractor import Extractor
+from structured.jobs.evaluate import evaluate
+from structured.jobs.evaluation import Evaluation
+from structured.jobs.figures import Figure
+from structured.jobs.gold import Gold, GoldLike, read_gold
+from structured.jobs.review_page import ends
+from structured.output_types.output_type import OutputType
+from structured.output_types.paths import steps_to_field
+from structured.results.comparison import Compare
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from structured.models import ModelSource
+
+INSTRUCTIONS = (
+    "Extract only what the text states. Do not guess.",
+    "Copy each value as the text writes it, without any words around it.",
+    "Read the whole text first. Then fill in every value that it states, wherever it is.",
+)
+"""The instructions that are tried, unless the caller has others."""
+
+MIN_GOLD = 20
+"""Documents that are needed: half of them confirm."""
+
+MAX_EXAMPLES = 4
+"""Documents of the gold that are examples, at most; no candidate is judged on them."""
+
+ROUNDS = 3
+"""Rounds of the race."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A candidate with its answers.
+
+    Attributes:
+        name: What tables call it: `plain`, `instructions 2`, `grounded + two examples, draw 1`.
+        options: The options that it changes; none in the plain call.
+        evaluation: Its answers beside the right ones.
+        difference: Its F1 − that of the plain call on the same documents; None for the plain call.
+    """
+
+    name: str
+    options: Mapping[str, Any]
+    evaluation: Evaluation
+    difference: Figure | None = None
+
+    @property
+    def f1(self) -> Figure:
+        """Its F1."""
+        return self.evaluation.figure("f1")
+
+    @property
+    def gain(self) -> float:
+        """The difference as a number, to compare candidates by; −∞ if there is none."""
+        return -inf if self.difference is None or self.difference.value is None else self.difference.value
+
+    @property
+    def is_better(self) -> bool:
+        """Whether its F1 is higher than that of the plain call by more than chance."""
+        return self.difference is not None and self.difference.low is not None and self.difference.low > 0
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The options that right answers chose; `tune` makes it.
+
+    Attributes:
+        options: Those that `tune` was given, the model among them, and those of the best candidate if it is better.
+        tried: The plain call and the candidates on the documents that choose, those first that came furthest.
+        before: The plain call on the documents that confirm.
+        best: The best candidate on them; the plain call if no candidate was better on the documents that choose.
+        answers: The number of answers that the model was asked for.
+    """
+
+    options: Mapping[str, Any]
+    tried: tuple[Trial, ...]
+    before: Trial
+    best: Trial
+    answers: int
+
+    @property
+    def after(self) -> Trial:
+        """The chosen options on the documents that confirm: the best candidate if it is better, or the plain call."""
+        return self.best if self.best.is_better else self.before
+
+    def __repr__(self) -> str:
+        return f"Tuning({self.after.name}, {counted(self.answers, 'answer')})"
+
+    def __str__(self) -> str:
+        from structured.jobs.evaluation_views import as_text
+
+        return as_text(self.__rich__())
+
+    def __rich__(self) -> "RenderableType":
+        from structured.jobs.evaluation_views import trial_tables
+
+        chosen = f"{self.after.name} chosen" if self.best.is_better else "plain options kept"
+        evaluation = self.before.evaluation
+        confirmed = [self.before] if self.best is self.before else [self.before, self.best]
+        return trial_tables(
+            f"{evaluation.type} by {evaluation.model}: {chosen}, {counted(self.answers, 'answer')}",
+            {
+                title: [(one.name, len(one.evaluation.documents), one.f1, one.difference) for one in trials]
+                for title, trials in (("chosen by", self.tried), ("confirmed by", confirmed))
+            },
+            {one.name: one.options["instructions"] for one in self.tried if [*one.options] == ["instructions"]},
+        )
+
+
+def tune(  # noqa: PLR0913  the gold, the budget and the rules
+    output_type: object,
+    gold: GoldLike,
+    *,
+    model: "ModelSource | None" = None,
+    documents: int = 200,
+    instructions: str | Sequence[str] | None = None,
+    compare: Compare = "exact",
+    keys: Sequence[str] | None = None,
+    seed: int = 0,
+    progress: bool | None = None,
+    **options: Any,
+) -> Tuning:
+    """Choose options of `extract` by documents with right answers.
+
+        tuning = tune(Invoice, "gold.jsonl", model="smollm2")
+        print(tuning)
+        extract(Invoice, text, **tuning.options)
+
+    Candidates are instructions, one or two examples from the gold, `grounded=True`, `allow_missing=True`, and together
+    those that help. A part of the gold chooses the best of them, and the other part confirms it: it is taken if the
+    95 % interval of its difference in F1 to the plain call, on the same documents, is above 0. Otherwise the plain
+    options are returned. No candidate is judged on a document that is an example.
+
+    If `allow_missing` is chosen, a document that does not state a required field raises a `MissingError`. Where that
+    is not wanted, pass `allow_missing=None`.
+
+    Parameters:
+        output_type: As for `extract`.
+        gold: As for `evaluate`; 20 documents at least.
+        model: As for `extract`.
+        documents: The most answers that the model is asked for in all. Half of them confirm, or fewer.
+        instructions: The instructions that are tried, in place of the library's. A single text is not varied.
+        compare: As for `evaluate`.
+        keys: As for `evaluate`.
+        seed: The seed of the split, of the choice of examples, and of answers that are sampled.
+        progress: As for `extract_batch`.
+        options: Other `Options`, for all calls. Candidates do not vary them.
+
+    Raises:
+        ValueError: The gold or the budget is too small, the gold states no value or is wrong as for `evaluate`, or no
+            option is left to vary.
+        ModelError: The model failed. A note of the error says what was tried, and so does that of a KeyboardInterrupt.
+    """
+    count(1)("documents", documents)
+    fixed = {**options, "instructions": instructions} if isinstance(instructions, str) else options
+    seeded = {"seed": whole(0)("seed", seed)} if options.get("retries") != 0 or options.get("temperature") else {}
+    race = _Race(
+        output_type, {**fixed, **seeded, "model": model}, {"compare": compare, "keys": keys, "progress": progress}
+    )
+    choosing, confirming = _split(list(read_gold(gold, race.output_type)), documents, random.Random(seed))
+    examples = {} if "examples" in fixed else _examples(choosing, race.output_type)
+    tasks = INSTRUCTIONS if instructions is None or isinstance(instructions, str) else instructions
+    judged = [one for place, one in enumerate(choosing) if place not in examples]
+    try:
+        with without_warnings():  # those of each candidate in each round
+            for name, changes in _candidates(tasks, list(examples.values())):
+                if not changes.keys() & fixed.keys():
+                    race.enter(name, changes)
+            race.check(documents)
+            best = race.winner(judged, documents - 2 * len(confirming))
+            tried = race.trials()
+            for entry in dict.fromkeys((race.plain, best)):
+                entry.trial = None
+                race.ask(entry, confirming)
+    except (KeyboardInterrupt, StructuredError) as error:
+        error.add_note(f"Tuning ended after {counted(race.answers, 'answer')}. {race}")
+        raise
+    assert race.plain.trial is not None
+    assert best.trial is not None
+    given = fixed if model is None else {**fixed, "model": model}
+    chosen = best.options if best.trial.is_better else {}
+    return Tuning({**given, **chosen}, tried, race.plain.trial, best.trial, race.answers)
+
+
+def _split(gold: Sequence[Gold], documents: int, rng: random.Random) -> tuple[list[Gold], list[Gold]]:
+    """Return the documents that choose and those that confirm; a text that occurs again is left out."""
+    first: dict[str, Gold] = {}
+    for one in gold:
+        first.setdefault(one.text, one)
+    if len(first) < MIN_GOLD:
+        raise ValueError(
+            f"The gold has {counted(len(first), 'different document')}. Tuning needs {MIN_GOLD} at least: half of them "
+            "choose, and half confirm."
+        )
+    if not any(map(_states, first.values())):
+        raise ValueError("No document of the gold states a value. Pass right answers that have values.")
+    mixed = list(first.values())
+    rng.shuffle(mixed)
+    confirming = min(len(mixed) // 2, documents // 4)
+    return mixed[confirming:], mixed[:confirming]
+
+
+def _states(gold: Gold) -> bool:
+    """Tell whether a right answer has a value that counts."""
+    return any(
+        value is not None and value not in ([], {}) and gold.counts(steps_to_field(steps))
+        for steps, value in ends(gold.data)
+    )
+
+
+def _examples(gold: Sequence[Gold], output_type: OutputType[Any]) -> dict[int, tuple[str, Any]]:
+    """Return some documents whose right answers are whole, with their values, by their places."""
+    examples: dict[int, tuple[str, Any]] = {}
+    for place, one in enumerate(gold):
+        document = one.document.text
+        if len(examples) == min(MAX_EXAMPLES, len(gold) // 3):
+            break
+        if isinstance(document, str) and document.strip() and one.seen is None and _states(one):
+            # A required field is missing, or a validator of the type's author rejects the value.
+            with suppress(Exception):
+                value = output_type.parse(output_type.from_data(one.data))
+                output_type.write(value)
+                examples[place] = (document, value)
+    return examples
+
+
+def _candidates(tasks: Iterable[str], examples: Sequence[tuple[str, Any]]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the names of candidates, and the options that they change."""
+    for number, task in enumerate(tasks, 1):
+        yield f"instructions {number}", {"instructions": text(f"instructions[{number - 1}]", task)}
+    for number, example in enumerate(examples[:2], 1):
+        yield f"one example, draw {number}", {"examples": [example]}
+    for number, two in enumerate(list(pairwise(examples))[::2], 1):
+        yield f"two examples, draw {number}", {"examples": [*two]}
+    yield "grounded", {"grounded": True}
+    yield "allow_missing", {"allow_missing": True}
+
+
+@dataclass(eq=False)
+class _Entry:
+    """A candidate in the race, and how it did so far."""
+
+    name: str
+    options: Mapping[str, Any]
+    extractor: Extractor[Any]
+    trial: Trial | None = None
+
+    @property
+    def seen(self) -> int:
+        """The number of documents that it was asked about."""
+        return 0 if self.trial is None else len(self.trial.evaluation.documents)
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        """How far it came."""
+        return self.seen, -inf if self.trial is None else self.trial.gain
+
+
+class _Race:
+    """Candidates beside the plain call, and the answers that they cost."""
+
+    def __init__(self, output_type: object, options: Mapping[str, Any], rules: Mapping[str, Any]) -> None:
+        plain = Extractor[Any](output_type, **options)
+        self.plain = _Entry("plain", {}, plain)
+        self.output_type = plain.output_type
+        self.entries: list[_Entry] = []
+        self.answers = 0
+        self._extractor = partial(Extractor[Any], output_type, **{**options, "model": plain.model})
+        self._rules = rules
+
+    def enter(self, name: str, options: Mapping[str, Any]) -> list[_Entry]:
+        """Return a new candidate; none if the type does not allow it."""
+        try:
+            extractor = self._extractor(**options)
+        except StructuredError:
+            return []
+        self.entries.append(_Entry(name, options, extractor))
+        return self.entries[-1:]
+
+    def check(self, documents: int) -> None:
+        """Raise ValueError if there is no candidate, or if so many answers are too few for those there are."""
+        if not self.entries:
+            raise ValueError("No option is left to vary. Pass several instructions, or fix fewer options.")
+        needed = 2 * max(MIN_GOLD, ROUNDS * (len(self.entries) + 1))
+        if documents < needed:
+            raise ValueError(
+                f"documents is {documents:,}; {counted(len(self.entries), 'candidate')} need {needed:,} answers at "
+                "least. Raise it, or pass fewer instructions."
+            )
+
+    def ask(self, entry: _Entry, gold: Sequence[Gold]) -> None:
+        """Ask a candidate about more documents, which the plain call was asked about before."""
+        if not gold:
+            return
+        evaluation, difference = evaluate(entry.extractor, gold, **self._rules), None
+        self.answers += len(gold)
+        if entry.trial is not None:
+            evaluation = replace(evaluation, documents=(*entry.trial.evaluation.documents, *evaluation.documents))
+        if self.plain.trial is not None and entry is not self.plain:
+            plain = self.plain.trial.evaluation
+            same = replace(plain, documents=plain.documents[: len(evaluation.documents)])
+            difference = evaluation.compare(same).figure("f1")
+        entry.trial = Trial(entry.name, entry.options, evaluation, difference)
+
+    def winner(self, gold: Sequence[Gold], answers: int) -> _Entry:
+        """Return the best candidate by successive halving; the plain call if none is better."""
+        racing = list(self.entries)
+        for rounds in range(ROUNDS, 0, -1):
+            asked = [self.plain, *racing]
+            target = ((answers - self.answers) // rounds + sum(entry.seen for entry in asked)) // len(asked)
+            for entry in asked:
+                self.ask(entry, gold[entry.seen : target])
+            racing = sorted(racing, key=attrgetter("rank"), reverse=True)[: (len(racing) + 1) // 2]
+            if rounds > 1 and (answers - self.answers) // (rounds - 1) >= self.plain.seen:
+                racing += self._joint(racing)
+        best = max(racing, key=attrgetter("rank"))
+        return best if best.trial is not None and best.trial.gain > 0 else self.plain
+
+    def _joint(self, racing: Sequence[_Entry]) -> list[_Entry]:
+        """Return the candidate of all changes that help, if it is new; of those to one option, the best."""
+        helpful = [entry for entry in racing if entry.trial is not None and entry.trial.gain > 0]
+        names: list[str] = []
+        options: dict[str, Any] = {}
+        for entry in helpful:
+            if entry.options.keys().isdisjoint(options):
+                names += entry.name.split(" + ")
+                options |= entry.options
+        name = " + ".join(sorted(names))
+        return [] if name in ("", *(entry.name for entry in self.entries)) else self.enter(name, options)
+
+    def trials(self) -> tuple[Trial, ...]:
+        """Return the plain call, and the candidates that were asked, those first that came furthest."""
+        entries = [self.plain, *sorted(self.entries, key=attrgetter("rank"), reverse=True)]
+        return tuple(entry.trial for entry in entries if entry.trial is not None)
+
+    def __str__(self) -> str:
+        """Return how far the candidates came, in a sentence."""
+        gains = [f"{one.name} {one.gain:+.1%}" for one in self.trials() if one.options]
+        return f"Differences in F1 so far: {', '.join(gains) or 'none'}."
