@@ -14,8 +14,8 @@ import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from structured.decoding.reasoning import Thinking
 from structured.decoding.repetition import Repetition
+from structured.decoding.requests import Thinking
 from structured.decoding.strategy import Beams, Particles, Samples
 from structured.errors import StructuredError
 from structured.extraction.calls import (

@@ -17,10 +17,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.decoding.forking import write
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler, TokenChoice, log_softmax, share_of_all
-from structured.decoding.sequence import Sequence
+from structured.decoding.sequence import Sequence, write
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import unpack
 from structured.models import LanguageModel

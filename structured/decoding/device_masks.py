@@ -85,16 +85,6 @@ def stacked(logits: Sequence[Logits]) -> "torch.Tensor":
     return torch.stack([cast("torch.Tensor", one) for one in logits])
 
 
-def to_host(logits: Logits) -> NDArray[np.float32]:
-    """Return logits as an array in single precision, wherever they are."""
-    if isinstance(logits, np.ndarray):
-        return logits
-    import torch
-
-    found: NDArray[np.float32] = logits.to("cpu", torch.float32).numpy()
-    return found
-
-
 def draw(
     scores: "torch.Tensor",
     masks: Sequence[Mask],

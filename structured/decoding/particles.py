@@ -23,10 +23,9 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.decoding.forking import write
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler, log_softmax
-from structured.decoding.sequence import Sequence
+from structured.decoding.sequence import Sequence, write
 from structured.index.masks import unpack
 from structured.models import LanguageModel
 

@@ -11,7 +11,7 @@ import numpy as np
 from structured.automata import DEAD
 from structured.automata.character_graph import explore
 from structured.automata.diagram import Place, State, dot, follow, mermaid, table, text_to
-from structured.decoding.compiled_types import compile_type
+from structured.decoding.generate import compile_type
 from structured.errors import SchemaError
 from structured.errors.arguments import count
 from structured.errors.values import counted, printable

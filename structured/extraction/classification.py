@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, ROW_COMPLETE, Automaton
-from structured.decoding.device_masks import to_host
 from structured.decoding.sampling import log_softmax
+from structured.decoding.sequence import to_host
 from structured.errors import Attempt, GenerationError, ModelError, PromptError, SchemaError
 from structured.errors.values import shown
 from structured.extraction.extractor import Extractor

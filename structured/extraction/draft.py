@@ -7,11 +7,10 @@ Python, and cost nothing. The prompt of each question is the text so far, as it 
 from types import MappingProxyType
 from typing import Any, NoReturn, Self, TypeVar, Unpack, overload
 
-from structured.decoding.compiled_types import compile_type, load_grammars
-from structured.decoding.generate import generate
+from structured.decoding.generate import compile_type, generate, load_grammars
+from structured.decoding.prompt_tokens import Healed, begun_index, heal
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation, Request
-from structured.decoding.token_healing import Healed, begun_index, heal
 from structured.errors import Attempt, BudgetWarning, GenerationError, PromptError
 from structured.errors.arguments import count
 from structured.errors.calling_line import warn

@@ -7,7 +7,7 @@ from contextlib import aclosing, asynccontextmanager, closing
 from contextvars import copy_context
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
-from structured.decoding.compiled_types import load_grammars
+from structured.decoding.generate import load_grammars
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation
 from structured.decoding.sampling import SAMPLING

@@ -7,14 +7,11 @@ from typing import Self
 
 from structured.automata import Automaton
 from structured.automata.byte_automaton import accepts_text
-from structured.decoding.compiled_types import compiled_type
-from structured.decoding.generate import stream
-from structured.decoding.reasoning import thinking_index
-from structured.decoding.requests import Generation, Request
+from structured.decoding.generate import compiled_type, stream
+from structured.decoding.prompt_tokens import Healed, begun_index, common_beginning, heal
+from structured.decoding.requests import Generation, Request, thinking_index
 from structured.decoding.sampling import Sampler
-from structured.decoding.shared_prefix import common_beginning
 from structured.decoding.strategy import Search
-from structured.decoding.token_healing import Healed, begun_index, heal
 from structured.errors import PromptError
 from structured.extraction.options import Options
 from structured.extraction.prompts import Conversation

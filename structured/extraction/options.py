@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Optional, TypedDict, cast, get_args
 
-from structured.decoding.reasoning import Thinking
 from structured.decoding.repetition import Repetition
+from structured.decoding.requests import Thinking
 from structured.decoding.sampling import SAMPLING, Sampler
 from structured.decoding.strategy import Beams, Particles, Samples, Search, SearchMethod
 from structured.errors.arguments import (

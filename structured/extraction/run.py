@@ -7,8 +7,8 @@ from typing import Any, Self, TypeGuard
 
 from structured.automata import AUTOMATON_ERRORS
 from structured.decoding.generate import DEFAULT_BATCH_SIZE
+from structured.decoding.prompt_tokens import common_beginning
 from structured.decoding.requests import Generation
-from structured.decoding.shared_prefix import common_beginning
 from structured.decoding.strategy import Search
 from structured.errors import Attempt, BatchError, GenerationError, StructuredError
 from structured.extraction import prefetch as windows

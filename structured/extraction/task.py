@@ -12,9 +12,8 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from pydantic_core import to_json
 
-from structured.decoding.reasoning import Thinking
 from structured.decoding.repetition import Repetition
-from structured.decoding.requests import Generation
+from structured.decoding.requests import Generation, Thinking
 from structured.decoding.strategy import Search
 from structured.errors import Attempt, GenerationError, PromptError
 from structured.extraction.documents.chunks import Chunk

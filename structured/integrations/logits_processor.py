@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, Union,
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.decoding.compiled_types import compile_type
 from structured.decoding.device_masks import DeviceMasks, apply_masks
+from structured.decoding.generate import compile_type
 from structured.decoding.prompt_lookup import Source
 from structured.decoding.repetition import MAX_LOOKED_AT, repeated_by
 from structured.errors import (

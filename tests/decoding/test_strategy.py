@@ -21,8 +21,7 @@ from structured import Beams, Extractor, Particles, Samples, extract, extract_ba
 from structured.automata import RegularAutomaton
 from structured.decoding.beam_search import beam_search
 from structured.decoding.generate import generate
-from structured.decoding.reasoning import Thinking
-from structured.decoding.requests import Generation, Request
+from structured.decoding.requests import Generation, Request, Thinking
 from structured.decoding.sampling import Sampler
 from structured.decoding.strategy import RETRY_TEMPERATURE, Search, repeated
 from structured.errors import BudgetWarning, GenerationError, OutOfMemoryError, StructuredWarning

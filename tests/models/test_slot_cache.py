@@ -9,7 +9,7 @@ from devices import DEVICE, make_recording
 from doubles import byte_level_tokenizer, tiny
 from reruns import Recordable, Rerun
 
-from structured.decoding.device_masks import to_host
+from structured.decoding.sequence import to_host
 from structured.errors import ModelError, OutOfMemoryError, StructuredWarning
 
 ARCHITECTURES = (

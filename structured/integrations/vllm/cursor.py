@@ -9,7 +9,7 @@ import logging
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from structured.decoding.compiled_types import compile_type
+from structured.decoding.generate import compile_type
 from structured.errors import StructuredError
 from structured.index.compilation import save_learned
 from structured.index.guide import Guide
