@@ -30,9 +30,8 @@ from structured.extraction.classification import classify
 from structured.extraction.documents.chunks import Chunking
 from structured.extraction.documents.document import Document
 from structured.extraction.extractor import Extractor
-from structured.extraction.output.reading import read_results
-from structured.extraction.output.writing import awrite_results, write_results
 from structured.extraction.prompt_functions import structured
+from structured.extraction.result_files import awrite_results, read_results, write_results
 from structured.extraction.stream import Stream
 from structured.models import load_model
 from structured.output_types.choice import Choice

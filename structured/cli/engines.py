@@ -13,9 +13,9 @@ from rich.console import Console
 from structured.errors import ModelError
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.extractor import Extractor
-from structured.extraction.output.journal import Resume
-from structured.extraction.output.records import Record
-from structured.extraction.output.writing import Output, Written, write_results_of
+from structured.extraction.journal import Resume
+from structured.extraction.records import Record
+from structured.extraction.result_files import Output, Written, write_results_of
 from structured.results.result import Result
 
 if TYPE_CHECKING:

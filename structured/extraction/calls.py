@@ -7,11 +7,10 @@ from structured.errors.calling_line import in_thread
 from structured.errors.values import counted, shown
 from structured.extraction.documents.document import AsyncDocuments, DocumentLike, Documents, each_document
 from structured.extraction.extractor import Extractor, in_thread_of, results_of
-from structured.extraction.options import Errors, Options, check_errors, check_progress, checked_options
+from structured.extraction.options import Errors, Options, check_errors, check_progress, checked_options, warn_of_types
 from structured.extraction.prompts import TextOrChat
 from structured.extraction.run import Run
 from structured.extraction.task import Task
-from structured.extraction.unused_options import warn_of_types
 from structured.models import find_model
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import OutputType
@@ -261,7 +260,7 @@ def _work_of_each(
         if id(output_type) not in extractors:
             extractors[id(output_type)] = Extractor[Any](output_type, **options)
     tasks = [extractors[id(output_type)].task for output_type in output_types]
-    warn_of_types(tasks)
+    warn_of_types(options, [task.output_type for task in tasks], is_weighed=False)
     return Run.of(options), list(zip(tasks, listed, strict=True))
 
 

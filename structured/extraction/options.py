@@ -1,4 +1,4 @@
-"""Options of a call: their names, what each must be, and what follows from them."""
+"""Options of a call: their names, their checks, and the warnings about those that do nothing."""
 
 import inspect
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,7 @@ from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Thinking
 from structured.decoding.sampling import SAMPLING, Sampler
 from structured.decoding.strategy import Beams, Particles, Samples, Search, SearchMethod
+from structured.errors import OptionWarning
 from structured.errors.arguments import (
     anything,
     checked,
@@ -23,6 +24,7 @@ from structured.errors.arguments import (
     paths,
     text,
 )
+from structured.errors.calling_line import warn
 from structured.errors.values import message, shown
 from structured.extraction.documents.chunks import Chunking
 from structured.extraction.events import Listener
@@ -30,6 +32,7 @@ from structured.models import ModelSource
 from structured.output_types.grounded.marks import Ground
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.missing_fields import Missing
+from structured.output_types.output_type import OutputType
 from structured.results.calibration import Calibration
 
 Errors = Literal["raise", "return", "skip"]
@@ -290,3 +293,55 @@ def search_of(options: Options) -> Search:
             "Take Samples, and let them vote."
         )
     return Search(sampler, method or Samples(1))
+
+
+def warn_of_search(sampler: Sampler, options: Options) -> None:
+    """Warn of options that were chosen where they do nothing; a seed counts where an answer may be sampled again."""
+    retries = options.get("retries", RETRIES)
+    idle = [name for name in sampler.idle if name != "seed" or not retries]
+    if idle:
+        again = ", unless validators reject an answer and it is sampled again" if retries else ""
+        why = f"at temperature 0, where the likeliest token is taken{again}"
+        _warn(idle, why, "Set a temperature, such as 0.7,")
+    if options.get("repair_below") and not retries:
+        _warn(["repair_below"], "with retries=0, where nothing is written again", "Set retries, to 1 say,")
+    if options.get("repair") == "told" and retries < MIN_TOLD:
+        why = f"with retries={retries}, since the last retry writes the whole answer again"
+        _warn(["repair='told'"], why, f"Set retries, to {MIN_TOLD} or more,")
+
+
+def warn_of_types(options: Options, types: Sequence[OutputType[Any]], *, is_weighed: bool) -> None:
+    """Warn of options that do nothing for some types; weighed answers tell how sure the model was."""
+    if not types:
+        return
+    repair_below = options.get("repair_below", 0.0)
+    if options.get("calibration") is not None and not (is_weighed or repair_below):
+        remedy = "Take results, by extract_results or Extractor(…).result(text),"
+        _warn(["calibration"], "where no confidence is returned", remedy)
+    if all(one.root is None for one in types):
+        told = options.get("repair") == "told"
+        names = ["repair_below"] * bool(repair_below) + ["repair='told'"] * told
+        for idle, hence in ((names, "are written again as a whole"), (_chunking(options), "cannot be merged")):
+            if idle:
+                _warn(idle, f"on {types[0].name}, whose answers are no JSON and {hence}", "Ask for a type of Pydantic,")
+
+
+def warn_of_stream(options: Options) -> None:
+    """Warn of options that do nothing where an answer is streamed, which has been shown when it is rejected."""
+    idle = [name for name in ("retries", "repair", "repair_below") if options.get(name)]
+    if idle:
+        _warn(idle, "on a stream, which is not written again", "Call the extractor,")
+    idle = _chunking(options)
+    if idle:
+        _warn(idle, "on a stream, which reads its text at once", "Call the extractor,")
+
+
+def _chunking(options: Options) -> list[str]:
+    return ["chunking"] if options.get("chunking") else []
+
+
+def _warn(names: Sequence[str], why: str, remedy: str) -> None:
+    """Warn of options that were chosen and do nothing."""
+    have = "has" if len(names) == 1 else "have"
+    left_out = f"or leave {' and '.join(names)} out."
+    warn(OptionWarning(f"{', '.join(names)} {have} no effect {why}. {remedy} {left_out}"))

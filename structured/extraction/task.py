@@ -18,7 +18,7 @@ from structured.decoding.strategy import Search
 from structured.errors import Attempt, GenerationError, PromptError
 from structured.extraction.documents.chunks import Chunk
 from structured.extraction.documents.document import DocumentLike, id_of, read_document
-from structured.extraction.options import MAX_TOKENS, Options
+from structured.extraction.options import MAX_TOKENS, Options, warn_of_types
 from structured.extraction.prompts import Conversation, chat_messages, check_characters, completion_prompt
 from structured.models import LanguageModel, Model
 from structured.output_types.output_type import Description, OutputType
@@ -83,6 +83,10 @@ class Task(ABC):
     def verbatim(self) -> Self:
         """Return the task whose prompt is the text or the chat itself, without a word of the library's."""
         return replace(self, is_verbatim=True)
+
+    def warn_of_unused(self) -> None:
+        """Warn of options that do nothing for its type."""
+        warn_of_types(self.options, [self.output_type], is_weighed=self.is_weighed)
 
     def with_options(self, options: Options) -> Self:
         """Return the task under other options, which say only how answers are sampled, and how long they may be."""

@@ -32,7 +32,7 @@ from structured.errors import (
 )
 from structured.errors.arguments import check_picklable, count, flag
 from structured.errors.calling_line import warn
-from structured.extraction.incomplete import ALLOWED
+from structured.extraction.batch_state import ALLOWED
 from structured.index.compilation import save_learned
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask, allows, mask_of

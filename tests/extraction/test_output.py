@@ -19,9 +19,9 @@ from pydantic import BaseModel, field_validator
 
 from structured import Document, Extractor, Result, awrite_results, extract_results, read_results, write_results
 from structured.errors import GenerationError, ModelError, OutputError, PromptError
-from structured.extraction.output import journal
-from structured.extraction.output.records import is_begun, line_of
-from structured.extraction.output.writing import Written, write_results_of
+from structured.extraction import journal
+from structured.extraction.records import is_begun, line_of
+from structured.extraction.result_files import Written, write_results_of
 from structured.models.scripted import ScriptedModel
 from structured.results.result import Provenance
 

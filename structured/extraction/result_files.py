@@ -1,4 +1,4 @@
-"""Results that are written to a file as they come; documents that have a record there are passed over.
+"""Files of results: each result is written as it comes, and read back; documents with a record are passed over.
 
 The documents that an earlier call has done are known by id and digest, so that memory holds no results: some 200 bytes
 for each document.
@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from os import PathLike
-from typing import Any, NamedTuple, TypeAlias, Unpack, get_args
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias, TypeVar, Unpack, get_args, overload
 
 from structured.errors import OutputError, PromptError
 from structured.errors.arguments import one_of
 from structured.errors.calling_line import in_thread
-from structured.errors.values import shown
+from structured.errors.values import message, shown
 from structured.extraction.batch_state import BatchState
 from structured.extraction.documents.document import (
     AsyncDocuments,
@@ -26,12 +27,68 @@ from structured.extraction.documents.document import (
     read_document,
 )
 from structured.extraction.extractor import Extractor
+from structured.extraction.journal import Journal, Lines, Resume, SupportsWrite, each_record, to_path
 from structured.extraction.options import Options, check_progress
-from structured.extraction.output.journal import Journal, Lines, Resume, SupportsWrite, to_path
-from structured.extraction.output.records import digest_of, line_of, metadata_to_json
+from structured.extraction.records import Record, digest_of, line_of, metadata_to_json
 from structured.extraction.task import Task
-from structured.extraction.unused_options import warn_of_types
-from structured.results.result import Provenance
+from structured.output_types.output_type import OutputType
+from structured.output_types.resolve import resolve_type
+from structured.results.result import Provenance, Result, result_from_json
+
+T = TypeVar("T")
+
+
+@overload
+def read_results(path: str | PathLike[str], output_type: type[T] | OutputType[T]) -> Iterator[Result[T]]: ...
+@overload
+def read_results(path: str | PathLike[str], output_type: object) -> Iterator[Result[Any]]: ...
+def read_results(path: str | PathLike[str], output_type: object) -> Iterator[Result[Any]]:
+    """Read the results that `write_results` wrote, one by one, in the order in which they were done.
+
+    It may be read while it is written: a line that is not whole yet is left out.
+
+    Parameters:
+        path: The file.
+        output_type: The type that the call was given; with `Any`, the values are plain data.
+
+    Returns:
+        For each record a `Result`. Its `position` is that of the record, from 0. It has no `generations`.
+
+    Raises:
+        OutputError: The file cannot be read, or a line of it is no record, or not one of this type.
+        SchemaError: As for `extract`.
+    """
+    if output_type is not Any:
+        resolve_type(output_type)  # raises before the file is read
+    return _results(to_path(path), output_type)
+
+
+def _results(path: Path, output_type: object) -> Iterator[Result[Any]]:
+    name = "plain data" if output_type is Any else resolve_type(output_type).name
+    try:
+        for position, (place, record) in enumerate(each_record(path)):
+            try:
+                yield _result_of(record, position, output_type)
+            except (ValueError, KeyError, TypeError) as error:
+                raise OutputError(
+                    f"{place}, of the document {record['id']!r}, cannot be read as {name}: {message(error)}. Pass the "
+                    "type that it was written with.",
+                    path=str(path),
+                ) from error
+    except OSError as error:
+        raise OutputError(
+            f"{path} cannot be read: {error.strerror or message(error)}. Pass the path that `write_results` wrote to.",
+            path=str(path),
+        ) from error
+
+
+def _result_of(record: Record, position: int, output_type: object) -> Result[Any]:
+    provenance = Provenance(**record["provenance"])
+    wanted = None
+    if output_type is not Any:
+        wanted = resolve_type(output_type, provenance.options.get("allow_missing"))
+    return result_from_json(record, position, wanted, provenance)
+
 
 Output: TypeAlias = str | PathLike[str] | SupportsWrite
 """The path of a file of results, or a stream of bytes."""
@@ -126,7 +183,7 @@ def write_results_of(
     one_of(get_args(Resume))("resume", resume)
     check_progress(progress)
     task = extractor.task.weighed()
-    warn_of_types([task])
+    task.warn_of_unused()
     state = BatchState(count_of(documents))
     with opened(output, task.provenance, resume) as sink:
         unwritten = Unwritten(sink, state)

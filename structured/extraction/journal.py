@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, Self
 
 from structured.errors import OutputError
 from structured.errors.values import counted, message
-from structured.extraction.output.records import Record, differences, is_begun, read_line
+from structured.extraction.records import Record, differences, is_begun, read_line
 from structured.results.result import Provenance
 
 if sys.platform == "win32":
