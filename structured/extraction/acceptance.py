@@ -182,7 +182,7 @@ class Acceptance:
                 rejected.add(generation.text)
             else:
                 valid.append((generation, answer))
-            if valid and not self.search.is_vote:
+            if valid and not self.search.method.vote:
                 break
         if not valid:
             return None

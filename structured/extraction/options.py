@@ -8,7 +8,7 @@ from typing import Any, Literal, Optional, TypedDict, cast, get_args
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Thinking
 from structured.decoding.sampling import SAMPLING, Sampler
-from structured.decoding.strategy import Beams, Particles, Samples, Search, SearchMethod
+from structured.decoding.strategy import METHODS, Samples, Search, SearchMethod
 from structured.errors import OptionWarning
 from structured.errors.arguments import (
     anything,
@@ -158,8 +158,9 @@ def _calibration(name: str, value: Any) -> Calibration:
 
 def _search_method(name: str, value: Any) -> SearchMethod:
     """Return a method of search."""
-    if not isinstance(value, Beams | Samples | Particles):
-        raise TypeError(f"{name} is {shown(value)}; it must be Beams(4), Samples(5) or Particles(16), or None.")
+    if not isinstance(value, SearchMethod):
+        *examples, last = (kind.EXAMPLE for kind in METHODS)
+        raise TypeError(f"{name} is {shown(value)}; it must be {', '.join(examples)} or {last}, or None.")
     return value
 
 
@@ -286,13 +287,12 @@ def search_of(options: Options) -> Search:
     """Return how answers are searched for. Raises ValueError for options that exclude each other."""
     given: Mapping[str, Any] = options
     sampler = Sampler(**{name: given[name] for name in SAMPLING if name in given})
-    method = options.get("search")
-    if options.get("thinking") is not None and isinstance(method, Beams):
+    search = Search(sampler, options.get("search") or Samples(1))
+    if options.get("thinking") is not None and not search.method.takes_thinking:
         raise ValueError(
-            f"search is {method}, with thinking; beam search cannot be combined with thinking. "
-            "Take Samples, and let them vote."
+            f"search is {search.method}, which cannot be combined with thinking. Take Samples, and let them vote."
         )
-    return Search(sampler, method or Samples(1))
+    return search
 
 
 def warn_of_search(sampler: Sampler, options: Options) -> None:

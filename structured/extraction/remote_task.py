@@ -13,7 +13,7 @@ from time import perf_counter
 
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Diagnostics, Generation, SampledToken, Served
-from structured.decoding.strategy import Beams, Particles, Search, by_likelihood
+from structured.decoding.strategy import Search, by_likelihood
 from structured.errors import ServerError, StructuredError
 from structured.errors.values import shown
 from structured.extraction.options import Options
@@ -52,7 +52,7 @@ def refuse_options(model: RemoteModel, options: Options, search: Search) -> None
             f"repair is 'field', and {model.name} is a server, which cannot go on with a part of an answer. Take "
             "'told' (the model is told what was wrong, and writes all of it again) or 'whole'."
         )
-    if isinstance(search.method, Beams | Particles) and search.is_of_several:
+    if search.is_joint:
         raise ValueError(f"search is {search.method}, and {model.name} is a server. {_LOGITS} Take Samples.")
     layout = options.get("layout") or DEFAULT_LAYOUT
     if layout.whitespace not in (DEFAULT_LAYOUT.whitespace, "any"):
@@ -72,7 +72,7 @@ def _refuse_for_form(model: RemoteModel, options: Options, search: Search) -> No
     unknown = [name for name in search.sampler.chosen if name not in form.options]
     if unknown:
         raise ValueError(f"{form.server} does not know {' and '.join(unknown)}. Leave what it does not know out.")
-    if search.samples > 1 and not search.is_vote and not form.tells_probabilities:
+    if search.samples > 1 and not search.method.vote and not form.tells_probabilities:
         raise ValueError(f"{form.server} does not say how likely a sample is. Pass vote=True to Samples.")
     if options.get("examples") and form.writes_prompts and model.enforced:
         raise ValueError(f"{form.server} makes the prompts itself, and takes no examples. Leave them out.")
