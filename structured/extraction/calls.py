@@ -51,7 +51,7 @@ def extract(output_type: object, text: TextOrChat, **options: Unpack[Options]) -
         GenerationError: Validators of the type rejected every attempt.
         MissingError: With `allow_missing`, the text does not state fields that the type requires.
     """
-    _check_order("extract", output_type, text)
+    check_order("extract", output_type, text)
     return Extractor[Any](output_type, **options)(text)
 
 
@@ -106,7 +106,7 @@ def extract_batch(
         PromptError: `documents` is one text, or one list of messages.
         SchemaError: As for `extract`, like the other errors that do not concern a single document.
     """
-    _check_order("extract_batch", output_type, documents)
+    check_order("extract_batch", output_type, documents)
     if not isinstance(output_type, list):
         return Extractor[Any](output_type, **options).batch(documents, errors=errors, progress=progress)
     check_errors(errors)
@@ -148,7 +148,7 @@ def extract_results(
         ModelError: The model failed; what was finished before has been yielded. Whatever else `extract_batch` raises,
             but BatchError.
     """
-    _check_order("extract_results", output_type, documents)
+    check_order("extract_results", output_type, documents)
     if not isinstance(output_type, list):
         return Extractor[Any](output_type, **options).results(documents, progress=progress)
     check_progress(progress)
@@ -162,7 +162,7 @@ async def aextract(output_type: type[T] | OutputType[T], text: TextOrChat, **opt
 async def aextract(output_type: object, text: TextOrChat, **options: Unpack[Options]) -> Any: ...
 async def aextract(output_type: object, text: TextOrChat, **options: Unpack[Options]) -> Any:
     """Do what `extract` does in a thread, so that the event loop is not blocked."""
-    _check_order("aextract", output_type, text)
+    check_order("aextract", output_type, text)
     return await in_thread(lambda: Extractor[Any](output_type, **options)(text))
 
 
@@ -198,7 +198,7 @@ async def aextract_batch(
     """
     from structured.extraction.documents.async_documents import readable  # with asyncio
 
-    _check_order("aextract_batch", output_type, documents)
+    check_order("aextract_batch", output_type, documents)
     async with readable(documents) as given:
         return await in_thread(lambda: extract_batch(output_type, given, errors=errors, progress=progress, **options))
 
@@ -226,7 +226,7 @@ async def aextract_results(
     The documents may also be an asynchronous iterable. Where the loop over the results is left or cancelled, the model
     stops after the documents that it is at.
     """
-    _check_order("aextract_results", output_type, documents)
+    check_order("aextract_results", output_type, documents)
 
     def answer(given: Documents) -> Iterator[Result[Any]]:
         return extract_results(output_type, given, progress=progress, **options)
@@ -264,7 +264,7 @@ def _work_of_each(
     return Run.of(options), list(zip(tasks, listed, strict=True))
 
 
-def _check_order(call: str, output_type: object, text: object) -> None:
+def check_order(call: str, output_type: object, text: object) -> None:
     """Raise TypeError for a type and a text that were mistaken for each other."""
     if isinstance(output_type, str | list) and (isinstance(text, type | JsonSchema) or get_origin(text) is not None):
         raise TypeError(

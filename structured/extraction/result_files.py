@@ -16,6 +16,7 @@ from structured.errors.arguments import one_of
 from structured.errors.calling_line import in_thread
 from structured.errors.values import message, shown
 from structured.extraction.batch_state import BatchState
+from structured.extraction.calls import check_order
 from structured.extraction.documents.document import (
     AsyncDocuments,
     Document,
@@ -58,6 +59,13 @@ def read_results(path: str | PathLike[str], output_type: object) -> Iterator[Res
         OutputError: The file cannot be read, or a line of it is no record, or not one of this type.
         SchemaError: As for `extract`.
     """
+    if not isinstance(path, str | PathLike):
+        if isinstance(output_type, str | PathLike):
+            raise TypeError(
+                f"read_results takes the path first, and then the type: these are {shown(path)} and "
+                f"{shown(output_type)}. Pass them the other way round."
+            )
+        raise TypeError(f"path is {shown(path)}; it must be the path of a file of results.")
     if output_type is not Any:
         resolve_type(output_type)  # raises before the file is read
     return _results(to_path(path), output_type)
@@ -89,6 +97,9 @@ def _result_of(record: Record, position: int, output_type: object) -> Result[Any
         wanted = resolve_type(output_type, provenance.options.get("allow_missing"))
     return result_from_json(record, position, wanted, provenance)
 
+
+SUFFIXES = (".jsonl", ".ndjson")
+"""Those of files of results, which may also have none."""
 
 Output: TypeAlias = str | PathLike[str] | SupportsWrite
 """The path of a file of results, or a stream of bytes."""
@@ -145,6 +156,14 @@ def write_results(
             option is not what it was, two documents have one id, or one has another text than before.
         ModelError: The model failed; what was finished before is in the output. Whatever else `extract_results` raises.
     """
+    check_order("write_results", output_type, documents)
+    if isinstance(documents, str) and isinstance(output, Iterable) and not isinstance(output, str):
+        raise TypeError(
+            f"write_results takes the documents first, and then the output: these are {shown(documents)} and "
+            f"{shown(output)}. Pass them the other way round."
+        )
+    if not (isinstance(output, str | PathLike) or hasattr(output, "write")):
+        raise TypeError(f"output is {shown(output)}; it must be the path of a file, or a stream of bytes.")
     if isinstance(output_type, list):
         raise ValueError("There are several types in output_type. Write the results of one type at a time.")  # noqa: TRY004
     return write_results_of(Extractor[Any](output_type, **options), documents, output, resume=resume, progress=progress)
@@ -273,14 +292,16 @@ class Unwritten:
 
 
 def opened(output: Output, provenance: Provenance, resume: Resume) -> Journal | Lines:
-    """Return the sink of the records. Raises ValueError for a path that is named like a table."""
+    """Return the sink of the records. Raises ValueError for a path that is named like another kind of file."""
     if not isinstance(output, str | PathLike):
         return Lines(output)
     path = to_path(output)
-    if path.suffix.lower() in {".csv", ".parquet"}:  # whoever reads it would take it for a table
+    suffix = path.suffix.lower()
+    if suffix and suffix not in SUFFIXES:  # whoever reads it would take it for something else
+        table = ", and make a table of it in the end: write_table" if suffix in {".csv", ".parquet"} else ""
         raise ValueError(
-            f"output is {str(path)!r}, and results are written as lines of JSON. Pass "
-            f"output={path.with_suffix('.jsonl').name!r}, and make a table of it in the end: write_table."
+            f"output is {str(path)!r}, and results are written as lines of JSON, to {' or '.join(SUFFIXES)}. Pass "
+            f"output={path.with_suffix('.jsonl').name!r}{table}."
         )
     return Journal(path, provenance, resume)
 

@@ -399,7 +399,7 @@ class FewestWords(SearchMethod):
         if sampler.top_k is not None:
             raise ValueError("top_k is not for FewestWords.")
 
-    def label(self, temperature: float) -> str:
+    def label(self, temperature: float) -> str:  # noqa: ARG002  of a method
         return f"the shorter of {self.count}"
 
     def candidates_of(

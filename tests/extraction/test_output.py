@@ -139,6 +139,32 @@ def test_a_value_is_read_from_what_the_model_wrote(tmp_path: Path) -> None:
     assert [one.value for one in read_results(path, Half)] == [Half.model_construct(number=4)]
 
 
+@pytest.mark.parametrize("name", ["out.xml", "out.json", "out.txt", "out.csv", "OUT.PARQUET"])
+def test_an_output_that_is_named_like_another_kind_of_file_is_refused(tmp_path: Path, name: str) -> None:
+    """Results are lines of JSON, and their file says so, or nothing."""
+    with pytest.raises(ValueError, match=r"lines of JSON, to \.jsonl or \.ndjson\. Pass output='(out|OUT)\.jsonl'"):
+        write_results_of(extractor(), texts(1), tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    for other in ("out.jsonl", "out.NDJSON", "out"):
+        assert write_results_of(extractor(), texts(1), tmp_path / other).done == 1
+
+
+def test_arguments_that_were_mistaken_for_each_other_are_told(tmp_path: Path) -> None:
+    path: Any = str(tmp_path / "out.jsonl")
+    options: Any = {"model": ScriptedModel(answer)}
+    with pytest.raises(TypeError, match=r"write_results takes the documents first, and then the output: .*other way"):
+        write_results(Number, path, texts(2), **options)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"write_results takes the type first, and then the text: .*other way round"):
+        write_results(texts(2), Number, path, **options)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"output is None; it must be the path of a file, or a stream of bytes"):
+        write_results(Number, texts(2), None, **options)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"read_results takes the path first, and then the type: .*other way round"):
+        read_results(Number, path)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"path is 5; it must be the path of a file of results"):
+        read_results(5, Number)  # type: ignore[call-overload]
+    assert not list(tmp_path.iterdir())
+
+
 def test_it_works_in_an_event_loop(tmp_path: Path) -> None:
     import asyncio
 
