@@ -26,11 +26,11 @@ from structured.errors.arguments import (
 )
 from structured.errors.calling_line import warn
 from structured.errors.values import message, shown
-from structured.extraction.documents.chunks import Chunking
+from structured.extraction.documents.chunks import DEFAULT_CHUNKING, Chunking
 from structured.extraction.events import Listener
 from structured.models import ModelSource
 from structured.output_types.grounded.marks import Ground
-from structured.output_types.json_output import JsonLayout
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout
 from structured.output_types.missing_fields import Missing
 from structured.output_types.output_type import OutputType
 from structured.results.calibration import Calibration
@@ -51,6 +51,23 @@ RETRIES = 3
 
 MIN_TOLD = 2
 """Retries that a model needs to be told what was wrong: the last one is at the whole answer."""
+
+
+DEFAULTS: Mapping[str, Any] = {
+    "layout": DEFAULT_LAYOUT,
+    "temperature": 0.0,
+    "top_p": 1.0,
+    "min_p": 0.0,
+    "repetition": Repetition(),
+    "jump_forward": True,
+    "search": Samples(1),
+    "max_tokens": MAX_TOKENS,
+    "retries": RETRIES,
+    "repair": "field",
+    "repair_below": 0.0,
+    "chunking": DEFAULT_CHUNKING,
+}
+"""What options are that nobody passes; the others are None."""
 
 
 class Options(TypedDict, total=False):

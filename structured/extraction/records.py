@@ -27,6 +27,13 @@ _AFTER_ID = b'", "digest": "'
 """The beginning of each line."""
 
 
+OF_TYPE = ("allow_missing", "grounded", "layout")
+"""Options that are a part of the type, so that another value makes another type."""
+
+UNREAD = hashlib.sha256().hexdigest()
+"""The digest of a document without text, such as a file that could not be read."""
+
+
 def digest_of(document: Document) -> str:
     """Return the SHA-256 of a document's text, as UTF-8; of a chat, that of its messages as JSON."""
     text: object = document.text
@@ -49,7 +56,9 @@ def differences(before: Mapping[str, Any], now: Provenance) -> list[str]:
         if options.get(name) != others.get(name):
             was, is_now = (f"{name}={one[name]!r}" if name in one else "none" for one in (options, others))
             found.append(f"the option {name} (it was {was}, and is {is_now})")
-    if before.get("type_digest") != now.type_digest:
+    if before.get("type_digest") != now.type_digest and not any(
+        options.get(name) != others.get(name) for name in OF_TYPE
+    ):
         found.append("the type")
     if before.get("model") != now.model:
         found.append(f"the model (it was {before.get('model')!r}, and is {now.model!r})")

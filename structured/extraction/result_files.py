@@ -30,7 +30,7 @@ from structured.extraction.documents.document import (
 from structured.extraction.extractor import Extractor
 from structured.extraction.journal import Journal, Lines, Resume, SupportsWrite, each_record, to_path
 from structured.extraction.options import Options, check_progress
-from structured.extraction.records import Record, digest_of, line_of, metadata_to_json
+from structured.extraction.records import UNREAD, Record, digest_of, line_of, metadata_to_json
 from structured.extraction.task import Task
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
@@ -280,6 +280,16 @@ class Unwritten:
         self._seen.add(identity)
         known = self._sink.done.pop(identity, None)
         if known is not None and known.hex() != digest:
+            if known.hex() == UNREAD:
+                raise self._error(
+                    f"The document {shown(identity)} could not be read when its record in {self._sink.path} was "
+                    "written, or was empty, and has a text now. Pass resume='retry', which answers what has failed."
+                )
+            if digest == UNREAD:
+                raise self._error(
+                    f"The document {shown(identity)} cannot be read any more, or is empty; it had a text when its "
+                    f"record in {self._sink.path} was written. Restore it, or leave it out."
+                )
             raise self._error(
                 f"The document {shown(identity)} has another text than when its record in {self._sink.path} was "
                 "written. Give it another id or remove its line, and call again; resume='retry' drops it if it is that "

@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from contextvars import copy_context
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, TypeGuard
 
 from structured.automata import AUTOMATON_ERRORS
@@ -28,7 +28,7 @@ from structured.errors import (
 )
 from structured.extraction.acceptance import Acceptance
 from structured.extraction.batch_state import BatchState, showing
-from structured.extraction.documents.chunks import Chunking
+from structured.extraction.documents.chunks import DEFAULT_CHUNKING, Chunking
 from structured.extraction.documents.document import DocumentLike, characters_of
 from structured.extraction.events import Listener
 from structured.extraction.guided_task import GuidedItem
@@ -165,7 +165,7 @@ class Run:
     observe: Listener | None
     cache: bool
     acceptance: Acceptance
-    chunking: Chunking = field(default_factory=Chunking)
+    chunking: Chunking = DEFAULT_CHUNKING
 
     @classmethod
     def of(cls, options: Options) -> Self:
@@ -180,7 +180,7 @@ class Run:
             options.get("observe"),
             options.get("cache", True),
             Acceptance.of(search, options),
-            options.get("chunking") or Chunking(),
+            options.get("chunking") or DEFAULT_CHUNKING,
         )
 
     @property

@@ -18,7 +18,7 @@ from structured.decoding.strategy import Search
 from structured.errors import Attempt, GenerationError, PromptError
 from structured.extraction.documents.chunks import Chunk
 from structured.extraction.documents.document import DocumentLike, id_of, read_document
-from structured.extraction.options import MAX_TOKENS, Options, warn_of_types
+from structured.extraction.options import DEFAULTS, MAX_TOKENS, Options, warn_of_types
 from structured.extraction.prompts import Conversation, chat_messages, check_characters, completion_prompt
 from structured.models import LanguageModel, Model
 from structured.output_types.output_type import Description, OutputType
@@ -168,7 +168,11 @@ class Task(ABC):
         from importlib.metadata import version  # some milliseconds
 
         model, wanted = self.model, self.output_type
-        given: dict[str, Any] = {name: value for name, value in self.options.items() if name not in ANSWERED_ALIKE}
+        given: dict[str, Any] = {
+            name: value
+            for name, value in self.options.items()
+            if name not in ANSWERED_ALIKE and value != DEFAULTS.get(name)
+        }
         if self.examples:
             given["examples"] = self.examples
         return Provenance(
@@ -177,7 +181,7 @@ class Task(ABC):
             model.name,
             model.vocabulary.fingerprint.hex()[:16] if isinstance(model, LanguageModel) else None,
             short_digest(json.dumps(self.prompt(Conversation("")), ensure_ascii=False)),
-            {name: _shortened(name, value) for name, value in sorted(given.items()) if value is not None},
+            {name: _shortened(name, value) for name, value in sorted(given.items())},
             version("structured-extraction"),
         )
 

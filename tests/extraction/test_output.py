@@ -17,9 +17,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, field_validator
 
-from structured import Document, Extractor, Result, awrite_results, extract_results, read_results, write_results
+from structured import (
+    Document,
+    Extractor,
+    JsonLayout,
+    Result,
+    awrite_results,
+    extract_results,
+    read_results,
+    write_results,
+)
 from structured.errors import GenerationError, ModelError, OutputError, PromptError
 from structured.extraction import journal
+from structured.extraction.options import DEFAULTS
 from structured.extraction.records import is_begun, line_of
 from structured.extraction.result_files import Written, write_results_of
 from structured.models.scripted import ScriptedModel
@@ -312,6 +322,52 @@ def test_a_changed_call_is_refused_by_name(tmp_path: Path, changed: dict[str, An
             write_results_of(extractor(**changed), texts(2), path, resume=resume)  # type: ignore[call-overload]
     assert path.read_bytes() == before
     assert write_results_of(extractor(**changed), texts(2), path, resume="fresh") == Written(2, 0, 0, 0)
+
+
+def test_an_explicit_default_changes_nothing(tmp_path: Path) -> None:
+    """A default says the same whether it is passed or not."""
+    path = tmp_path / "out.jsonl"
+    write_results_of(extractor(), texts(2), path)
+    explicit = extractor(**{**DEFAULTS, "retries": 0})
+    assert explicit.provenance == extractor().provenance
+    assert write_results_of(explicit, texts(2), path) == Written(0, 0, 2, 0)
+
+
+def test_the_defaults_are_those_of_a_call() -> None:
+    """Each option with a default answers as if it were left out."""
+    for name, value in DEFAULTS.items():
+        plain = Extractor(Number, model=ScriptedModel(answer))
+        made = Extractor(Number, model=ScriptedModel(answer), **{name: value})
+        assert (made.run, made.output_type.digest, made.task.max_tokens, made.task.repetition) == (
+            plain.run,
+            plain.output_type.digest,
+            plain.task.max_tokens,
+            plain.task.repetition,
+        )
+
+
+def test_a_changed_layout_is_no_other_type(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    write_results_of(extractor(), texts(2), path)
+    with pytest.raises(OutputError, match=r"has changed: the option layout \([^;]*\)\. Call with"):
+        write_results_of(extractor(layout=JsonLayout("compact")), texts(2), path)
+
+
+def test_a_file_that_was_repaired_is_told_from_one_that_was_changed(tmp_path: Path) -> None:
+    """A record of a file that could not be read says nothing about its text."""
+    path, letter = tmp_path / "out.jsonl", tmp_path / "letter.txt"
+    letter.write_bytes(b"item 1 \xff")
+    assert write_results_of(extractor(), [letter], path).failed == 1
+    letter.write_text("item 1", encoding="utf-8")
+    with pytest.raises(OutputError, match=r"could not be read when its record .* Pass resume='retry'"):
+        write_results_of(extractor(), [letter], path)
+    assert write_results_of(extractor(), [letter], path, resume="retry") == Written(1, 0, 0, 0)
+    letter.unlink()
+    with pytest.raises(OutputError, match="cannot be read any more"):
+        write_results_of(extractor(), [letter], path)
+    letter.write_text("item 2", encoding="utf-8")
+    with pytest.raises(OutputError, match="has another text"):
+        write_results_of(extractor(), [letter], path)
 
 
 def test_another_model_is_refused(tmp_path: Path) -> None:

@@ -50,6 +50,8 @@ _CHUNKING = {
 }
 """What each field of a `Chunking` must be."""
 
+DEFAULT_CHUNKING = Chunking()
+
 Span = tuple[int, int]
 """Where something starts and ends in a document, in characters."""
 
