@@ -292,13 +292,13 @@ def each_line(path: Path) -> Iterator[bytes]:
 def each_record(path: Path) -> Iterator[tuple[str, Record]]:
     """Yield the records of a file, and where each stands. Raises OutputError for a line that is none."""
     for number, line in enumerate(each_line(path), 1):
-        yield f"Line {number} of {path}", read_record(path, number, line)
+        yield f"Line {number} of {path}", read_record(path, number, line, is_own=False)
 
 
-def read_record(path: Path, number: int, line: bytes) -> Record:
+def read_record(path: Path, number: int, line: bytes, *, is_own: bool = True) -> Record:
     """Return the record of a line of a file. Raises OutputError if it is none."""
     try:
-        return read_line(line)
+        return read_line(line, is_own=is_own)
     except (ValueError, RecursionError) as error:
         raise OutputError(
             f"Line {number} of {path} is no record of a document: {message(error)}. Correct or remove it, or pass the "

@@ -81,10 +81,10 @@ def line_of(result: Result[Any], digest: str, provenance: Provenance) -> bytes:
         return json.dumps(record).encode() + b"\n"
 
 
-def read_line(line: bytes) -> Record:
-    """Return the record of a line. Raises ValueError if it is none."""
+def read_line(line: bytes, *, is_own: bool = True) -> Record:
+    """Return the record of a line. Raises ValueError if it is none, or was not written here but has to be."""
     record: Record = json.loads(line)
-    problem = _problem(record)
+    problem = _problem(record) or (_problem_of_own(record) if is_own else "")
     if problem:
         raise ValueError(problem)
     return record
@@ -117,16 +117,23 @@ def _problem(record: Any) -> str:
         return "it is no object"
     if not isinstance(record.get("id"), str):
         return "it has no id"
+    error = record.get("error", {"kind": "", "message": ""})
+    if not isinstance(error, dict) or not all(isinstance(error.get(name), str) for name in ("kind", "message")):
+        return "its error has no kind and message"
+    if "value" in record:
+        return "it has both a value and an error" if "error" in record else ""
+    return "" if "error" in record else "it has neither a value nor an error"
+
+
+def _problem_of_own(record: Record) -> str:
+    """Return why a record says too little to be resumed; an empty text if it can be."""
     digest = record.get("digest")
     if not isinstance(digest, str) or len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
         return "its digest is no SHA-256"
     provenance = record.get("provenance")
     if not isinstance(provenance, dict) or not isinstance(provenance.get("options", {}), dict):
         return "it does not say what made it"
-    error = record.get("error", {"kind": "", "message": ""})
-    if not isinstance(error, dict) or not all(isinstance(error.get(name), str) for name in ("kind", "message")):
-        return "its error has no kind and message"
-    return "" if ("value" in record) != ("error" in record) else "it has to have either a value or an error"
+    return ""
 
 
 def metadata_to_json(identity: str, metadata: Mapping[str, Any]) -> Any:

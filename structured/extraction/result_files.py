@@ -91,10 +91,11 @@ def _results(path: Path, output_type: object) -> Iterator[Result[Any]]:
 
 
 def _result_of(record: Record, position: int, output_type: object) -> Result[Any]:
-    provenance = Provenance(**record["provenance"])
+    provenance = Provenance(**record["provenance"]) if record.get("provenance") else None
     wanted = None
     if output_type is not Any:
-        wanted = resolve_type(output_type, provenance.options.get("allow_missing"))
+        options = {} if provenance is None else provenance.options
+        wanted = resolve_type(output_type, options.get("allow_missing"))
     return result_from_json(record, position, wanted, provenance)
 
 

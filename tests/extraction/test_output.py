@@ -175,6 +175,28 @@ def test_arguments_that_were_mistaken_for_each_other_are_told(tmp_path: Path) ->
     assert not list(tmp_path.iterdir())
 
 
+def test_records_of_other_tools_are_read(tmp_path: Path) -> None:
+    """What a record lacks has its default; it has to have an id, and a value or an error."""
+    path = tmp_path / "out.jsonl"
+    path.write_text('{"id": "a", "value": {"number": 3}}\n', encoding="utf-8")
+    for output_type in (Number, Any):
+        (read,) = read_results(path, output_type)
+        assert (read.id, read.document, read.missing, dict(read.evidence), read.provenance) == ("a", "", (), {}, None)
+        assert read.data == {"number": 3}
+        assert read.value == (Number(number=3) if output_type is Number else {"number": 3})
+    path.unlink()
+    write_results_of(extractor(), [("a", "item 1")], path)
+    whole = records(path)[0]
+    for name in whole.keys() - {"id", "value"}:
+        path.write_text(json.dumps({key: part for key, part in whole.items() if key != name}) + "\n", encoding="utf-8")
+        assert [one.value for one in read_results(path, Number)] == [Number(number=1)]
+    for name, problem in (("id", "it has no id"), ("value", "it has neither a value nor an error")):
+        less = {key: part for key, part in whole.items() if key != name}
+        path.write_text(f"{json.dumps(whole)}\n{json.dumps(less)}\n", encoding="utf-8")
+        with pytest.raises(OutputError, match=f"Line 2 of .* is no record of a document: {problem}"):
+            list(read_results(path, Number))
+
+
 def test_it_works_in_an_event_loop(tmp_path: Path) -> None:
     import asyncio
 
