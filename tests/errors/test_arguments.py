@@ -252,6 +252,17 @@ def test_options_are_checked_before_a_model_is_loaded(
         ("stop_repetition", "Pass repetition=Repetition(stop=…)."),
         ("repetition_penalty", "Pass repetition=Repetition(penalty=…)."),
         ("no_repeat_ngram_size", "Pass repetition=Repetition(no_repeat_ngram_size=…)."),
+        ("optional_properties", "Pass layout=JsonLayout(optional_properties=…)."),
+        ("vote", "Pass search=Samples(5, vote=True)."),
+        ("n", "Pass search=Samples(5)."),
+        ("best_of", "Pass search=Samples(5)."),
+        ("num_beams", "Pass search=Beams(4)."),
+        ("stop", "An answer ends where its type does. Ask for Text(stop=…)."),
+        ("max_new_tokens", "It is called max_tokens."),
+        ("frequency_penalty", "Pass repetition=Repetition(penalty=…)."),
+        ("overlap", "Chunks overlap by themselves. Pass chunking=Chunking(tokens=…)."),
+        ("prompt", "It is called instructions."),
+        ("dtype", "Pass model=load_model(…, dtype=…)."),
     ],
 )
 def test_an_option_under_an_old_name_is_refused_with_the_new_one(name: str, remedy: str) -> None:
