@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from structured.errors.arguments import check_fields, count, flag, number
+from structured.errors.arguments import check_fields, count, flag, number, says_its_arguments
 from structured.index.guide import Guide
 from structured.models import Logits
 from structured.models.kv_cache import on_device
@@ -41,7 +41,8 @@ BREAK = -1
 """A separator between the tokens of two strings."""
 
 
-@dataclass(frozen=True, slots=True)
+@says_its_arguments
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Repetition:
     """How repetition in answers is stopped or made less likely.
 

@@ -13,13 +13,14 @@ import numpy as np
 
 from structured.automata import RegularAutomaton
 from structured.decoding.repetition import Repetition
-from structured.errors.arguments import check_fields, count, text
+from structured.errors.arguments import check_fields, count, says_its_arguments, text
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.regex import Pattern, char_set, literal, right_linear
 from structured.vocabulary import Vocabulary
 
 
+@says_its_arguments
 @dataclass(frozen=True, slots=True)
 class Thinking:
     """What a reasoning model may write before its answer: free text that ends with a marker.

@@ -18,7 +18,7 @@ from structured.decoding.particles import sample_particles
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.errors import OutOfMemoryError, StructuredError
-from structured.errors.arguments import count, flag
+from structured.errors.arguments import count, flag, says_its_arguments
 from structured.models import LanguageModel
 
 RETRY_TEMPERATURE = 0.7
@@ -57,6 +57,7 @@ class SearchMethod(ABC):
         raise NotImplementedError
 
 
+@says_its_arguments
 @dataclass(frozen=True, slots=True)
 class Beams(SearchMethod):
     """Beam search with `count` hypotheses, at temperature 0. The answer is the likeliest that validators accept."""
@@ -111,6 +112,7 @@ class _Sampled(SearchMethod):
         return f"{self.count} {type(self).__name__.lower()}, {choice}, at temperature {temperature:g}"
 
 
+@says_its_arguments
 @dataclass(frozen=True, slots=True)
 class Samples(_Sampled):
     """`count` answers for each document, sampled each for itself at a temperature above 0.
@@ -135,6 +137,7 @@ class Samples(_Sampled):
         return self._label(temperature, "the likeliest that is valid")
 
 
+@says_its_arguments
 @dataclass(frozen=True, slots=True)
 class Particles(_Sampled):
     """Sequential Monte Carlo with `count` texts for each document, at a temperature above 0.

@@ -306,6 +306,39 @@ def test_options_of_several_parts_are_checked_when_they_are_made(
         value()
 
 
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (
+            lambda: Chunking(overlap=1),
+            "Chunking: unknown argument overlap. The arguments are tokens, passes, merge_by, ",
+        ),
+        (
+            lambda: Chunking(token=1),
+            "Chunking: unknown argument token. Did you mean 'tokens'? The arguments are tokens",
+        ),
+        (lambda: Beams(width=4), "Beams: unknown argument width. The argument is count."),
+        (lambda: Beams(), "Beams: missing a required argument: 'count'. The argument is count."),
+        (lambda: Samples(5, 1, 2), "Samples: too many positional arguments. The arguments are count, vote."),
+        (lambda: Particles(number=3), "Particles: unknown argument number. The arguments are count, vote."),
+        (lambda: Repetition(1.2), "Repetition: too many positional arguments. The arguments are stop, penalty, no_re"),
+        (lambda: Thinking(stop="x"), "Thinking: unknown argument stop. The arguments are marker, max_tokens."),
+        (lambda: JsonLayout(indent=2), "JsonLayout: unknown argument indent. The arguments are whitespace, optional_"),
+    ],
+)
+def test_an_option_of_several_parts_says_which_it_has(value: Callable[[], object], message: str) -> None:
+    """As a call does where an option is unknown."""
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}"):
+        value()
+
+
+def test_an_option_of_several_parts_is_a_value() -> None:
+    """It can be compared, hashed, copied and pickled, though a list was passed."""
+    for value in (Chunking(merge_by=["number"]), Repetition(stop=False), Samples(3, vote=True), JsonLayout("compact")):
+        assert value == pickle.loads(pickle.dumps(value)) == copy.deepcopy(value)
+        assert {value: 1}[dataclasses.replace(value)] == 1
+
+
 @pytest.mark.parametrize("name", ["errors", "progress"])
 def test_arguments_of_batches_are_told_where_they_belong(name: str) -> None:
     """To a call for one text they are unknown."""
