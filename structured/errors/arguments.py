@@ -228,11 +228,11 @@ def says_its_arguments(kind: type[V]) -> type[V]:
         hint = "".join(dict.fromkeys(nearest(name, names) for name in unknown))
         try:
             if unknown:
-                raise TypeError(f"unknown argument {', '.join(unknown)}.{hint}")  # noqa: TRY301  said below
+                raise TypeError(f"unknown argument {', '.join(unknown)}{'.' if hint else ''}{hint}")  # noqa: TRY301  said below
             signature.bind(self, *args, **kwargs)
         except TypeError as error:
             arguments = f"The {'argument is' if len(names) == 1 else 'arguments are'} {', '.join(names)}."
-            raise TypeError(f"{kind.__name__}: {str(error).rstrip('.')}. {arguments}") from None
+            raise TypeError(f"{kind.__name__}: {error}{'' if str(error).endswith('?') else '.'} {arguments}") from None
         initialise(self, *args, **kwargs)
 
     setattr(kind, "__init__", checked_init)  # noqa: B010  mypy refuses the assignment

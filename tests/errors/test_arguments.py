@@ -1,7 +1,9 @@
 """Arguments are checked when they are given: each is of use, or an error names it, before a model is loaded."""
 
 import copy
+import dataclasses
 import math
+import pickle
 import re
 import warnings
 from collections.abc import Callable
@@ -307,35 +309,32 @@ def test_options_of_several_parts_are_checked_when_they_are_made(
 
 
 @pytest.mark.parametrize(
-    ("value", "message"),
+    ("kind", "positional", "named", "message"),
     [
-        (
-            lambda: Chunking(overlap=1),
-            "Chunking: unknown argument overlap. The arguments are tokens, passes, merge_by, ",
-        ),
-        (
-            lambda: Chunking(token=1),
-            "Chunking: unknown argument token. Did you mean 'tokens'? The arguments are tokens",
-        ),
-        (lambda: Beams(width=4), "Beams: unknown argument width. The argument is count."),
-        (lambda: Beams(), "Beams: missing a required argument: 'count'. The argument is count."),
-        (lambda: Samples(5, 1, 2), "Samples: too many positional arguments. The arguments are count, vote."),
-        (lambda: Particles(number=3), "Particles: unknown argument number. The arguments are count, vote."),
-        (lambda: Repetition(1.2), "Repetition: too many positional arguments. The arguments are stop, penalty, no_re"),
-        (lambda: Thinking(stop="x"), "Thinking: unknown argument stop. The arguments are marker, max_tokens."),
-        (lambda: JsonLayout(indent=2), "JsonLayout: unknown argument indent. The arguments are whitespace, optional_"),
+        (Chunking, (), {"overlap": 1}, "unknown argument overlap. The arguments are tokens, passes, merge_by, prefer."),
+        (Chunking, (), {"token": 1}, "unknown argument token. Did you mean 'tokens'? The arguments are tokens"),
+        (Beams, (), {"width": 4}, "unknown argument width. The argument is count."),
+        (Beams, (), {}, "missing a required argument: 'count'. The argument is count."),
+        (Samples, (5, True, 2), {}, "too many positional arguments. The arguments are count, vote."),
+        (Particles, (), {"number": 3}, "unknown argument number. The arguments are count, vote."),
+        (Repetition, (1.2,), {}, "too many positional arguments. The arguments are stop, penalty, no_repeat_ngram_"),
+        (Thinking, (), {"stop": "x"}, "unknown argument stop. The arguments are marker, max_tokens."),
+        (JsonLayout, (), {"indent": 2}, "unknown argument indent. The arguments are whitespace, optional_properties."),
     ],
 )
-def test_an_option_of_several_parts_says_which_it_has(value: Callable[[], object], message: str) -> None:
+def test_an_option_of_several_parts_says_which_it_has(
+    kind: Any, positional: tuple[Any, ...], named: dict[str, Any], message: str
+) -> None:
     """As a call does where an option is unknown."""
-    with pytest.raises(TypeError, match=f"^{re.escape(message)}"):
-        value()
+    with pytest.raises(TypeError, match=f"^{kind.__name__}: {re.escape(message)}"):
+        kind(*positional, **named)
 
 
 def test_an_option_of_several_parts_is_a_value() -> None:
     """It can be compared, hashed, copied and pickled, though a list was passed."""
-    for value in (Chunking(merge_by=["number"]), Repetition(stop=False), Samples(3, vote=True), JsonLayout("compact")):
-        assert value == pickle.loads(pickle.dumps(value)) == copy.deepcopy(value)
+    values: list[Any] = [Chunking(merge_by=["number"]), Repetition(stop=False), Samples(3), JsonLayout("compact")]
+    for value in values:
+        assert value == pickle.loads(pickle.dumps(value)) == copy.deepcopy(value)  # noqa: S301  our own bytes
         assert {value: 1}[dataclasses.replace(value)] == 1
 
 
