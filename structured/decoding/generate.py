@@ -55,7 +55,7 @@ def compiled_type(
 
 
 def load_grammars(output_type: OutputType[Any]) -> None:
-    """Let the grammars of a type be read as other processes have, and for others to come, if there is a cache now.
+    """Read the grammars of a type as other processes have, and for others, if there is a cache now.
 
     Raises GrammarError where one is refused.
     """
@@ -66,10 +66,7 @@ def load_grammars(output_type: OutputType[Any]) -> None:
 
 
 def _load_tables(cache: DiskCache, grammar: Grammar[Any]) -> None:
-    """Let a grammar be read as another process has, or for others to come. Raises GrammarError if it is refused.
-
-    Nothing is kept of one that imports from files, since those may change.
-    """
+    """Read a grammar as another process has, or for others to come; not one that imports from files."""
     sources = sources_of(grammar)
     if sources is None:
         return

@@ -32,10 +32,9 @@ def common_beginning(texts: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 
 def alike(texts: list[Text], pass_cost: float) -> list[tuple[list[Text], int]]:
-    """Part texts by what the model may keep of their prompts, and return with each part how much that is, in tokens.
+    """Part texts by what the model may keep of their prompts; return with each part how many tokens it keeps.
 
-    Texts go together where less is read anew for it than a pass costs. Callers that ask for one type are together;
-    those that ask for several types at the same time mostly are not. The part of the first text comes first.
+    Texts go together where less is read anew for it than a pass costs. The part of the first text comes first.
     """
     by_beginning: dict[tuple[int, ...], list[Text]] = {}
     for one in texts:

@@ -111,10 +111,9 @@ def repeated_end(text: bytes | bytearray) -> bytes | None:
 
 
 def repeated_by(guide: Guide, written: bytes | bytearray, token_id: int, start: int = 0) -> bytes | None:
-    """Return the end of a text that a token, with what is known to follow it, repeats once too often; None if none.
+    """Return the end that a token, with what is known to follow it, repeats once too often; None if none.
 
-    `written` is what there is of the answer, which begins at its byte `start`. Bytes that the type determines are not
-    judged.
+    `written` is the answer from its byte `start`. Bytes that the type determines are not judged.
     """
     token, known = guide.index.chosen_bytes(guide.state, token_id)
     if not token or len(written) - start + len(token) + len(known) < MIN_REPEATED:

@@ -164,10 +164,7 @@ def total_of(weights: Weights) -> Double:
 
 @entry_with_fallback(turned_arrays)
 def turned(weights: Weights, share: Double) -> int:
-    """Return the place where the running sum of the weights goes beyond a share, from 0 to 1, of the whole.
-
-    With a uniform share that is a sample: the inverse of the distribution function.
-    """
+    """Return the place where the running sum of weights exceeds a share of all: a sample, if it is uniform."""
     total = 0.0
     for first in range(0, len(weights), 256):
         total += total_of(weights[first : first + 256])
@@ -365,10 +362,7 @@ def log_softmax(scores: NDArray[np.floating]) -> tuple[NDArray[np.float64], floa
 
 
 def share_of_all(log_total: float, logits: NDArray[np.float32]) -> float:
-    """Return the part that some tokens have in the probability of all, given the logarithm of the sum of theirs.
-
-    Logits that are NaN have no part.
-    """
+    """Return the part that some tokens have in the probability of all; logits that are NaN have none."""
     best = float(np.fmax.reduce(logits))
     if np.isinf(best) or np.isinf(log_total):
         return 1.0 if log_total == best else 0.0

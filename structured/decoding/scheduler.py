@@ -124,10 +124,7 @@ class Speculation:
     """Of these, for how many it was right, at least the first token."""
 
     def propose(self, sequences: list[Sequence]) -> int:
-        """Propose what follows each text, if that pays, and return the window: the most tokens proposed of one.
-
-        All texts together are proposed as many as take as long to read as a pass does beside its tokens.
-        """
+        """Propose what follows each text, if that pays, and return the window: the most tokens of one."""
         if not self.model.can_roll_back:
             return 0  # as ever, so that no window is open
         most = int(self.model.pass_cost) // len(sequences)
@@ -150,11 +147,7 @@ class Speculation:
         return wrong
 
     def _pays(self, counts: list[int]) -> bool:
-        """Tell whether it is worth the logits to propose so many tokens of each text.
-
-        Logits of a place are computed in all texts or none. A proposal that is right saves one text a pass; one that is
-        wrong was read in vain.
-        """
+        """Tell whether proposals pay: one that is right saves a text a pass, and logits cost in all texts."""
         right = (self.accepted + 1) / (self.proposed + 1)
         saved = right * sum(count > 0 for count in counts) * self.model.pass_cost / len(counts)
         places = max(counts) * len(counts) + SECOND_VECTOR_COST
@@ -162,10 +155,7 @@ class Speculation:
 
 
 def columns(counts: list[int], pass_cost: float) -> int:
-    """Return how many tokens the model should read of each text at most, given how many are pending.
-
-    A pass costs something however few it reads, and then for each column, padding included.
-    """
+    """Return how many pending tokens of each text a pass should read: each column costs, padding included."""
     if len(set(counts)) == 1:
         return counts[0]
 
@@ -213,10 +203,7 @@ class Scheduler:
         return [*self.live, *self.partly.texts]
 
     def turns(self, sequences: list[Sequence]) -> Iterator[list[Sequence]]:
-        """Finish some texts, those with prompts of like lengths beside each other: that takes little padding.
-
-        After each turn, those are yielded that came to their end in it.
-        """
+        """Finish some texts, sorted by the length of their prompts; yield after each turn those that ended."""
         self.waiting.extend(sorted(sequences, key=lambda one: len(one.request.prompt)))
         while self.is_busy:
             yield self.turn()
@@ -303,9 +290,7 @@ class Scheduler:
     def _pays(self, room: int) -> bool:
         """Tell whether those that wait join now: all of them, or as many as are worth a prefill.
 
-        A prefill costs all texts in the batch about a turn. So texts join together, where a quarter of the rows is
-        free, or where the turns that rows have stood free add up to one of the whole batch: none waits longer than
-        `size` turns beside a free row.
+        A prefill costs about a turn. None waits longer than `size` turns beside a free row.
         """
         waiting = len(self.waiting) + self.elsewhere
         self.idle += min(room, waiting)

@@ -110,10 +110,7 @@ class Sequence:
         return b"" if self.next_guide else bytes(self.text[self.answer_start + self.request.begun :])
 
     def masks(self) -> tuple[Mask, Mask] | None:
-        """Return the tokens that may come next, whatever the budget, and those of them that fit into it.
-
-        None if the automaton cannot tell; that is its `error` then.
-        """
+        """Return the tokens that may come next, and those of them in the budget; None where there is an error."""
         try:
             return self.guide.ample_mask(), self.guide.mask()
         except AUTOMATON_ERRORS as error:
@@ -121,10 +118,7 @@ class Sequence:
             return None
 
     def repeats(self, token_id: int) -> bool:
-        """Tell whether a token, with what is known to follow it, repeats the end of the text once too often.
-
-        Text that the prompt repeats in the same way may be copied.
-        """
+        """Tell whether a token repeats the end of the text once too often, and the prompt does not."""
         if self.is_leaving:
             return True
         control = self.request.repetition
@@ -134,10 +128,7 @@ class Sequence:
         return repeated is not None and repeated not in self._prompt().text
 
     def take(self, choice: TokenChoice, scores: Logits) -> None:
-        """Append a token that was sampled or, where it repeats the text, one on the way out of the string or list.
-
-        `scores` are what it was sampled from, shape (width,).
-        """
+        """Append a sampled token or, where it repeats the text, one on the way out of the string or list."""
         try:
             within = self.guide.way_out() if self.repeats(choice.token_id) else None
         except AUTOMATON_ERRORS as error:
@@ -149,10 +140,7 @@ class Sequence:
             self.extend(choice)
 
     def leave(self, choice: TokenChoice, out: TokenChoice) -> None:
-        """Append a token on the way out, in place of one that was sampled first and repeats the text.
-
-        A string or a list is closed by it; the thinking, only by the whole of its marker.
-        """
+        """Append a token on the way out of a string, a list or the thinking, in place of one that repeats."""
         self.repetitions += out.token_id != choice.token_id
         self.is_leaving = self.next_guide is not None
         self.extend(out._replace(steered=choice.steered))
@@ -165,10 +153,7 @@ class Sequence:
         return control.penalised(logits, self.free_tokens)
 
     def extend(self, choice: TokenChoice) -> None:
-        """Append a token that was sampled, and those that are known to follow it.
-
-        If a wrong mask allowed it, it is not appended: another one will be sampled.
-        """
+        """Append a sampled token, and those known to follow; one that a wrong mask allowed is left out."""
         try:
             self._extend(choice)
         except WrongMaskError:
@@ -322,7 +307,7 @@ class Forking(Protocol):
         """How many of the last tokens to be read want scores, those before each of them."""
 
     def expand(self, logits: NDArray[np.float32]) -> list[int]:
-        """Continue the live texts, and return the row that each of those that go on now comes from.
+        """Continue the live texts, and return the row that each comes from.
 
         `logits` has shape (live, width), or (live, window + 1, width), the window being the widest of the batch.
         """

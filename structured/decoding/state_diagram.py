@@ -272,10 +272,7 @@ def allowed_after(index: Index, state: int, name: str) -> AllowedTokens:
 
 
 def walk_text(index: Index, text: str, places: Iterator[str]) -> TokenWalk:
-    """Return the way of a text; `places` are the names of the states before and after each of its bytes.
-
-    Raises ValueError if no text of the type begins so, or no tokens spell it.
-    """
+    """Return the way of a text by the names of its states. Raises ValueError for what the type does not allow."""
     data = text.encode()
     _check(index, data)
     token_ids = index.spelled_tokens(data)

@@ -285,11 +285,7 @@ Display = Callable[[BatchState, float], None]
 
 @contextmanager
 def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
-    """Show the progress of an state while it is made.
-
-    None shows it only where a person may be waiting: for several documents, on a terminal or in a notebook, after two
-    seconds.
-    """
+    """Show the progress of a state while it is made; by None, only where a person may be waiting."""
     several = state.total is None or state.total > 1
     wanted = state.total != 0 if progress else progress is None and several and (_notebook() or is_terminal())
     if not wanted or not _SHOWING.acquire(blocking=False):

@@ -241,8 +241,7 @@ def _work_of_each(
 ) -> tuple[Run, list[tuple[Task, DocumentLike]]]:
     """Return documents, each with the task for its own type; all go through one model together.
 
-    Raises ValueError if there are more of one than of the other, and for examples and paths, which are of one type;
-    everything else as `Extractor.batch`.
+    Raises ValueError for unequal numbers, and for examples and paths, which are of one type.
     """
     listed, options = list(each_document(documents)), checked_options(options)
     if len(output_types) != len(listed):

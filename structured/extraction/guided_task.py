@@ -95,10 +95,7 @@ class GuidedTask(Task):
         return Guide(begun_index(index, healed.begun), max_tokens=max_tokens + healed.taken_back)
 
     def request(self, item: "GuidedItem", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
-        """Return what is to be written for a document; the prompts of the batch mostly begin with `shared` tokens.
-
-        Not all do: a document's first characters may be of one token with what stands before them.
-        """
+        """Return what is to be written for a document; most prompts of the batch begin with `shared` tokens."""
         healed, guide = (item.healed, item.guide) if item.repair is None else (item.repair.healed, item.repair.guide)
         return Request(
             healed.prompt,

@@ -277,10 +277,7 @@ def to_path(given: str | PathLike[str]) -> Path:
 
 
 def each_line(path: Path) -> Iterator[bytes]:
-    """Yield the whole lines of a file: what stands behind the last line end is being written, or was torn off.
-
-    Raises OutputError for what is no file, such as a FIFO, which would keep its reader waiting.
-    """
+    """Yield the whole lines of a file, not what is torn. Raises OutputError for what is no regular file."""
     if path.exists() and not path.is_file():
         raise OutputError(f"{path} is no regular file. Pass the path of a file of results.", path=str(path))
     with path.open("rb") as file:

@@ -311,10 +311,7 @@ def check_progress(progress: bool | None) -> None:
 def checked_options(
     options: Options, call: Literal["extract", "structured", "classify", "draft"] = "extract"
 ) -> Options:
-    """Return options as they are kept.
-
-    Raises TypeError for names that the kind of call does not take and for wrong kinds, and ValueError.
-    """
+    """Return options as they are kept. Raises TypeError for unknown names and wrong kinds, and ValueError."""
     refused = _CALLS[call]
     checks = {name: check for name, check in _CHECKS.items() if name not in refused}
     return cast("Options", checked(checks, options, {**_ELSEWHERE, **refused}))

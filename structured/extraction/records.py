@@ -46,10 +46,7 @@ def digest_of(document: Document) -> str:
 
 
 def differences(before: Mapping[str, Any], now: Provenance) -> list[str]:
-    """Return the differences between the provenance of a record and another one, each in words.
-
-    The version of the library is none: what it changes shows in the prompt, or in the digest of the type.
-    """
+    """Return the differences between the provenance of a record and another one, but for the version, in words."""
     found = []
     options, others = before.get("options", {}), now.options
     for name in sorted({*options, *others}):

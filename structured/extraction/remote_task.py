@@ -84,10 +84,9 @@ _Done = tuple[int, Generation | Exception]
 def served_candidates(
     model: RemoteModel, requests: Sequence[ServerRequest], *, samples: int, batch_size: int
 ) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
-    """Yield the samples for each request, the likeliest first, with its place, as soon as all of them are there.
+    """Yield the samples for each request, likeliest first, or its error, with its place.
 
-    `batch_size` requests are under way at a time. For a request that fails, the error is yielded. Raises ServerError
-    for one that all would fail with: the server cannot be reached, or refuses the key or the name of the model.
+    `batch_size` requests are under way at a time. Raises ServerError for one that all would fail with.
     """
     asked = [_sample(one, number) for one in requests for number in range(samples)]
     groups: defaultdict[int, list[Generation | StructuredError]] = defaultdict(list)
@@ -117,10 +116,7 @@ def _sample(request: ServerRequest, number: int) -> ServerRequest:
 def _as_completed(
     model: RemoteModel, requests: Sequence[ServerRequest], batch_size: int
 ) -> Iterator[tuple[int, Generation | StructuredError]]:
-    """Yield what becomes of each request, with its place.
-
-    The threads are daemons: whoever interrupts the program does not wait for a server.
-    """
+    """Yield each text or error with its place; the threads are daemons, so that an interrupt need not wait."""
     waiting: SimpleQueue[tuple[int, ServerRequest]] = SimpleQueue()
     done: SimpleQueue[_Done] = SimpleQueue()
     stop = Event()
@@ -155,11 +151,7 @@ def _written(model: RemoteModel, request: ServerRequest, stop: Event) -> Generat
 
 
 def _generation(answer: ServerAnswer, seconds: float) -> Generation:
-    """Return the answer of a server as a generation.
-
-    The probability of a token is that which the server tells; whether among all tokens or the allowed ones, it does
-    not say.
-    """
+    """Return the answer of a server as a generation, with the probabilities that the server tells."""
     tokens = tuple(SampledToken(one.start, one.end, one.log_probability, 1.0) for one in answer.tokens)
     return Generation(
         answer.text,
@@ -193,10 +185,7 @@ class RemoteTask(Task):
         return AnswerCheck(self.output_type)
 
     def make_ready(self, search: Search) -> None:
-        """Refuse what the server cannot do, before anything is sent.
-
-        Raises ValueError for options, SchemaError for the type.
-        """
+        """Refuse what the server cannot do, before anything is sent. Raises ValueError or SchemaError."""
         refuse_options(self.model, self.options, search)
         self.model.form.body(self.model.address.model, self._request([], {}, search))
         _ = self.check

@@ -251,10 +251,7 @@ class Unwritten:
         self._seen: set[str] = set()
 
     def each(self, documents: Iterable[DocumentLike]) -> Iterator[Identified | None]:
-        """Yield the documents that have no record, and None in place of the others.
-
-        Raises OutputError for two documents of one id, and for one that has another text than the record of its id.
-        """
+        """Yield the documents without a record, None for the others. Raises OutputError for ids that clash."""
         for position, given in enumerate(documents):
             document, work = _identified(position, given)
             digest = digest_of(document)
@@ -318,10 +315,7 @@ def opened(output: Output, provenance: Provenance, resume: Resume) -> Journal | 
 
 
 def _identified(position: int, given: DocumentLike) -> tuple[Document, DocumentLike]:
-    """Return a document with its id, or else its position as one, and what is to be answered.
-
-    A file that cannot be read, or a row that is none, is passed on, and fails as a document does.
-    """
+    """Return a document with an id, and what is to be answered: what cannot be read is passed on, and fails."""
     try:
         document = read_document(given)
     except PromptError:

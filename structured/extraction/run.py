@@ -80,10 +80,9 @@ def windows_ahead(
     *,
     named: str | None = None,
 ) -> Generator[Window, None, None]:
-    """Yield windows of documents until there are no more, or the model failed.
+    """Yield windows of documents, each prepared in a thread while the one before is answered.
 
-    `work` is read in the thread that asks for windows; the next window is prepared in another one meanwhile. None is a
-    document that is passed over. What `work` raises is raised after the window before.
+    `work` is read in the thread that asks for windows. What it raises is raised after the window before.
     """
     with ThreadPoolExecutor(1, "documents") as pool:  # no thread until there is work
         windows = windows_of(work, batch_size)
@@ -105,10 +104,7 @@ def windows_ahead(
 
 
 def windows_of(work: Iterable[tuple[Task, DocumentLike] | None], batch_size: int) -> Iterator[list[Work]]:
-    """Yield documents with their positions, so many together that sorting and batching them pays.
-
-    Where reading them fails, what has been read is yielded first.
-    """
+    """Yield documents with their positions, in windows; where reading them fails, what was read comes first."""
     window: list[Work] = []
     characters = 0
     try:
@@ -198,10 +194,8 @@ class Run:
     ) -> Generator[Result[Any], None, None]:
         """Yield the result of each document as soon as it is there, each of its own task.
 
-        Documents are read as they are needed, a window of them at a time. While the model works on one window, the
-        next is prepared in a thread; `work` itself is read in this one. None in it is a document that is passed over.
-        Where the model fails, the results end, and the state has its error. A single document may have a name for
-        errors.
+        None in `work` is a document that is passed over. Where the model fails, the results end, and the state has its
+        error. A single document may have a name for errors.
         """
         with (
             state.observed(self.observe),
@@ -271,10 +265,7 @@ class Run:
             raise
 
     def _answer(self, items: list[Item], state: BatchState) -> Iterator[Item]:
-        """Generate answers, and yield each item that is done.
-
-        Where an automaton fails that other texts may have exhausted, the item is tried again alone.
-        """
+        """Generate answers, and yield each item that is done; where a shared automaton fails, again alone."""
         crowded: list[GuidedItem] = []
         yield from self._attempts(items, state, crowded)
         for item in crowded:
@@ -282,10 +273,7 @@ class Run:
             yield from self._attempts([item], state, [])
 
     def _attempts(self, items: list[Item], state: BatchState, crowded: list[GuidedItem]) -> Iterator[Item]:
-        """Generate answers until there is one for each item, or no attempt is left, or the model fails.
-
-        Yields each item that is done. An item whose shared automaton was full goes to `crowded`, and is retried alone.
-        """
+        """Attempt each item until it has an answer, and yield those that are done; others go to `crowded`."""
         pending = dict.fromkeys(items)
         for attempt in range(self.acceptance.retries + 1):
             for item in pending:
@@ -317,10 +305,7 @@ class Run:
                 yield item
 
     def _answer_long(self, documents: list[LongDocument], state: BatchState) -> Iterator[int]:
-        """Answer the chunks of long documents, as many at a time as a window has, and merge what they say.
-
-        Yields the position of each document that is done.
-        """
+        """Answer the chunks of long documents, merge what they say, and yield the positions that are done."""
         while documents and state.stopped is None:
             items: list[Item] = []
             characters = 0

@@ -94,10 +94,7 @@ class Task(ABC):
         return replace(self, max_tokens=options.get("max_tokens", MAX_TOKENS), repetition=repetition, options=options)
 
     def prompt(self, conversation: Conversation) -> str | list[dict[str, str]]:
-        """Return what the model is given: chat messages if it has a chat template, else plain text.
-
-        Raises PromptError for a chat if it has none, and for a second system prompt.
-        """
+        """Return the prompt: chat messages if the model has a chat template. Raises PromptError for odd chats."""
         if self.system is not None and conversation.system is not None:
             raise PromptError("There is a system message, and the option system as well. Leave out one of them.")
         if conversation.earlier and not self.model.has_chat_template:
@@ -126,10 +123,7 @@ class Task(ABC):
         return [*above, *map(dict, conversation.earlier), {"role": "user", "content": conversation.text}]
 
     def item(self, position: int, given: DocumentLike, *, named: str | None = None) -> "Item":
-        """Return a document, prepared. Raises PromptError or BudgetError if there can be no answer for it.
-
-        Errors call it by its name, such as "the text", or else by its position in the batch.
-        """
+        """Return a document, prepared; errors call it by its name or position. Raises PromptError or BudgetError."""
         return self.prepared(Given.read(position, given, named))
 
     @abstractmethod

@@ -31,10 +31,7 @@ _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
 
 def read_mail(path: Path) -> Content:
-    """Return the headers that people read, and the body.
-
-    Raises OSError if it cannot be read, and PromptError for headers or levels that no mail has.
-    """
+    """Return the headers that people read, and the body. Raises OSError, or PromptError for what is no mail."""
     from email.message import EmailMessage
     from email.parser import BytesParser
     from email.policy import EmailPolicy
@@ -168,10 +165,7 @@ def _shapes(shapes: Any) -> Iterator[str]:
 
 
 def read_sheets(path: Path) -> Content:
-    """Return the values of an XLSX: a page for each sheet that is shown, under its name, a line for each row.
-
-    Raises PromptError for formulas whose values were never computed.
-    """
+    """Return the values of an XLSX: a page for each visible sheet. Raises PromptError for empty formulas."""
     import openpyxl
 
     book = openpyxl.load_workbook(path, read_only=True, data_only=True)
