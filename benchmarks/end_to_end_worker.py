@@ -88,7 +88,7 @@ class Ours:
 
     def __init__(self, model: "HuggingFaceModel", clock: Clock) -> None:
         from structured.automata.loops.jit import compile_loops
-        from structured.decoding.compiled_types import compile_type
+        from structured.decoding.generate import compile_type
         from structured.output_types.resolve import resolve_type
 
         self.model = cast("Any", model)
@@ -102,7 +102,7 @@ class Ours:
 
     def compile(self, kind: str) -> None:
         """Make a type ready, up to its first mask."""
-        from structured.decoding.compiled_types import compile_type
+        from structured.decoding.generate import compile_type
         from structured.output_types.resolve import resolve_type
 
         index = compile_type(resolve_type(KINDS[kind][0]), self.model.vocabulary)

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks.documents import Item
 from structured.automata.loops.jit import compile_loops
-from structured.decoding.compiled_types import compile_type
-from structured.decoding.generate import generate
+from structured.decoding.generate import compile_type, generate
 from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
 from structured.index.guide import Guide

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from transformers import AutoTokenizer
 
 from benchmarks.documents import Event, Invoice, Item, Person
-from structured.decoding.compiled_types import compile_type
+from structured.decoding.generate import compile_type
 from structured.index.forced_tokens import ForcedTokens
 from structured.index.masks import unpack
 from structured.index.trie_walks import Walks

@@ -28,7 +28,7 @@ from pydantic import BaseModel
 
 from benchmarks.gold import Record, Score, Split, records, score
 from structured import Extractor, load_model
-from structured.decoding.shared_prefix import common_beginning
+from structured.decoding.prompt_tokens import common_beginning
 from structured.extraction.guided_task import GuidedTask
 from structured.extraction.prompts import Conversation
 from structured.extraction.task import Task

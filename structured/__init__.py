@@ -14,8 +14,8 @@ import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from structured.decoding.reasoning import Thinking
 from structured.decoding.repetition import Repetition
+from structured.decoding.requests import Thinking
 from structured.decoding.strategy import Beams, Particles, Samples
 from structured.errors import StructuredError
 from structured.extraction.calls import (
@@ -30,9 +30,8 @@ from structured.extraction.classification import classify
 from structured.extraction.documents.chunks import Chunking
 from structured.extraction.documents.document import Document
 from structured.extraction.extractor import Extractor
-from structured.extraction.output.reading import read_results
-from structured.extraction.output.writing import awrite_results, write_results
 from structured.extraction.prompt_functions import structured
+from structured.extraction.result_files import awrite_results, read_results, write_results
 from structured.extraction.stream import Stream
 from structured.models import load_model
 from structured.output_types.call_types import functions

@@ -9,7 +9,7 @@ from benchmarks.batches.machine import Cost, measured
 from benchmarks.batches.orders import Order, model_for_one, short_documents
 from structured import Extractor, read_results
 from structured.automata.loops.jit import compile_loops
-from structured.extraction.output.writing import write_results_of
+from structured.extraction.result_files import write_results_of
 
 WARM = 1_000
 """Documents before those that are measured."""

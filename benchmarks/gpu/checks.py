@@ -20,8 +20,7 @@ import torch
 from benchmarks.documents import KINDS, is_valid
 from benchmarks.gpu.machine import MAX_TOKENS, Setting, attempted, prompts
 from benchmarks.gpu.results import FAILED, ROOT, Row
-from structured.decoding.compiled_types import compile_type
-from structured.decoding.generate import generate
+from structured.decoding.generate import compile_type, generate
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.index.guide import Guide

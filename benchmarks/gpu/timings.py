@@ -11,8 +11,8 @@ import torch
 from benchmarks.documents import KINDS
 from benchmarks.gpu.machine import Setting, attempted
 from benchmarks.gpu.results import FAILED, SKIPPED, Row
-from structured.decoding.compiled_types import compile_type
 from structured.decoding.device_masks import DeviceMasks, apply_masks, draw
+from structured.decoding.generate import compile_type
 from structured.decoding.sampling import Sampler
 from structured.index.guide import Guide
 from structured.index.masks import Mask, MaskTable, unpack

@@ -31,9 +31,9 @@ from structured.extraction.documents.chunks import Chunking
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.events import DocumentAccepted, DocumentFailed, DocumentStarted, Event
 from structured.extraction.extractor import Extractor
-from structured.extraction.output.journal import Resume
-from structured.extraction.output.records import Record, metadata_to_json
-from structured.extraction.output.writing import Output, Written, write_results_of
+from structured.extraction.journal import Resume
+from structured.extraction.records import Record, metadata_to_json
+from structured.extraction.result_files import Output, Written, write_results_of
 from structured.jobs.flat_table import RowsOf, write_table
 from structured.results.evidence import MATCH_WORDS
 from structured.results.result import Result, error_to_json

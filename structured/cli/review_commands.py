@@ -13,7 +13,7 @@ from structured.cli.model_commands import MODEL_HELP
 from structured.cli.type_arguments import FIELDS_HELP, read_type
 from structured.errors.values import counted
 from structured.extraction.extractor import Extractor
-from structured.extraction.output.reading import read_results
+from structured.extraction.result_files import read_results
 from structured.jobs.evaluate import evaluate
 from structured.jobs.evaluation import Evaluation
 from structured.jobs.review_page import report

@@ -17,10 +17,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.decoding.forking import write
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler, TokenChoice, log_softmax, share_of_all
-from structured.decoding.sequence import Sequence
+from structured.decoding.sequence import Sequence, write
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import unpack
 from structured.models import LanguageModel
@@ -98,10 +97,9 @@ class _Search:
         ]
 
     def expand(self, logits: NDArray[np.float32]) -> list[int]:
-        """Put the best continuations in place of the live hypotheses, and return the row that each of them comes from.
+        """Put the best continuations in place of the live hypotheses; return the row that each comes from.
 
-        `logits` has shape (live, width). A hypothesis of which the model has not read all waits: it is its own
-        continuation, and keeps its place if what it is worth suffices.
+        `logits` has shape (live, width). A hypothesis that is not read to its end is its own continuation.
         """
         self.ended = []
         if all(parent.pending for parent in self.live):
@@ -130,10 +128,7 @@ class _Search:
         return rows
 
     def _bar(self) -> float:
-        """Return the score that a hypothesis must exceed to matter: that of the worst finished text, if all are there.
-
-        Else what the model has ruled out does not matter, unless there is nothing else.
-        """
+        """Return the score that a hypothesis must exceed: that of the worst finished text, if all are there."""
         full = len(self.finished) == self.beams
         return min(text.log_probability for text in self.finished.values()) if full else -math.inf
 
@@ -173,10 +168,7 @@ def _after(parent: Sequence, one: _Continuation) -> Sequence:
 
 
 def _followers(row: int, parent: Sequence, logits: NDArray[np.float32], beams: int) -> list[_Continuation]:
-    """Return a hypothesis with each of the `beams` likeliest tokens after it, of all and of those that fit.
-
-    `logits` has shape (width,). As many more are taken as there may be ways to end.
-    """
+    """Return a hypothesis with each of its likeliest tokens after it; `logits` has shape (width,)."""
     guide = parent.guide
     count = beams + len(guide.index.vocabulary.end_token_ids) - 1
     logits = np.asarray(parent.penalised(logits[: guide.index.vocabulary.size]))  # models have more, rounded up

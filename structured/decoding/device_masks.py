@@ -42,10 +42,7 @@ class DeviceMasks:
         return cast("DeviceMasks", known)
 
     def rows(self) -> "torch.Tensor":
-        """Return all rows of the table as they are now; int32 of shape (rows, words).
-
-        On the CPU they are the table's own memory; elsewhere the buffer doubles when it is full.
-        """
+        """Return all rows of the table, int32 of shape (rows, words); the buffer doubles when it is full."""
         import torch
 
         rows = self.table.rows
@@ -62,10 +59,7 @@ class DeviceMasks:
             return self._buffer[: len(rows)]
 
     def gather(self, masks: Sequence[Mask]) -> "torch.Tensor":
-        """Return the masks of a batch, int32 of shape (batch, words).
-
-        Masks that are no rows of the table (reduced by a budget, or of an index with another table) are copied.
-        """
+        """Return the masks of a batch, int32 of shape (batch, words); those that are no rows are copied."""
         import torch
 
         numbers = np.array([self.table.row_of(mask) for mask in masks], dtype=np.int64)
@@ -85,16 +79,6 @@ def stacked(logits: Sequence[Logits]) -> "torch.Tensor":
     return torch.stack([cast("torch.Tensor", one) for one in logits])
 
 
-def to_host(logits: Logits) -> NDArray[np.float32]:
-    """Return logits as an array in single precision, wherever they are."""
-    if isinstance(logits, np.ndarray):
-        return logits
-    import torch
-
-    found: NDArray[np.float32] = logits.to("cpu", torch.float32).numpy()
-    return found
-
-
 def draw(
     scores: "torch.Tensor",
     masks: Sequence[Mask],
@@ -102,11 +86,7 @@ def draw(
     generators: Sequence[np.random.Generator],
     sampler: Sampler,
 ) -> list[TokenChoice]:
-    """Sample a token for each row where the logits are; only the tokens and two numbers for each cross to the host.
-
-    `scores` has shape (batch, width); `table` is that of most masks. Each row is sampled as by `Sampler.choose`, from
-    the same random numbers.
-    """
+    """Sample a token for each row of scores, shape (batch, width), where they are, as `Sampler.choose` does."""
     import torch
 
     gathered = DeviceMasks.of(table, scores.device).gather(masks)
@@ -149,10 +129,7 @@ def _kept(weights: "torch.Tensor", sampler: Sampler) -> "torch.Tensor":
 
 
 def apply_masks(logits: "torch.Tensor", masks: "torch.Tensor") -> "torch.Tensor":
-    """Return logits with -inf for every token outside the masks, and for logits beyond the vocabulary.
-
-    `logits` has shape (batch, width), `masks` (batch, words); both are on one device, and the result is as well.
-    """
+    """Return logits (batch, width) with -inf outside the masks (batch, words), and beyond the vocabulary."""
     import torch
 
     if logits.device.type == "cpu" and logits.dtype == torch.float32:

@@ -23,10 +23,9 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.decoding.forking import write
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler, log_softmax
-from structured.decoding.sequence import Sequence
+from structured.decoding.sequence import Sequence, write
 from structured.index.masks import unpack
 from structured.models import LanguageModel
 
@@ -82,10 +81,7 @@ class _Particle:
         return dataclasses.replace(self, text=copy.copy(self.text), log_weight=0.0)
 
     def weigh(self, places: NDArray[np.float32], temperature: float) -> None:
-        """Weigh the tokens that were known and have been read, and whatever may come next.
-
-        `places` has shape (window + 1, width): the logits before each of the last tokens, and after them.
-        """
+        """Weigh the known tokens that have been read, and the next; `places` has shape (window + 1, width)."""
         text, vocabulary = self.text, self.text.guide.index.vocabulary
         for token_id, logits in zip(self.unweighed, places[-1 - len(self.unweighed) :], strict=False):
             self.log_weight += log_mass(logits, np.array([token_id]), temperature)
@@ -158,9 +154,9 @@ class _Population:
         return max(len(one.unweighed) for one in self.particles if not one.is_done)
 
     def expand(self, logits: NDArray[np.float32]) -> list[int]:
-        """Weigh the live particles, resample all if that is due, and sample a token for each that goes on.
+        """Weigh the live particles, resample if that is due, and sample a token for each; return their rows.
 
-        `logits` has shape (live, width) or (live, window + 1, width). Returns the row that each of the live comes from.
+        `logits` has shape (live, width) or (live, window + 1, width).
         """
         started = perf_counter()
         size = self.request.guide.index.vocabulary.size  # models have more logits, to round their width up

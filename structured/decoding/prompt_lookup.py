@@ -60,10 +60,7 @@ class Source:
         return cls(b"".join(spelled), tuple(token_ids), ends, ends[shared - 1] if shared else 0)
 
     def after(self, written: bytes) -> int:
-        """Return the place after the end of what was written, where that occurs; -1 if it does not.
-
-        Of `b"Buenos Aires"`, the place after `b'{"city": "Buenos'` is 6.
-        """
+        """Return the place after the end of what was written; -1 if that does not occur."""
         for length in LENGTHS:
             place = self.text.find(written[-length:]) if len(written) >= length else -1
             if place >= 0:
@@ -94,10 +91,7 @@ class Source:
                 yield place + len(words)
 
     def value_end(self, words: bytes, place: int) -> int:
-        """Return where a value probably ends that begins with some words, and goes on at a place.
-
-        That is at punctuation, at the end of a line, or where the words are no more capitalised and the first one was.
-        """
+        """Return the probable end of a value: at punctuation, a line's end, or where capitals end that began it."""
         following = _NAME if words[:1].isupper() else _PHRASE
         match = following.match(self.text, place, place + MAX_VALUE)
         return place if match is None else match.end()
@@ -151,10 +145,7 @@ class Window:
 
 
 def propose(guide: Guide, written: bytes, source: Source, count: int) -> list[int]:
-    """Return at most `count` tokens that may follow and probably do, none if nothing is probable.
-
-    `written` is the end of what stands before them.
-    """
+    """Return at most `count` tokens that probably follow the end of a text, none if nothing is probable."""
     if guide.finished or count < 1:
         return []
     index = guide.index
@@ -178,10 +169,7 @@ def propose(guide: Guide, written: bytes, source: Source, count: int) -> list[in
 
 
 def allowed(guide: Guide, token_ids: Sequence[int]) -> list[int]:
-    """Advance a guide by tokens up to one that it does not allow, or with which it is finished; return those before.
-
-    After that nothing is sampled, so that there is no use in having read it.
-    """
+    """Advance a guide by the tokens that it allows, up to its end, and return those before that."""
     found: list[int] = []
     for token_id in token_ids:
         try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from structured.errors.arguments import check_fields, count, flag, number
+from structured.errors.arguments import check_fields, count, flag, number, says_its_arguments
 from structured.index.guide import Guide
 from structured.models import Logits
 from structured.models.kv_cache import on_device
@@ -41,7 +41,8 @@ BREAK = -1
 """A separator between the tokens of two strings."""
 
 
-@dataclass(frozen=True, slots=True)
+@says_its_arguments
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Repetition:
     """How repetition in answers is stopped or made less likely.
 
@@ -110,10 +111,9 @@ def repeated_end(text: bytes | bytearray) -> bytes | None:
 
 
 def repeated_by(guide: Guide, written: bytes | bytearray, token_id: int, start: int = 0) -> bytes | None:
-    """Return the end of a text that a token, with what is known to follow it, repeats once too often; None if none.
+    """Return the end that a token, with what is known to follow it, repeats once too often; None if none.
 
-    `written` is what there is of the answer, which begins at its byte `start`. Bytes that the type determines are not
-    judged.
+    `written` is the answer from its byte `start`. Bytes that the type determines are not judged.
     """
     token, known = guide.index.chosen_bytes(guide.state, token_id)
     if not token or len(written) - start + len(token) + len(known) < MIN_REPEATED:

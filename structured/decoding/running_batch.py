@@ -134,10 +134,7 @@ _News = SimpleQueue[list[Sequence] | Exception]
 
 
 class Caller:
-    """Somebody for whom texts are written in running batches, and who may leave before they are finished.
-
-    What is asked for in a `with` of it, in one thread, ends when another thread calls `leave`.
-    """
+    """Somebody for whom texts are written in a `with` of it, until another thread calls `leave`."""
 
     def __init__(self) -> None:
         self.error: Exception | None = None
@@ -154,10 +151,7 @@ class Caller:
         _caller.reset(self._token)
 
     def leave(self, error: Exception | None = None) -> None:
-        """Let whoever waits for a text in a `with` of this caller get an error, also who comes later.
-
-        `error` says why it leaves; without one, they get a ModelError. Who has left stays away for the first reason.
-        """
+        """Let whoever waits, now or later, get an error: the first one given, or else a ModelError."""
         self.error = self.error or error or _left()
         for news in tuple(self._waits):
             news.put(_copied(self.error))
@@ -260,10 +254,7 @@ class _Desk:
             self.calm, self.scheduler.size = 0, min(2 * self.scheduler.size, self.size)
 
     def _admit(self) -> bool:
-        """Let texts into the scheduler while there is room, one of each caller in turn; wait where there is none.
-
-        Returns whether there is anything to do.
-        """
+        """Let texts in while there is room, one of each caller in turn; tell whether there is anything to do."""
         with self.changed:
             self._drop()
             while not self.orders and not self.scheduler.is_busy:

@@ -3,22 +3,29 @@
 Each turn samples a token of each text under its mask, appends the tokens that are known to follow, proposes those that
 probably follow, and runs one forward pass for all of them. A text that is finished makes room for the next that waits
 (continuous batching).
+
+Read at once, a long prompt holds up everybody in the batch for as long as that takes (Agrawal et al., "Sarathi:
+Efficient LLM Inference by Piggybacking Decodes with Chunked Prefills", 2023, section 4). Its parts are read in a batch
+of one row, which joins the others when it has come to the end: as a part of their passes, it would be padded in each
+row.
+
+Nothing depends on proposals but speed. Proposed tokens are read with those that are known, and each is sampled all the
+same: if it turns out as proposed, the logits after it are there already; if not, it is rolled back. Whether that pays
+is told by what the model says of its passes, and by how often proposals were right.
 """
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from structured.decoding.device_masks import draw, stacked, to_host
-from structured.decoding.partial_prefill import PartialPrefill, own
+from structured.decoding.device_masks import draw, stacked
+from structured.decoding.prompt_tokens import alike
 from structured.decoding.sampling import Sampler
-from structured.decoding.sequence import Sequence, timed_in_guide, timed_in_model
-from structured.decoding.shared_prefix import alike
-from structured.decoding.speculation import Speculation, columns
+from structured.decoding.sequence import Sequence, timed_in_guide, timed_in_model, to_host
 from structured.errors import ModelError, OutOfMemoryError, StructuredError
 from structured.index.masks import Mask, allows
 from structured.models import DecodingBatch, LanguageModel, Logits
@@ -26,6 +33,136 @@ from structured.models import checked_calls as calls
 
 if TYPE_CHECKING:
     import torch
+
+
+@dataclass(slots=True)
+class PartialPrefill:
+    """Texts whose prompts are read in parts, one text after the other."""
+
+    model: LanguageModel
+    part: int | None = None
+    """How many tokens are read at a time; None for all of them, so that no prompt is read in parts."""
+    texts: deque[Sequence] = field(default_factory=deque)
+    batch: DecodingBatch | None = None
+    """The first text as the model has it; what the model has not read is `pending`."""
+    logits: Logits | None = None
+    """Those of the last part, shape (1, width), in memory of their own."""
+
+    def wants(self, one: Sequence) -> bool:
+        """Tell whether a prompt, with what has been written already, is to be read in parts."""
+        if self.part is None or one.finished:
+            return False
+        return len(one.request.prompt) + len(one.token_ids) > self._first(one)
+
+    def read(self) -> None:
+        """Read one part more of the first text. Raises ModelError."""
+        if not self.texts or (self.batch is not None and not self.texts[0].pending):
+            return
+        one = self.texts[0]
+        logits = timed_in_model([one], lambda: self._next(one))
+        self.logits = own(logits)
+
+    def take(self) -> tuple[Sequence, DecodingBatch, Logits] | None:
+        """Return the first text if all of its prompt has been read, with its batch and logits, shape (1, width)."""
+        if self.batch is None or self.logits is None or self.texts[0].pending:
+            return None
+        taken = self.texts.popleft(), self.batch, self.logits
+        self.batch = self.logits = None
+        return taken
+
+    def drop(self) -> None:
+        """Forget texts with an error: nobody waits for them any more."""
+        if self.texts and self.texts[0].error is not None:
+            self.batch = self.logits = None
+        self.texts = deque(one for one in self.texts if one.error is None)
+
+    def clear(self) -> None:
+        """Forget all texts."""
+        self.texts.clear()
+        self.batch = self.logits = None
+
+    def _first(self, one: Sequence) -> int:
+        """Return how many tokens the first part has: more than the shared ones, which are read as one."""
+        assert self.part is not None, "prompts are read in parts"
+        return max(self.part, one.request.shared + 1)
+
+    def _next(self, one: Sequence) -> Logits:
+        """Let the model read the next part; all of the prompt, if the model reads on token by token."""
+        if self.batch is not None:
+            return calls.forward(self.model, self.batch, [one.read(self.part or len(one.pending))])
+        prompt, shared = one.read_all(), one.request.shared
+        first = self._first(one)
+        self.batch, logits = calls.prefill(self.model, [prompt[:first]], shared=shared)
+        if self.batch.is_ragged and self.batch.can_join:
+            one.pending = prompt[first:]
+        else:
+            self.part = None
+            self.batch, logits = calls.prefill(self.model, [prompt], shared=shared)
+        return logits
+
+
+def own(logits: Logits) -> Logits:
+    """Return logits in memory of their own: a model may use the same for each pass."""
+    return logits.copy() if isinstance(logits, np.ndarray) else logits.clone()
+
+
+MEMORY = 0.95
+"""What the proposals of a pass count in the next, when it is asked how many of late were right."""
+
+SECOND_VECTOR_COST = 10
+"""As many logits as take as long as it does that a matrix is multiplied by two vectors and not by one, measured."""
+
+
+@dataclass(slots=True)
+class Speculation:
+    """Proposes tokens where that pays, and remembers how it went."""
+
+    model: LanguageModel
+    proposed: float = 0.0
+    """Of late, for how many texts something was proposed, in all passes; each pass back counts a little less."""
+    accepted: float = 0.0
+    """Of these, for how many it was right, at least the first token."""
+
+    def propose(self, sequences: list[Sequence]) -> int:
+        """Propose what follows each text, if that pays, and return the window: the most tokens of one."""
+        if not self.model.can_roll_back:
+            return 0  # as ever, so that no window is open
+        most = int(self.model.pass_cost) // len(sequences)
+        counts = [one.propose(most) for one in sequences]
+        if any(counts) and not self._pays(counts):
+            counts = [one.propose(0) for one in sequences]
+        return max(counts)
+
+    def settle(self, sequences: Iterable[Sequence]) -> list[int]:
+        """Discard wrong proposals, and return how many tokens of each text are to be rolled back."""
+        self.proposed *= MEMORY
+        self.accepted *= MEMORY
+        wrong = []
+        for one in sequences:
+            count = one.window.count
+            left = one.window.close() if count else 0
+            self.proposed += count > 0
+            self.accepted += count > left
+            wrong.append(left)
+        return wrong
+
+    def _pays(self, counts: list[int]) -> bool:
+        """Tell whether proposals pay: one that is right saves a text a pass, and logits cost in all texts."""
+        right = (self.accepted + 1) / (self.proposed + 1)
+        saved = right * sum(count > 0 for count in counts) * self.model.pass_cost / len(counts)
+        places = max(counts) * len(counts) + SECOND_VECTOR_COST
+        return saved > places * self.model.logits_cost + (1 - right) * sum(counts)
+
+
+def columns(counts: list[int], pass_cost: float) -> int:
+    """Return how many pending tokens of each text a pass should read: each column costs, padding included."""
+    if len(set(counts)) == 1:
+        return counts[0]
+
+    def gain(columns: int) -> float:
+        return sum(min(count, columns) for count in counts) / (pass_cost + len(counts) * columns)
+
+    return max(sorted(set(counts)), key=gain)
 
 
 @dataclass(slots=True)
@@ -66,10 +203,7 @@ class Scheduler:
         return [*self.live, *self.partly.texts]
 
     def turns(self, sequences: list[Sequence]) -> Iterator[list[Sequence]]:
-        """Finish some texts, those with prompts of like lengths beside each other: that takes little padding.
-
-        After each turn, those are yielded that came to their end in it.
-        """
+        """Finish some texts, sorted by the length of their prompts; yield after each turn those that ended."""
         self.waiting.extend(sorted(sequences, key=lambda one: len(one.request.prompt)))
         while self.is_busy:
             yield self.turn()
@@ -156,9 +290,7 @@ class Scheduler:
     def _pays(self, room: int) -> bool:
         """Tell whether those that wait join now: all of them, or as many as are worth a prefill.
 
-        A prefill costs all texts in the batch about a turn. So texts join together, where a quarter of the rows is
-        free, or where the turns that rows have stood free add up to one of the whole batch: none waits longer than
-        `size` turns beside a free row.
+        A prefill costs about a turn. None waits longer than `size` turns beside a free row.
         """
         waiting = len(self.waiting) + self.elsewhere
         self.idle += min(room, waiting)

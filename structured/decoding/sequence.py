@@ -1,16 +1,22 @@
 """Sequences: the texts that are being written, sampled or searched for by beams.
 
 A sequence holds all that changes while its text is written: its guide, its tokens and bytes, what the model has not
-read of it, and what is proposed to follow. Beams fork it; nothing else is copied.
+read of it, and what is proposed to follow.
+
+Beam search and particles differ in which texts go on each turn, and how often. What the model has to do for that is the
+same: it reads what was appended, keeps the rows that go on, and copies those that fork.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
-from typing import TypeVar
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from structured.automata import AUTOMATON_ERRORS
-from structured.decoding.device_masks import to_host
 from structured.decoding.prompt_lookup import MAX_WORDS, Source, Window, propose
 from structured.decoding.repetition import BREAK, repeated_by
 from structured.decoding.requests import Diagnostics, Generation, Request, SampledToken
@@ -18,7 +24,8 @@ from structured.decoding.sampling import Sampler, TokenChoice
 from structured.errors import StructuredError
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask
-from structured.models import Logits
+from structured.models import DecodingBatch, LanguageModel, Logits
+from structured.models import checked_calls as calls
 
 T = TypeVar("T")
 
@@ -103,10 +110,7 @@ class Sequence:
         return b"" if self.next_guide else bytes(self.text[self.answer_start + self.request.begun :])
 
     def masks(self) -> tuple[Mask, Mask] | None:
-        """Return the tokens that may come next, whatever the budget, and those of them that fit into it.
-
-        None if the automaton cannot tell; that is its `error` then.
-        """
+        """Return the tokens that may come next, and those of them in the budget; None where there is an error."""
         try:
             return self.guide.ample_mask(), self.guide.mask()
         except AUTOMATON_ERRORS as error:
@@ -114,10 +118,7 @@ class Sequence:
             return None
 
     def repeats(self, token_id: int) -> bool:
-        """Tell whether a token, with what is known to follow it, repeats the end of the text once too often.
-
-        Text that the prompt repeats in the same way may be copied.
-        """
+        """Tell whether a token repeats the end of the text once too often, and the prompt does not."""
         if self.is_leaving:
             return True
         control = self.request.repetition
@@ -127,10 +128,7 @@ class Sequence:
         return repeated is not None and repeated not in self._prompt().text
 
     def take(self, choice: TokenChoice, scores: Logits) -> None:
-        """Append a token that was sampled or, where it repeats the text, one on the way out of the string or list.
-
-        `scores` are what it was sampled from, shape (width,).
-        """
+        """Append a sampled token or, where it repeats the text, one on the way out of the string or list."""
         try:
             within = self.guide.way_out() if self.repeats(choice.token_id) else None
         except AUTOMATON_ERRORS as error:
@@ -142,10 +140,7 @@ class Sequence:
             self.extend(choice)
 
     def leave(self, choice: TokenChoice, out: TokenChoice) -> None:
-        """Append a token on the way out, in place of one that was sampled first and repeats the text.
-
-        A string or a list is closed by it; the thinking, only by the whole of its marker.
-        """
+        """Append a token on the way out of a string, a list or the thinking, in place of one that repeats."""
         self.repetitions += out.token_id != choice.token_id
         self.is_leaving = self.next_guide is not None
         self.extend(out._replace(steered=choice.steered))
@@ -158,10 +153,7 @@ class Sequence:
         return control.penalised(logits, self.free_tokens)
 
     def extend(self, choice: TokenChoice) -> None:
-        """Append a token that was sampled, and those that are known to follow it.
-
-        If a wrong mask allowed it, it is not appended: another one will be sampled.
-        """
+        """Append a sampled token, and those known to follow; one that a wrong mask allowed is left out."""
         try:
             self._extend(choice)
         except WrongMaskError:
@@ -266,6 +258,16 @@ class Sequence:
             self._append_forced()
 
 
+def to_host(logits: Logits) -> NDArray[np.float32]:
+    """Return logits as an array in single precision, wherever they are."""
+    if isinstance(logits, np.ndarray):
+        return logits
+    import torch
+
+    scores: NDArray[np.float32] = logits.to("cpu", torch.float32).numpy()
+    return scores
+
+
 def timed_in_model(sequences: Iterable[Sequence], run: Callable[[], T]) -> T:
     """Run a forward pass, and count it and its time for each of its texts."""
     started = perf_counter()
@@ -287,3 +289,61 @@ def timed_in_guide(sequences: Iterable[Sequence], run: Callable[[], T]) -> T:
         one.started = one.started or started
         one.seconds_in_guide += ended - started
     return result
+
+
+class Forking(Protocol):
+    """The texts of one request."""
+
+    request: Request
+    ended: list[tuple[int, Sequence]]
+    """Those that the last turn has finished, with the rows that they come from."""
+
+    @property
+    def live(self) -> list[Sequence]:
+        """Those that go on, in the order of their rows."""
+
+    @property
+    def window(self) -> int:
+        """How many of the last tokens to be read want scores, those before each of them."""
+
+    def expand(self, logits: NDArray[np.float32]) -> list[int]:
+        """Continue the live texts, and return the row that each comes from.
+
+        `logits` has shape (live, width), or (live, window + 1, width), the window being the widest of the batch.
+        """
+
+
+def write(model: LanguageModel, requested: Iterable[Forking]) -> None:
+    """Finish the texts of some requests, all in one batch: its rows are the live ones, one request behind the other."""
+    texts = [one for one in requested if one.live]
+    if not texts:
+        return
+    shared = min(one.request.shared for one in texts)
+    live = [text for one in texts for text in one.live]
+    window = max(one.window for one in texts)
+    prompts = [text.read_all() for text in live]
+    batch, logits = timed_in_model(live, lambda: calls.prefill(model, prompts, shared=shared, window=window))
+    while True:
+        rows: list[int] = []
+        first, scores = 0, to_host(logits)
+        for one in texts:
+            after = first + len(one.live)
+            rows += [first + row for row in one.expand(scores[first:after])]
+            for row, text in one.ended:
+                calls.called(model.name, partial(batch.finish, first + row, text.pending))
+            first = after
+        texts = [one for one in texts if one.live]
+        if not texts:
+            return
+        if rows != list(range(first)):
+            calls.called(model.name, partial(batch.select, rows))
+        logits = _forward(model, batch, texts)
+
+
+def _forward(model: LanguageModel, batch: DecodingBatch, texts: list[Forking]) -> Logits:
+    """Let the model read what it has not; where it must read as much of each text, as much as all have."""
+    live = [text for one in texts for text in one.live]
+    window = max(one.window for one in texts)
+    counts = [len(text.pending) for text in live]
+    new = [text.read(max(counts) if batch.is_ragged else min(counts)) for text in live]
+    return timed_in_model(live, lambda: calls.forward(model, batch, new, window=window))

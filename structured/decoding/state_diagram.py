@@ -11,7 +11,7 @@ import numpy as np
 from structured.automata import DEAD
 from structured.automata.character_graph import explore
 from structured.automata.diagram import Place, State, dot, follow, mermaid, table, text_to
-from structured.decoding.compiled_types import compile_type
+from structured.decoding.generate import compile_type
 from structured.errors import SchemaError
 from structured.errors.arguments import count
 from structured.errors.values import counted, printable
@@ -272,10 +272,7 @@ def allowed_after(index: Index, state: int, name: str) -> AllowedTokens:
 
 
 def walk_text(index: Index, text: str, places: Iterator[str]) -> TokenWalk:
-    """Return the way of a text; `places` are the names of the states before and after each of its bytes.
-
-    Raises ValueError if no text of the type begins so, or no tokens spell it.
-    """
+    """Return the way of a text by the names of its states. Raises ValueError for what the type does not allow."""
     data = text.encode()
     _check(index, data)
     token_ids = index.spelled_tokens(data)

@@ -5,10 +5,11 @@ candidates come with log-probabilities of one kind, so whoever reads them need n
 """
 
 import dataclasses
+from abc import ABC, abstractmethod
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar
 
 from structured.automata import AUTOMATON_ERRORS
 from structured.decoding.beam_search import beam_search
@@ -17,42 +18,128 @@ from structured.decoding.particles import sample_particles
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.errors import OutOfMemoryError, StructuredError
-from structured.errors.arguments import count, flag
+from structured.errors.arguments import count, flag, says_its_arguments
 from structured.models import LanguageModel
 
 RETRY_TEMPERATURE = 0.7
 """Greedy decoding and beams would repeat a rejected answer, so later attempts are sampled at this temperature."""
 
-_COUNT = count(1)
+
+class SearchMethod(ABC):
+    """How the candidates for an answer are made: how many, with which samplers, and by which search."""
+
+    EXAMPLE: ClassVar[str]
+    """How it is written."""
+    is_of_samples: ClassVar[bool] = True
+    """Whether the candidates are samples, of which most may agree."""
+    takes_thinking: ClassVar[bool] = True
+    """Whether a text of its own may come before the answer."""
+    needs_logits: ClassVar[bool] = True
+    """Whether the texts depend on each other, so that it takes the scores of a model that runs here."""
+
+    count: int
+    """How many candidates there are."""
+    vote: bool
+    """Whether the answer has for each field the value that most of them have."""
+
+    @abstractmethod
+    def check(self, sampler: Sampler) -> None:
+        """Raise ValueError for a sampler that several candidates cannot have."""
+
+    @abstractmethod
+    def label(self, temperature: float) -> str:
+        """Return what it does, for people."""
+
+    def candidates_of(
+        self, model: LanguageModel, requests: Sequence[Request], sampler: Sampler, *, jump_forward: bool
+    ) -> list[list[Generation]]:
+        """Return the candidates for each of some requests, if their texts depend on each other."""
+        raise NotImplementedError
 
 
+@says_its_arguments
 @dataclass(frozen=True, slots=True)
-class Beams:
+class Beams(SearchMethod):
     """Beam search with `count` hypotheses, at temperature 0. The answer is the likeliest that validators accept."""
 
+    EXAMPLE = "Beams(4)"
+    is_of_samples = takes_thinking = vote = False
     count: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "count", _COUNT("The count of Beams", self.count))
+        object.__setattr__(self, "count", count(1)("The count of Beams", self.count))
+
+    def check(self, sampler: Sampler) -> None:
+        """Raise ValueError for a sampler with a temperature."""
+        if sampler.temperature > 0:
+            raise ValueError(
+                f"search is {self}, and temperature {sampler.temperature}; beam search does not sample. Leave the "
+                "temperature out, or take Samples."
+            )
+
+    def label(self, temperature: float) -> str:  # noqa: ARG002  there is none
+        """Return what it does."""
+        return f"{self.count} beams"
+
+    def candidates_of(
+        self,
+        model: LanguageModel,
+        requests: Sequence[Request],
+        sampler: Sampler,  # noqa: ARG002  nothing is sampled
+        *,
+        jump_forward: bool,
+    ) -> list[list[Generation]]:
+        """Return the hypotheses for each request, the likeliest first."""
+        return beam_search(model, requests, beams=self.count, jump_forward=jump_forward)
 
 
 @dataclass(frozen=True, slots=True)
-class Samples:
+class _Sampled(SearchMethod):
+    """Candidates that are sampled."""
+
+    count: int
+    vote: bool = False
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        object.__setattr__(self, "count", count(1)(f"The count of {name}", self.count))
+        object.__setattr__(self, "vote", flag(f"vote of {name}", self.vote))
+        if self.vote and self.count == 1:
+            raise ValueError(f"{name}(1, vote=True) is a vote of one. Take more of them, 5 say.")
+
+    def _label(self, temperature: float, choice: str) -> str:
+        choice = "the vote of the valid ones" if self.vote else choice
+        return f"{self.count} {type(self).__name__.lower()}, {choice}, at temperature {temperature:g}"
+
+
+@says_its_arguments
+@dataclass(frozen=True, slots=True)
+class Samples(_Sampled):
     """`count` answers for each document, sampled each for itself at a temperature above 0.
 
     The answer is the likeliest that validators accept; with `vote`, each field has the value that most of them have
     (self-consistency, Wang et al., 2022).
     """
 
-    count: int
-    vote: bool = False
+    EXAMPLE = "Samples(5)"
+    needs_logits = False
 
-    def __post_init__(self) -> None:
-        _check_sampled(self)
+    def check(self, sampler: Sampler) -> None:
+        """Raise ValueError for a sampler without a temperature."""
+        if sampler.temperature == 0:
+            raise ValueError(
+                f"search is {self}, and temperature 0, at which all of them are the same. Set a temperature, "
+                "such as 0.7, or take Beams."
+            )
+
+    def label(self, temperature: float) -> str:
+        """Return what it does."""
+        return self._label(temperature, "the likeliest that is valid")
 
 
+@says_its_arguments
 @dataclass(frozen=True, slots=True)
-class Particles:
+class Particles(_Sampled):
     """Sequential Monte Carlo with `count` texts for each document, at a temperature above 0.
 
     The answer follows the model's own distribution over texts, given that they are of the type; `Samples` follow that
@@ -60,23 +147,34 @@ class Particles:
     have.
     """
 
-    count: int
-    vote: bool = False
+    EXAMPLE = "Particles(16)"
 
-    def __post_init__(self) -> None:
-        _check_sampled(self)
+    def check(self, sampler: Sampler) -> None:
+        """Raise ValueError for a sampler without a temperature, and for one that leaves tokens out."""
+        if sampler.temperature == 0:
+            raise ValueError(
+                f"search is {self}, and temperature 0, at which nothing is sampled. Set temperature=1: "
+                "then particles follow the model's own distribution."
+            )
+        limits = [name for name in ("top_k", "top_p", "min_p") if name in sampler.chosen]
+        if limits:
+            raise ValueError(
+                f"search is {self}, with {' and '.join(limits)}; particles follow the distribution of all "
+                "that the model writes. Leave those out, or take Samples."
+            )
+
+    def label(self, temperature: float) -> str:
+        """Return what it does."""
+        return self._label(temperature, "one of the valid ones")
+
+    def candidates_of(
+        self, model: LanguageModel, requests: Sequence[Request], sampler: Sampler, *, jump_forward: bool
+    ) -> list[list[Generation]]:
+        """Return the particles of each request, in random order."""
+        return sample_particles(model, requests, sampler, particles=self.count, jump_forward=jump_forward)
 
 
-SearchMethod: TypeAlias = Beams | Samples | Particles
-
-
-def _check_sampled(method: Samples | Particles) -> None:
-    """Check the fields of a method, and keep them as Python's own numbers."""
-    name = type(method).__name__
-    object.__setattr__(method, "count", _COUNT(f"The count of {name}", method.count))
-    object.__setattr__(method, "vote", flag(f"vote of {name}", method.vote))
-    if method.vote and method.count == 1:
-        raise ValueError(f"{name}(1, vote=True) is a vote of one. Take more of them, 5 say.")
+METHODS: tuple[type[SearchMethod], ...] = (Beams, Samples, Particles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,45 +185,14 @@ class Search:
     method: SearchMethod = Samples(1)
 
     def __post_init__(self) -> None:
-        method, temperature = self.method, self.sampler.temperature
-        if not self.is_of_several:
-            return
-        if isinstance(method, Beams):
-            if temperature > 0:
-                raise ValueError(
-                    f"search is {method}, and temperature {temperature}; beam search does not sample. Leave the "
-                    "temperature out, or take Samples."
-                )
-            return
-        if temperature == 0 and isinstance(method, Samples):
-            raise ValueError(
-                f"search is {method}, and temperature 0, at which all of them are the same. Set a temperature, "
-                "such as 0.7, or take Beams."
-            )
-        if temperature == 0:
-            raise ValueError(
-                f"search is {method}, and temperature 0, at which nothing is sampled. Set temperature=1: "
-                "then particles follow the model's own distribution."
-            )
-        limits = [name for name in ("top_k", "top_p", "min_p") if name in self.sampler.chosen]
-        if isinstance(method, Particles) and limits:
-            raise ValueError(
-                f"search is {method}, with {' and '.join(limits)}; particles follow the distribution of all "
-                "that the model writes. Leave those out, or take Samples."
-            )
+        if self.is_of_several:
+            self.method.check(self.sampler)
 
     def __str__(self) -> str:
-        method, temperature = self.method, self.sampler.temperature
-        if isinstance(method, Beams) and self.is_of_several:
-            return f"{method.count} beams"
-        if temperature == 0:
-            return "greedy"
-        if not self.is_of_several:
-            return f"one sample, at temperature {temperature:g}"
-        names = {Samples: ("samples", "the likeliest that is valid"), Particles: ("particles", "one of the valid ones")}
-        name, chosen = names[type(method)]
-        chosen = "the vote of the valid ones" if self.is_vote else chosen
-        return f"{method.count} {name}, {chosen}, at temperature {temperature:g}"
+        temperature = self.sampler.temperature
+        if self.is_of_several:
+            return self.method.label(temperature)
+        return "greedy" if temperature == 0 else f"one sample, at temperature {temperature:g}"
 
     @property
     def is_of_several(self) -> bool:
@@ -135,17 +202,17 @@ class Search:
     @property
     def is_sampled_often(self) -> bool:
         """Whether there are several candidates that are samples, of which most may agree."""
-        return self.is_of_several and not isinstance(self.method, Beams)
+        return self.is_of_several and self.method.is_of_samples
 
     @property
-    def is_vote(self) -> bool:
-        """Whether the answer has for each field the value that most candidates have."""
-        return not isinstance(self.method, Beams) and self.method.vote
+    def is_joint(self) -> bool:
+        """Whether there are several candidates whose texts depend on each other."""
+        return self.is_of_several and self.method.needs_logits
 
     @property
     def samples(self) -> int:
         """How many texts are sampled for an answer, each for itself."""
-        return self.method.count if isinstance(self.method, Samples) else 1
+        return 1 if self.method.needs_logits else self.method.count
 
     @property
     def for_retries(self) -> "Search":
@@ -174,7 +241,7 @@ class Search:
 
         Candidates do not depend on the batch, and with more samples there are the same as with fewer, and others.
         """
-        if self.is_of_several and not isinstance(self.method, Samples):
+        if self.is_joint:
             size = max(batch_size // self.method.count, 1)
             return self._searched(model, requests, size, batch_tokens, jump_forward)
         asked = requests
@@ -212,7 +279,9 @@ class Search:
                 batch.append(waiting.popleft())
             places = [place for place, _ in batch]
             try:
-                found = self._found(model, [request for _, request in batch], jump_forward)
+                found = self.method.candidates_of(
+                    model, [request for _, request in batch], self.sampler, jump_forward=jump_forward
+                )
             except (OutOfMemoryError, *AUTOMATON_ERRORS) as error:
                 if len(batch) == 1:
                     yield places[0], error
@@ -221,13 +290,6 @@ class Search:
                     waiting.extendleft(reversed(batch))
             else:
                 yield from zip(places, found, strict=True)
-
-    def _found(self, model: LanguageModel, requests: Sequence[Request], jump_forward: bool) -> list[list[Generation]]:
-        """Return what beams or particles find for each of some requests."""
-        count = self.method.count
-        if isinstance(self.method, Beams):
-            return beam_search(model, requests, beams=count, jump_forward=jump_forward)
-        return sample_particles(model, requests, self.sampler, particles=count, jump_forward=jump_forward)
 
     def _most_tokens(self, request: Request) -> int:
         """Return how many tokens the texts of a request may have together, prompts included."""

@@ -5,6 +5,7 @@ Python, a value of the wrong kind is a TypeError, and a value that is not allowe
 was rejected: it does not accept NumPy's numbers, and its messages name neither the option nor what to do.
 """
 
+import functools
 import inspect
 import os
 import pickle
@@ -213,6 +214,29 @@ def _hint(name: str, options: Sequence[str], elsewhere: Mapping[str, str]) -> st
     """Return what to write in place of an unknown option, after a blank: the hint of the name that is most like it."""
     similar = name if name in elsewhere else next(iter(nearest_of(name, [*options, *elsewhere])), "")
     return f" {elsewhere[similar]}" if similar in elsewhere else nearest(name, options)
+
+
+def says_its_arguments(kind: type[V]) -> type[V]:
+    """Let a dataclass say which arguments it has where it is called with others, as the calls do for options."""
+    initialise: Callable[..., None] = vars(kind)["__init__"]
+    signature = inspect.signature(initialise)
+    _, *names = signature.parameters
+
+    @functools.wraps(initialise)
+    def checked_init(self: Any, *args: Any, **kwargs: Any) -> None:
+        unknown = sorted(kwargs.keys() - set(names))
+        hint = "".join(dict.fromkeys(nearest(name, names) for name in unknown))
+        try:
+            if unknown:
+                raise TypeError(f"unknown argument {', '.join(unknown)}{'.' if hint else ''}{hint}")  # noqa: TRY301  said below
+            signature.bind(self, *args, **kwargs)
+        except TypeError as error:
+            arguments = f"The {'argument is' if len(names) == 1 else 'arguments are'} {', '.join(names)}."
+            raise TypeError(f"{kind.__name__}: {error}{'' if str(error).endswith('?') else '.'} {arguments}") from None
+        initialise(self, *args, **kwargs)
+
+    setattr(kind, "__init__", checked_init)  # noqa: B010  mypy refuses the assignment
+    return kind
 
 
 def check_fields(value: object, checks: Mapping[str, Check[Any]]) -> None:

@@ -33,10 +33,7 @@ from structured.results.result import Reading, Result, read_answer
 
 
 def repair(item: GuidedItem, text: str, places: Collection[Steps], before: Before, told: str = "") -> Repair | None:
-    """Return how the answer to an item is repaired at some places; None if it cannot be.
-
-    `before` is how sure the model was of each value of the answer. It is `told` what was wrong, if anything.
-    """
+    """Return how some places of an answer are repaired, of which the model is told; None if they cannot be."""
     task, wanted = item.task, item.task.output_type
     if not places or () in places or wanted.root is None or not accepts_text(item.index.automaton, text):
         return None
@@ -119,10 +116,7 @@ class Acceptance:
         )
 
     def accepted(self, item: Item, candidates: Sequence[Generation]) -> Answer | None:
-        """Return the answer to an item, if there is one among some candidates.
-
-        If there is none, the item says what was rejected, and what is kept of it in the next attempt.
-        """
+        """Return the answer among candidates; if there is none, the item keeps what the next attempt needs."""
         answer = self._answer_among(item, candidates)
         if item.uncertain is not None:
             return self._surer(item, item.uncertain, answer)
@@ -181,7 +175,7 @@ class Acceptance:
                 rejected.add(generation.text)
             else:
                 valid.append((generation, answer))
-            if valid and not self.search.is_vote:
+            if valid and not self.search.method.vote:
                 break
         if not valid:
             return None

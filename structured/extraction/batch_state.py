@@ -1,14 +1,25 @@
-"""The state of a batch: how far it has come, its results that wait to be handed out, and who hears of it."""
+"""The state of a batch: its counts and results, the progress shown of it, and the warnings about its answers.
 
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
-from typing import Any
+The progress of a long batch is a bar on a terminal or in a notebook, and lines elsewhere if they are asked for. The
+loop that writes the texts does nothing for it: a thread beside it reads the state as far as it has come, four times a
+second. It writes to stderr alone, and starts after two seconds, so that short batches show nothing. The displays of
+rich for notebooks were not taken, since without ipywidgets they warn; what is shown is rich's all the same.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from datetime import timedelta
+from importlib import import_module
+from threading import Event, Lock, Thread
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from structured.decoding.requests import Generation
-from structured.errors import Attempt, ModelError, StructuredError
+from structured.errors import Attempt, BudgetWarning, ModelError, RepetitionWarning, StructuredError
+from structured.errors.calling_line import warn
 from structured.errors.values import message
 from structured.extraction.documents.document import DocumentLike, id_of
-from structured.extraction.event_listeners import Listeners
 from structured.extraction.events import (
     AnswerRejected,
     AttemptWritten,
@@ -19,12 +30,98 @@ from structured.extraction.events import (
     DocumentFailed,
     DocumentStarted,
     Listener,
+    Listeners,
 )
-from structured.extraction.incomplete import Incomplete, of_all
 from structured.extraction.long_documents import LongDocument
 from structured.extraction.task import Item, Task
+from structured.models import LanguageModel
+from structured.models.pretrained import is_terminal
 from structured.output_types.paths import steps_to_path
 from structured.results.result import Result
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+SHORTENED = "Raise max_tokens, or set chunking=Chunking(tokens=…), and the text is read in parts."
+"""What to do about an answer that max_tokens shortened."""
+
+SHORTENED_BY_SERVER = "Raise max_tokens, or split the text."
+"""The same for a model behind a server."""
+
+ALLOWED = "Describe what the answer is to hold, or allow repetition with repetition=Repetition(stop=False)."
+"""What to do about an answer that repeated itself, beside limiting it."""
+
+MAX_NAMED = 10
+"""Documents whose numbers a warning lists."""
+
+
+class _Limited(NamedTuple):
+    """An answer that was shortened: where, of which task, and whether the model's context was what limited it."""
+
+    position: int
+    task: Task
+    is_by_context: bool
+
+
+class Incomplete:
+    """The answers of a batch that may be incomplete."""
+
+    def __init__(self) -> None:
+        self._shortened: list[_Limited] = []
+        self._repetitive: dict[int, Task] = {}
+
+    def note(self, item: Item | LongDocument, *, shortened: bool, repetitive: bool) -> None:
+        """Take note of an answer that was shortened, or led out of a repetition."""
+        if shortened:
+            self._shortened.append(_Limited(item.position, item.task, item.is_limited_by_context))
+        if repetitive:
+            self._repetitive[item.position] = item.task
+
+    def warn(self, total: int | None) -> None:
+        """Warn once of all answers that were shortened, and once of all that repeated themselves."""
+        if self._shortened:
+            self._warn_of_limits(total)
+        if self._repetitive:
+            positions = sorted(self._repetitive)
+            what, _, it_is = _subject(positions, total)
+            limits = dict.fromkeys(self._repetitive[position].output_type.how_to_limit for position in positions)
+            advice = " ".join((*filter(None, limits), ALLOWED))
+            problem = f"{what} repeated the same text until that was ended; {it_is} valid but may be incomplete"
+            warn(RepetitionWarning(f"{problem}. {advice}", documents=positions))
+
+    def _warn_of_limits(self, total: int | None) -> None:
+        shortened = sorted(self._shortened, key=lambda one: one.position)
+        task = shortened[0].task
+        by_limit = [one.position for one in shortened if not one.is_by_context]
+        by_context = [one.position for one in shortened if one.is_by_context]
+        sentences: list[str] = []
+        if by_limit:
+            remedy = SHORTENED if isinstance(task.model, LanguageModel) else SHORTENED_BY_SERVER
+            sentences.append(_sentence(by_limit, total, f"max_tokens={task.max_tokens}", remedy))
+        if by_context:
+            limit = f"the context of {task.model.name}: {task.model.context_length:,} tokens, prompt included"
+            remedy = "Shorten or split the text, or use a model with a longer context."
+            sentences.append(_sentence(by_context, total, limit, remedy))
+        warn(BudgetWarning(" ".join(sentences), documents=[one.position for one in shortened]))
+
+
+def _sentence(positions: Sequence[int], total: int | None, limit: str, remedy: str) -> str:
+    what, verb, it_is = _subject(positions, total)
+    return f"{what} {verb} shortened to fit {limit}; {it_is} valid but may be incomplete. {remedy}"
+
+
+def _subject(positions: Sequence[int], total: int | None) -> tuple[str, str, str]:
+    """Return the answers for some documents as the subject of a sentence, with the verb and a pronoun."""
+    if total == 1:
+        return "The answer", "was", "it is"
+    named = ", ".join(map(str, positions[:MAX_NAMED]))
+    more = ", …" if len(positions) > MAX_NAMED else ""
+    return f"The answers for {len(positions):,}{of_all(total)} documents ({named}{more})", "were", "they are"
+
+
+def of_all(total: int | None) -> str:
+    """Return ` of 5`, where it is known how many documents there are."""
+    return "" if total is None else f" of {total:,}"
 
 
 class BatchState:
@@ -168,3 +265,140 @@ def _readable(given: DocumentLike) -> tuple[str, Any]:
         case _:
             text, metadata = getattr(given, "text", ""), getattr(given, "metadata", {})
             return text if isinstance(text, str) else "", metadata
+
+
+PATIENCE = 2.0
+"""Seconds before a bar appears that nobody asked for."""
+
+INTERVAL = 0.25
+"""Seconds between two looks at the state."""
+
+LINE_INTERVAL = 10.0
+"""Seconds between two lines, where there is no bar."""
+
+_SHOWING = Lock()
+"""Held while there is a bar: those of two batches at once would write over each other."""
+
+Display = Callable[[BatchState, float], None]
+"""Shows an state, so many seconds after the call began."""
+
+
+@contextmanager
+def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
+    """Show the progress of a state while it is made; by None, only where a person may be waiting."""
+    several = state.total is None or state.total > 1
+    wanted = state.total != 0 if progress else progress is None and several and (_notebook() or is_terminal())
+    if not wanted or not _SHOWING.acquire(blocking=False):
+        yield
+        return
+    over = Event()
+    thread = Thread(name="progress", target=_show, args=(state, over, 0.0 if progress else PATIENCE), daemon=True)
+    try:
+        thread.start()
+        yield
+    finally:
+        over.set()
+        thread.join()
+        _SHOWING.release()
+
+
+def _show(state: BatchState, over: Event, patience: float) -> None:
+    """Show an state again and again until it is over."""
+    started = perf_counter()
+    if over.wait(patience):
+        return
+    try:
+        with ExitStack() as stack:
+            display, interval = _display(stack)
+            while True:
+                display(state, perf_counter() - started)
+                if over.wait(interval):
+                    break
+            display(state, perf_counter() - started)
+    except (OSError, ValueError):  # stderr was closed: there is nobody to see it
+        return
+
+
+def _display(stack: ExitStack) -> tuple[Display, float]:
+    """Return what shows an state where we are, and the seconds between two times; `stack` takes it away again."""
+    if _notebook():
+        return _cell(), INTERVAL
+    if is_terminal():
+        return _live(stack), INTERVAL
+    return _write_line, LINE_INTERVAL
+
+
+def _live(stack: ExitStack) -> Display:
+    """Return a bar at the foot of the terminal, which leaves nothing behind; what is printed meanwhile is above it."""
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(stderr=True)
+    live = Live(console=console, auto_refresh=False, transient=True, redirect_stdout=sys.stdout.isatty())
+    stack.enter_context(live)
+    return lambda state, seconds: live.update(_bar(state, seconds), refresh=True)
+
+
+def _cell() -> Display:
+    """Return a bar in the output of a notebook's cell, where it stays as it was at the end."""
+    handle: Any = import_module("IPython.display").display(_Nothing(), display_id=True)
+    return lambda state, seconds: handle.update(_bar(state, seconds))
+
+
+class _Nothing:
+    """An empty place in a notebook."""
+
+    def _repr_html_(self) -> str:
+        return ""
+
+
+def _write_line(state: BatchState, seconds: float) -> None:
+    if sys.stderr:  # a program without a console has none
+        sys.stderr.write(f"{', '.join(_facts(state, seconds))}\n")
+        sys.stderr.flush()
+
+
+def _bar(state: BatchState, seconds: float) -> "Table":
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    row = Table.grid(padding=(0, 2, 0, 0))
+    row.add_column(max_width=30)  # which gives way where the terminal is narrow
+    done, *facts = _facts(state, seconds)
+    for _ in (done, *facts):
+        row.add_column(no_wrap=True)
+    styled = [Text(fact, style="red" if fact.endswith("failed") else "dim") for fact in facts]
+    row.add_row(ProgressBar(total=state.total, completed=state.done), Text(done), *styled)
+    return row
+
+
+def _facts(state: BatchState, seconds: float) -> list[str]:
+    """Return what there is to tell: documents, failures, what is done in a second, and the time left or taken."""
+    done, failed, total = state.done, state.failed, state.total
+    facts = [f"{done:,} documents" if total is None else f"{done:,}/{total:,} documents"]
+    if failed:
+        facts.append(f"{failed:,} failed")
+    if done > failed:
+        facts.append(f"{(done - failed) / max(seconds, 1e-3):,.1f} documents/s")
+    if state.tokens:
+        facts.append(f"{state.tokens / max(seconds, 1e-3):,.0f} tokens/s")
+    written = done - failed  # most failures take no time
+    if total is None:
+        facts.append(_clock(seconds))
+    elif done == total:
+        facts.append(f"{_clock(seconds)} in all")
+    elif written:
+        facts.append(f"{_clock(seconds / written * (total - done))} left")
+    return facts
+
+
+def _clock(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))
+
+
+def _notebook() -> bool:
+    """Tell whether this is a cell of a notebook, as rich does: IPython is there, and its shell is that of a kernel."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return shell is not None and shell.__class__.__name__ not in ("TerminalInteractiveShell", "InteractiveShell")

@@ -7,11 +7,10 @@ from structured.errors.calling_line import in_thread
 from structured.errors.values import counted, shown
 from structured.extraction.documents.document import AsyncDocuments, DocumentLike, Documents, each_document
 from structured.extraction.extractor import Extractor, in_thread_of, results_of
-from structured.extraction.options import Errors, Options, check_errors, check_progress, checked_options
+from structured.extraction.options import Errors, Options, check_errors, check_progress, checked_options, warn_of_types
 from structured.extraction.prompts import TextOrChat
 from structured.extraction.run import Run
 from structured.extraction.task import Task
-from structured.extraction.unused_options import warn_of_types
 from structured.models import find_model
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import OutputType
@@ -52,7 +51,7 @@ def extract(output_type: object, text: TextOrChat, **options: Unpack[Options]) -
         GenerationError: Validators of the type rejected every attempt.
         MissingError: With `allow_missing`, the text does not state fields that the type requires.
     """
-    _check_order("extract", output_type, text)
+    check_order("extract", output_type, text)
     return Extractor[Any](output_type, **options)(text)
 
 
@@ -107,7 +106,7 @@ def extract_batch(
         PromptError: `documents` is one text, or one list of messages.
         SchemaError: As for `extract`, like the other errors that do not concern a single document.
     """
-    _check_order("extract_batch", output_type, documents)
+    check_order("extract_batch", output_type, documents)
     if not isinstance(output_type, list):
         return Extractor[Any](output_type, **options).batch(documents, errors=errors, progress=progress)
     check_errors(errors)
@@ -149,7 +148,7 @@ def extract_results(
         ModelError: The model failed; what was finished before has been yielded. Whatever else `extract_batch` raises,
             but BatchError.
     """
-    _check_order("extract_results", output_type, documents)
+    check_order("extract_results", output_type, documents)
     if not isinstance(output_type, list):
         return Extractor[Any](output_type, **options).results(documents, progress=progress)
     check_progress(progress)
@@ -163,7 +162,7 @@ async def aextract(output_type: type[T] | OutputType[T], text: TextOrChat, **opt
 async def aextract(output_type: object, text: TextOrChat, **options: Unpack[Options]) -> Any: ...
 async def aextract(output_type: object, text: TextOrChat, **options: Unpack[Options]) -> Any:
     """Do what `extract` does in a thread, so that the event loop is not blocked."""
-    _check_order("aextract", output_type, text)
+    check_order("aextract", output_type, text)
     return await in_thread(lambda: Extractor[Any](output_type, **options)(text))
 
 
@@ -199,7 +198,7 @@ async def aextract_batch(
     """
     from structured.extraction.documents.async_documents import readable  # with asyncio
 
-    _check_order("aextract_batch", output_type, documents)
+    check_order("aextract_batch", output_type, documents)
     async with readable(documents) as given:
         return await in_thread(lambda: extract_batch(output_type, given, errors=errors, progress=progress, **options))
 
@@ -227,7 +226,7 @@ async def aextract_results(
     The documents may also be an asynchronous iterable. Where the loop over the results is left or cancelled, the model
     stops after the documents that it is at.
     """
-    _check_order("aextract_results", output_type, documents)
+    check_order("aextract_results", output_type, documents)
 
     def answer(given: Documents) -> Iterator[Result[Any]]:
         return extract_results(output_type, given, progress=progress, **options)
@@ -242,8 +241,7 @@ def _work_of_each(
 ) -> tuple[Run, list[tuple[Task, DocumentLike]]]:
     """Return documents, each with the task for its own type; all go through one model together.
 
-    Raises ValueError if there are more of one than of the other, and for examples and paths, which are of one type;
-    everything else as `Extractor.batch`.
+    Raises ValueError for unequal numbers, and for examples and paths, which are of one type.
     """
     listed, options = list(each_document(documents)), checked_options(options)
     if len(output_types) != len(listed):
@@ -261,11 +259,11 @@ def _work_of_each(
         if id(output_type) not in extractors:
             extractors[id(output_type)] = Extractor[Any](output_type, **options)
     tasks = [extractors[id(output_type)].task for output_type in output_types]
-    warn_of_types(tasks)
+    warn_of_types(options, [task.output_type for task in tasks], is_weighed=False)
     return Run.of(options), list(zip(tasks, listed, strict=True))
 
 
-def _check_order(call: str, output_type: object, text: object) -> None:
+def check_order(call: str, output_type: object, text: object) -> None:
     """Raise TypeError for a type and a text that were mistaken for each other."""
     if isinstance(output_type, str | list) and (isinstance(text, type | JsonSchema) or get_origin(text) is not None):
         raise TypeError(

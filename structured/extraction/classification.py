@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD, ROW_COMPLETE, Automaton
-from structured.decoding.device_masks import to_host
 from structured.decoding.sampling import log_softmax
+from structured.decoding.sequence import to_host
 from structured.errors import Attempt, GenerationError, ModelError, PromptError, SchemaError
 from structured.errors.values import shown
 from structured.extraction.extractor import Extractor
@@ -168,10 +168,7 @@ def _log_probabilities(model: LanguageModel, item: GuidedItem, texts: Sequence[s
 def _scores(
     model: LanguageModel, prompt: Sequence[int], texts: Sequence[tuple[int, ...]]
 ) -> dict[tuple[int, ...], float]:
-    """Return the log-probability of each beginning of some texts, given as tokens; each beginning is read once.
-
-    What begins with something that the model rules out is not read, and left out.
-    """
+    """Return the log-probability of each beginning of some texts; what the model rules out is left out."""
     scores: dict[tuple[int, ...], float] = {(): 0.0}
     rows: list[tuple[int, ...]] = [()]
     batch, logits = calls.prefill(model, [prompt])

@@ -1,17 +1,18 @@
 """A draft: one text that a program and a model write in turns.
 
 What the model has read and written stays in its cache, so that loops and conditions between two questions are plain
-Python, and cost nothing. The prompt of each question is the text so far, as it stands.
+Python, and cost nothing. The prompt of each question is the text so far, as it stands: it usually begins with the text
+of the last call, so that only the rest is read. For another text, the model begins anew.
 """
 
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, NoReturn, Self, TypeVar, Unpack, overload
 
-from structured.decoding.compiled_types import compile_type, load_grammars
-from structured.decoding.generate import generate
+from structured.decoding.generate import compile_type, generate, load_grammars
+from structured.decoding.prompt_tokens import Healed, begun_index, heal
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation, Request
-from structured.decoding.token_healing import Healed, begun_index, heal
 from structured.errors import Attempt, BudgetWarning, GenerationError, PromptError
 from structured.errors.arguments import count
 from structured.errors.calling_line import warn
@@ -29,11 +30,93 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import checked_calls as calls
 from structured.models import load_model
-from structured.models.incremental_text import IncrementalText
-from structured.models.protocol import Messages
+from structured.models.protocol import DecodingBatch, LanguageModel, Logits, Messages
 from structured.output_types.combining.parts import part_of
 from structured.output_types.output_type import OutputType, check_interface
 from structured.results.result import read_answer
+
+
+class IncrementalText(LanguageModel):
+    """A wrapped model for successive texts, each of which begins with the text before it."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.model = model
+        self.name = model.name
+        self.vocabulary = model.vocabulary
+        self.context_length = model.context_length
+        self.has_chat_template = model.has_chat_template
+        self.can_roll_back = model.can_roll_back
+        self.pass_cost = model.pass_cost
+        self.logits_cost = model.logits_cost
+        self._batch: IncrementalBatch | None = None
+
+    @property
+    def read(self) -> tuple[int, ...]:
+        """The tokens that need not be read again."""
+        return () if self._batch is None else tuple(self._batch.token_ids)
+
+    def encode(self, prompt: str | Messages) -> list[int]:
+        """Return the token ids of a prompt, as the model encodes it."""
+        return self.model.encode(prompt)
+
+    def prefill(
+        self,
+        prompts: Sequence[Sequence[int]],
+        *,
+        shared: int = 0,  # noqa: ARG002  the whole text is kept
+        window: int = 0,
+    ) -> "tuple[IncrementalBatch, Logits]":
+        """Read the new part of the only prompt."""
+        (prompt,) = prompts
+        text, self._batch = self._batch, None  # nothing is kept if the model fails
+        logits = None if text is None else text.read_on(prompt, window)
+        if text is None or logits is None:
+            batch, logits = self.model.prefill([prompt], window=window)
+            text = IncrementalBatch(batch, list(prompt), logits)
+        self._batch = text
+        return text, logits
+
+
+class IncrementalBatch(DecodingBatch):
+    """The text of an `IncrementalText`, with its tokens."""
+
+    is_ragged = True
+
+    def __init__(self, batch: DecodingBatch, token_ids: list[int], logits: Logits) -> None:
+        self.batch = batch
+        self.token_ids = token_ids
+        self.logits = logits
+        """The logits of the last pass, without the rolled-back ones; shape (1, width) or (1, places, width)."""
+
+    def read_on(self, prompt: Sequence[int], window: int) -> Logits | None:
+        """Read the new part of a prompt; return None if it does not begin with this text."""
+        count = len(self.token_ids)
+        if list(prompt[:count]) != self.token_ids or (len(prompt) == count and window):
+            return None
+        if len(prompt) > count:
+            return self.forward([prompt[count:]], window=window)
+        return self.logits if self.logits.ndim == 2 else self.logits[:, -1]
+
+    def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> Logits:
+        """Append new tokens."""
+        self.logits = self.batch.forward(token_ids, window=window)
+        self.token_ids += token_ids[0]
+        return self.logits
+
+    def select(self, rows: Sequence[int]) -> None:
+        """Keep the text."""
+        self.batch.select(rows)
+
+    def finish(self, row: int, token_ids: Sequence[int]) -> None:
+        """Note that an answer is finished, after which the text may go on."""
+        self.batch.pause(row, token_ids)
+
+    def rollback(self, counts: Sequence[int]) -> None:
+        """Forget some of the last tokens."""
+        self.batch.rollback(counts)
+        self.token_ids = self.token_ids[: len(self.token_ids) - counts[0]]
+        self.logits = self.logits[:, : self.logits.shape[1] - counts[0]] if counts[0] else self.logits
+
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from contextlib import aclosing, asynccontextmanager, closing
 from contextvars import copy_context
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
-from structured.decoding.compiled_types import load_grammars
+from structured.decoding.generate import load_grammars
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation
 from structured.decoding.sampling import SAMPLING
@@ -31,12 +31,12 @@ from structured.extraction.options import (
     check_errors,
     check_progress,
     checked_options,
+    warn_of_stream,
 )
 from structured.extraction.prompts import Conversation, TextOrChat
 from structured.extraction.run import Run
 from structured.extraction.stream import Stream
 from structured.extraction.task import Task
-from structured.extraction.unused_options import warn_of_stream, warn_of_types
 from structured.models import LanguageModel, Model, find_model
 from structured.output_types.html import card, table, verbatim
 from structured.output_types.keys import check_merge_by
@@ -207,7 +207,7 @@ class Extractor(Generic[T]):
     ) -> Result[T]:
         """Return the result for a document that errors call by a name; its evidence tells confidences if asked to."""
         task = (self._weighed if is_weighed else self.task).with_instructions(instructions)
-        warn_of_types([task])
+        task.warn_of_unused()
         return self.run.result(task, document, named=named)
 
     def results(
@@ -231,7 +231,7 @@ class Extractor(Generic[T]):
         """
         check_progress(progress)
         work = ((self._weighed, document) for document in each_document(documents))
-        warn_of_types([self._weighed])
+        self._weighed.warn_of_unused()
         return results_of(self.run, work, count_of(documents), progress, named)
 
     async def aresults(self, documents: AsyncDocuments, *, progress: bool | None = None) -> AsyncIterator[Result[T]]:
@@ -267,7 +267,7 @@ class Extractor(Generic[T]):
         check_errors(errors)
         check_progress(progress)
         work = ((self.task, document) for document in each_document(documents))
-        warn_of_types([self.task])
+        self.task.warn_of_unused()
         return self.run.values(work, total=count_of(documents), errors=errors, progress=progress)
 
     def stream(self, text: TextOrChat) -> Stream[T]:
@@ -275,7 +275,7 @@ class Extractor(Generic[T]):
         if self.run.search.is_of_several:
             raise ValueError("An answer can be streamed if it is the only one. Leave out search.")
         task, run = self._weighed, self.run.once
-        warn_of_types([task])
+        task.warn_of_unused()
         warn_of_stream(task.options)
         item = task.item(0, text, named="the text")
 

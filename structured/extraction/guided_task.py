@@ -7,14 +7,11 @@ from typing import Self
 
 from structured.automata import Automaton
 from structured.automata.byte_automaton import accepts_text
-from structured.decoding.compiled_types import compiled_type
-from structured.decoding.generate import stream
-from structured.decoding.reasoning import thinking_index
-from structured.decoding.requests import Generation, Request
+from structured.decoding.generate import compiled_type, stream
+from structured.decoding.prompt_tokens import Healed, begun_index, common_beginning, heal
+from structured.decoding.requests import Generation, Request, thinking_index
 from structured.decoding.sampling import Sampler
-from structured.decoding.shared_prefix import common_beginning
 from structured.decoding.strategy import Search
-from structured.decoding.token_healing import Healed, begun_index, heal
 from structured.errors import PromptError
 from structured.extraction.options import Options
 from structured.extraction.prompts import Conversation
@@ -98,10 +95,7 @@ class GuidedTask(Task):
         return Guide(begun_index(index, healed.begun), max_tokens=max_tokens + healed.taken_back)
 
     def request(self, item: "GuidedItem", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
-        """Return what is to be written for a document; the prompts of the batch mostly begin with `shared` tokens.
-
-        Not all do: a document's first characters may be of one token with what stands before them.
-        """
+        """Return what is to be written for a document; most prompts of the batch begin with `shared` tokens."""
         healed, guide = (item.healed, item.guide) if item.repair is None else (item.repair.healed, item.repair.guide)
         return Request(
             healed.prompt,

@@ -123,10 +123,7 @@ class LongDocument:
         return self.given.conversation.text
 
     def next_item(self) -> Item | None:
-        """Return the next chunk, prepared; None if there is none before others are answered.
-
-        Raises NotStatedError if no chunk states what the type wants, PromptError or BudgetError.
-        """
+        """Return the next chunk, prepared; None if others come first. Raises NotStatedError and as `item`."""
         while not self.is_over and self._waiting:
             chunk = self._waiting.popleft()
             start, end = chunk.body

@@ -1,14 +1,15 @@
-"""Options of a call: their names, what each must be, and what follows from them."""
+"""Options of a call: their names, their checks, and the warnings about those that do nothing."""
 
 import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Optional, TypedDict, cast, get_args
 
-from structured.decoding.reasoning import Thinking
 from structured.decoding.repetition import Repetition
+from structured.decoding.requests import Thinking
 from structured.decoding.sampling import SAMPLING, Sampler
-from structured.decoding.strategy import Beams, Particles, Samples, Search, SearchMethod
+from structured.decoding.strategy import METHODS, Samples, Search, SearchMethod
+from structured.errors import OptionWarning
 from structured.errors.arguments import (
     anything,
     checked,
@@ -23,13 +24,15 @@ from structured.errors.arguments import (
     paths,
     text,
 )
+from structured.errors.calling_line import warn
 from structured.errors.values import message, shown
-from structured.extraction.documents.chunks import Chunking
+from structured.extraction.documents.chunks import DEFAULT_CHUNKING, Chunking
 from structured.extraction.events import Listener
 from structured.models import ModelSource
 from structured.output_types.grounded_values import Ground
-from structured.output_types.json_output import JsonLayout
+from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout
 from structured.output_types.missing_values import Missing
+from structured.output_types.output_type import OutputType
 from structured.results.evidence import Calibration
 
 Errors = Literal["raise", "return", "skip"]
@@ -48,6 +51,23 @@ RETRIES = 3
 
 MIN_TOLD = 2
 """Retries that a model needs to be told what was wrong: the last one is at the whole answer."""
+
+
+DEFAULTS: Mapping[str, Any] = {
+    "layout": DEFAULT_LAYOUT,
+    "temperature": 0.0,
+    "top_p": 1.0,
+    "min_p": 0.0,
+    "repetition": Repetition(),
+    "jump_forward": True,
+    "search": Samples(1),
+    "max_tokens": MAX_TOKENS,
+    "retries": RETRIES,
+    "repair": "field",
+    "repair_below": 0.0,
+    "chunking": DEFAULT_CHUNKING,
+}
+"""What options are that nobody passes; the others are None."""
 
 
 class Options(TypedDict, total=False):
@@ -155,8 +175,9 @@ def _calibration(name: str, value: Any) -> Calibration:
 
 def _search_method(name: str, value: Any) -> SearchMethod:
     """Return a method of search."""
-    if not isinstance(value, Beams | Samples | Particles):
-        raise TypeError(f"{name} is {shown(value)}; it must be Beams(4), Samples(5) or Particles(16), or None.")
+    if not isinstance(value, SearchMethod):
+        *examples, last = (kind.EXAMPLE for kind in METHODS)
+        raise TypeError(f"{name} is {shown(value)}; it must be {', '.join(examples)} or {last}, or None.")
     return value
 
 
@@ -204,25 +225,45 @@ _CHECKS = {
 
 _ELSEWHERE = {
     "absent": "It is called allow_missing.",
+    "beam_width": "Pass search=Beams(4).",
     "beams": "Pass search=Beams(4).",
+    "best_of": "Pass search=Samples(5).",
     "choose": "Pass search=Samples(5, vote=True).",
     "chunk_tokens": "Pass chunking=Chunking(tokens=…).",
+    "device": "Pass model=load_model(…, device=…).",
+    "dtype": "Pass model=load_model(…, dtype=…).",
     "errors": "It belongs to extract_batch.",
     "evidence": "Each result has it: Extractor(…).result(text), or extract_results(…).",
+    "frequency_penalty": "Pass repetition=Repetition(penalty=…).",
+    "max_new_tokens": "It is called max_tokens.",
+    "max_retries": "It is called retries.",
     "merge_by": "Pass chunking=Chunking(merge_by=[…]).",
     "messages": "Pass them in place of the text.",
+    "n": "Pass search=Samples(5).",
     "no_repeat_ngram_size": "Pass repetition=Repetition(no_repeat_ngram_size=…).",
+    "num_beams": "Pass search=Beams(4).",
+    "num_return_sequences": "Pass search=Samples(5).",
     "optional": "Pass layout=JsonLayout(optional_properties=…).",
+    "optional_properties": "Pass layout=JsonLayout(optional_properties=…).",
     "output": "Use write_results(…).",
+    "overlap": "Chunks overlap by themselves. Pass chunking=Chunking(tokens=…).",
     "particles": "Pass search=Particles(16).",
     "passes": "Pass chunking=Chunking(passes=…).",
+    "penalty": "Pass repetition=Repetition(penalty=…).",
     "prefer": "Pass chunking=Chunking(prefer=…).",
+    "presence_penalty": "Pass repetition=Repetition(penalty=…).",
     "progress": "It belongs to extract_batch.",
+    "prompt": "It is called instructions.",
+    "random_seed": "It is called seed.",
     "repetition_penalty": "Pass repetition=Repetition(penalty=…).",
     "resume": "Use write_results(…).",
     "samples": "Pass search=Samples(5).",
+    "stop": "An answer ends where its type does. Ask for Text(stop=…).",
     "stop_repetition": "Pass repetition=Repetition(stop=…).",
     "stream": "Use Extractor(...).stream(text).",
+    "system_prompt": "It is called system.",
+    "tokens": "Pass max_tokens, for the answer, or chunking=Chunking(tokens=…), for the text.",
+    "vote": "Pass search=Samples(5, vote=True).",
     "whitespace": "Pass layout=JsonLayout(…).",
 }
 """What to write for arguments that are no options of any call: those of some alone, and what others call an option."""
@@ -270,10 +311,7 @@ def check_progress(progress: bool | None) -> None:
 def checked_options(
     options: Options, call: Literal["extract", "structured", "classify", "draft"] = "extract"
 ) -> Options:
-    """Return options as they are kept.
-
-    Raises TypeError for names that the kind of call does not take and for wrong kinds, and ValueError.
-    """
+    """Return options as they are kept. Raises TypeError for unknown names and wrong kinds, and ValueError."""
     refused = _CALLS[call]
     checks = {name: check for name, check in _CHECKS.items() if name not in refused}
     return cast("Options", checked(checks, options, {**_ELSEWHERE, **refused}))
@@ -283,10 +321,61 @@ def search_of(options: Options) -> Search:
     """Return how answers are searched for. Raises ValueError for options that exclude each other."""
     given: Mapping[str, Any] = options
     sampler = Sampler(**{name: given[name] for name in SAMPLING if name in given})
-    method = options.get("search")
-    if options.get("thinking") is not None and isinstance(method, Beams):
+    search = Search(sampler, options.get("search") or Samples(1))
+    if options.get("thinking") is not None and not search.method.takes_thinking:
         raise ValueError(
-            f"search is {method}, with thinking; beam search cannot be combined with thinking. "
-            "Take Samples, and let them vote."
+            f"search is {search.method}, which cannot be combined with thinking. Take Samples, and let them vote."
         )
-    return Search(sampler, method or Samples(1))
+    return search
+
+
+def warn_of_search(sampler: Sampler, options: Options) -> None:
+    """Warn of options that were chosen where they do nothing; a seed counts where an answer may be sampled again."""
+    retries = options.get("retries", RETRIES)
+    idle = [name for name in sampler.idle if name != "seed" or not retries]
+    if idle:
+        again = ", unless validators reject an answer and it is sampled again" if retries else ""
+        why = f"at temperature 0, where the likeliest token is taken{again}"
+        _warn(idle, why, "Set a temperature, such as 0.7,")
+    if options.get("repair_below") and not retries:
+        _warn(["repair_below"], "with retries=0, where nothing is written again", "Set retries, to 1 say,")
+    if options.get("repair") == "told" and retries < MIN_TOLD:
+        why = f"with retries={retries}, since the last retry writes the whole answer again"
+        _warn(["repair='told'"], why, f"Set retries, to {MIN_TOLD} or more,")
+
+
+def warn_of_types(options: Options, types: Sequence[OutputType[Any]], *, is_weighed: bool) -> None:
+    """Warn of options that do nothing for some types; weighed answers tell how sure the model was."""
+    if not types:
+        return
+    repair_below = options.get("repair_below", 0.0)
+    if options.get("calibration") is not None and not (is_weighed or repair_below):
+        remedy = "Take results, by extract_results or Extractor(…).result(text),"
+        _warn(["calibration"], "where no confidence is returned", remedy)
+    if all(one.root is None for one in types):
+        told = options.get("repair") == "told"
+        names = ["repair_below"] * bool(repair_below) + ["repair='told'"] * told
+        for idle, hence in ((names, "are written again as a whole"), (_chunking(options), "cannot be merged")):
+            if idle:
+                _warn(idle, f"on {types[0].name}, whose answers are no JSON and {hence}", "Ask for a type of Pydantic,")
+
+
+def warn_of_stream(options: Options) -> None:
+    """Warn of options that do nothing where an answer is streamed, which has been shown when it is rejected."""
+    idle = [name for name in ("retries", "repair", "repair_below") if options.get(name)]
+    if idle:
+        _warn(idle, "on a stream, which is not written again", "Call the extractor,")
+    idle = _chunking(options)
+    if idle:
+        _warn(idle, "on a stream, which reads its text at once", "Call the extractor,")
+
+
+def _chunking(options: Options) -> list[str]:
+    return ["chunking"] if options.get("chunking") else []
+
+
+def _warn(names: Sequence[str], why: str, remedy: str) -> None:
+    """Warn of options that were chosen and do nothing."""
+    have = "has" if len(names) == 1 else "have"
+    left_out = f"or leave {' and '.join(names)} out."
+    warn(OptionWarning(f"{', '.join(names)} {have} no effect {why}. {remedy} {left_out}"))

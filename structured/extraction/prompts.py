@@ -190,10 +190,7 @@ def chat_messages(  # noqa: PLR0913  what a prompt is made of
     instructions: str | None = None,
     examples: Sequence[Example] = (),
 ) -> list[dict[str, str]]:
-    """Return the prompt for a model with a chat template: one user message, earlier turns for the examples.
-
-    Where turns came `earlier`, the chat is left as it is: what is to be done stands above it, in the system message.
-    """
+    """Return the messages of a prompt, with examples as earlier turns; a chat has the task in its system message."""
     head = "\n\n".join(filter(None, (instructions, wanted.task, f"{wanted.label}:\n{wanted.text}")))
     above = "" if earlier else f"{head}\n\n{_TEXT}:\n"
     if earlier:
@@ -255,10 +252,7 @@ def _indented(text: str) -> str:
 
 
 def check_characters(text: str, what: str) -> None:
-    r"""Refuse a text with a lone surrogate, which is half of a character (Unicode §3.8, D71) and has no UTF-8.
-
-    Raises PromptError, in which the text is called `what`.
-    """
+    """Refuse a text, called `what`, with half of a character (Unicode §3.8, D71). Raises PromptError."""
     if text.isascii():
         return
     try:

@@ -13,7 +13,7 @@ from time import perf_counter
 
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Diagnostics, Generation, SampledToken, Served
-from structured.decoding.strategy import Beams, Particles, Search, by_likelihood
+from structured.decoding.strategy import Search, by_likelihood
 from structured.errors import ServerError, StructuredError
 from structured.errors.values import shown
 from structured.extraction.options import Options
@@ -52,7 +52,7 @@ def refuse_options(model: RemoteModel, options: Options, search: Search) -> None
             f"repair is 'field', and {model.name} is a server, which cannot go on with a part of an answer. Take "
             "'told' (the model is told what was wrong, and writes all of it again) or 'whole'."
         )
-    if isinstance(search.method, Beams | Particles) and search.is_of_several:
+    if search.is_joint:
         raise ValueError(f"search is {search.method}, and {model.name} is a server. {_LOGITS} Take Samples.")
     layout = options.get("layout") or DEFAULT_LAYOUT
     if layout.whitespace not in (DEFAULT_LAYOUT.whitespace, "any"):
@@ -72,7 +72,7 @@ def _refuse_for_form(model: RemoteModel, options: Options, search: Search) -> No
     unknown = [name for name in search.sampler.chosen if name not in form.options]
     if unknown:
         raise ValueError(f"{form.server} does not know {' and '.join(unknown)}. Leave what it does not know out.")
-    if search.samples > 1 and not search.is_vote and not form.tells_probabilities:
+    if search.samples > 1 and not search.method.vote and not form.tells_probabilities:
         raise ValueError(f"{form.server} does not say how likely a sample is. Pass vote=True to Samples.")
     if options.get("examples") and form.writes_prompts and model.enforced:
         raise ValueError(f"{form.server} makes the prompts itself, and takes no examples. Leave them out.")
@@ -84,10 +84,9 @@ _Done = tuple[int, Generation | Exception]
 def served_candidates(
     model: RemoteModel, requests: Sequence[ServerRequest], *, samples: int, batch_size: int
 ) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
-    """Yield the samples for each request, the likeliest first, with its place, as soon as all of them are there.
+    """Yield the samples for each request, likeliest first, or its error, with its place.
 
-    `batch_size` requests are under way at a time. For a request that fails, the error is yielded. Raises ServerError
-    for one that all would fail with: the server cannot be reached, or refuses the key or the name of the model.
+    `batch_size` requests are under way at a time. Raises ServerError for one that all would fail with.
     """
     asked = [_sample(one, number) for one in requests for number in range(samples)]
     groups: defaultdict[int, list[Generation | StructuredError]] = defaultdict(list)
@@ -117,10 +116,7 @@ def _sample(request: ServerRequest, number: int) -> ServerRequest:
 def _as_completed(
     model: RemoteModel, requests: Sequence[ServerRequest], batch_size: int
 ) -> Iterator[tuple[int, Generation | StructuredError]]:
-    """Yield what becomes of each request, with its place.
-
-    The threads are daemons: whoever interrupts the program does not wait for a server.
-    """
+    """Yield each text or error with its place; the threads are daemons, so that an interrupt need not wait."""
     waiting: SimpleQueue[tuple[int, ServerRequest]] = SimpleQueue()
     done: SimpleQueue[_Done] = SimpleQueue()
     stop = Event()
@@ -155,11 +151,7 @@ def _written(model: RemoteModel, request: ServerRequest, stop: Event) -> Generat
 
 
 def _generation(answer: ServerAnswer, seconds: float) -> Generation:
-    """Return the answer of a server as a generation.
-
-    The probability of a token is that which the server tells; whether among all tokens or the allowed ones, it does
-    not say.
-    """
+    """Return the answer of a server as a generation, with the probabilities that the server tells."""
     tokens = tuple(SampledToken(one.start, one.end, one.log_probability, 1.0) for one in answer.tokens)
     return Generation(
         answer.text,
@@ -193,10 +185,7 @@ class RemoteTask(Task):
         return AnswerCheck(self.output_type)
 
     def make_ready(self, search: Search) -> None:
-        """Refuse what the server cannot do, before anything is sent.
-
-        Raises ValueError for options, SchemaError for the type.
-        """
+        """Refuse what the server cannot do, before anything is sent. Raises ValueError or SchemaError."""
         refuse_options(self.model, self.options, search)
         self.model.form.body(self.model.address.model, self._request([], {}, search))
         _ = self.check

@@ -1,32 +1,153 @@
-"""A run: documents go through the model together, and are attempted again where validators reject an answer."""
+"""A run: documents go through the model together, and are attempted again where validators reject an answer.
+
+Documents are read and prepared in windows, each while the model works on the one before.
+"""
 
 from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field, replace
-from typing import Any, Self, TypeGuard
+from contextvars import copy_context
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self, TypeGuard
 
 from structured.automata import AUTOMATON_ERRORS
 from structured.decoding.generate import DEFAULT_BATCH_SIZE
+from structured.decoding.prompt_tokens import common_beginning
 from structured.decoding.requests import Generation
-from structured.decoding.shared_prefix import common_beginning
 from structured.decoding.strategy import Search
-from structured.errors import Attempt, BatchError, GenerationError, StructuredError
-from structured.extraction import prefetch as windows
+from structured.errors import (
+    Attempt,
+    BatchError,
+    BudgetError,
+    GenerationError,
+    NotStatedError,
+    PatternError,
+    PromptError,
+    SchemaError,
+    StructuredError,
+)
 from structured.extraction.acceptance import Acceptance
-from structured.extraction.batch_state import BatchState
-from structured.extraction.documents.chunks import Chunking
-from structured.extraction.documents.document import DocumentLike
+from structured.extraction.batch_state import BatchState, showing
+from structured.extraction.documents.chunks import DEFAULT_CHUNKING, Chunking
+from structured.extraction.documents.document import DocumentLike, characters_of
 from structured.extraction.events import Listener
 from structured.extraction.guided_task import GuidedItem
-from structured.extraction.long_documents import LongDocument
-from structured.extraction.options import Errors, Options, search_of
-from structured.extraction.progress import showing
+from structured.extraction.long_documents import LongDocument, prepare
+from structured.extraction.options import Errors, Options, search_of, warn_of_search
 from structured.extraction.task import Answer, Item, Task
-from structured.extraction.unused_options import warn_of_search
 from structured.index.compilation import save_learned
 from structured.models import LanguageModel
 from structured.results.merging import Merged
 from structured.results.result import Result, read_answer
+
+BATCHES = 64
+"""Batches whose documents are prepared together, sorted by length, and answered before the next are looked at."""
+
+MAX_CHARACTERS = 250_000
+"""Of these documents together, where they are long: what a document states takes a thousand times its memory."""
+
+
+class Work(NamedTuple):
+    """A document that waits, with its position and its task."""
+
+    position: int
+    task: Task
+    document: DocumentLike
+
+
+class Failure(NamedTuple):
+    """A document of which there can be no answer."""
+
+    position: int
+    error: StructuredError
+
+
+class Window(NamedTuple):
+    """Documents that are answered together, prepared."""
+
+    works: dict[int, Work]
+    """All of them, by their positions."""
+    failures: list[Failure]
+    items: list[Item]
+    long: list[LongDocument]
+
+
+def windows_ahead(
+    work: Iterable[tuple[Task, DocumentLike] | None],
+    state: BatchState,
+    batch_size: int,
+    chunking: Chunking,
+    *,
+    named: str | None = None,
+) -> Generator[Window, None, None]:
+    """Yield windows of documents, each prepared in a thread while the one before is answered.
+
+    `work` is read in the thread that asks for windows. What it raises is raised after the window before.
+    """
+    with ThreadPoolExecutor(1, "documents") as pool:  # no thread until there is work
+        windows = windows_of(work, batch_size)
+        given = next(windows, [])
+        window = _prepared(given, chunking, named)
+        broken: Exception | None = None
+        while given and state.stopped is None:
+            state.start(given)
+            try:
+                given = next(windows, [])
+            except Exception as error:  # noqa: BLE001  where the documents come from is the user's own code
+                given, broken = [], error
+            beside = pool.submit(copy_context().run, _prepared, given, chunking, named) if given else None
+            yield window
+            if beside is not None:
+                window = beside.result()
+        if broken is not None:
+            raise broken
+
+
+def windows_of(work: Iterable[tuple[Task, DocumentLike] | None], batch_size: int) -> Iterator[list[Work]]:
+    """Yield documents with their positions, in windows; where reading them fails, what was read comes first."""
+    window: list[Work] = []
+    characters = 0
+    try:
+        for position, one in enumerate(work):
+            if one is None:
+                continue
+            task, document = one
+            window.append(Work(position, task, document))
+            characters += characters_of(document)
+            is_large = characters >= MAX_CHARACTERS and len(window) >= batch_size
+            if is_large or len(window) == BATCHES * batch_size:
+                yield window
+                window, characters = [], 0
+    except Exception:
+        if window:
+            yield window
+        raise
+    if window:
+        yield window
+
+
+def _prepared(given: list[Work], chunking: Chunking, named: str | None) -> Window:
+    """Return documents prepared; of some there can be no answer, and they fail."""
+    window = Window({work.position: work for work in given}, [], [], [])
+    for position, task, document in given:
+        try:
+            item = prepare(task, position, document, chunking, named=named)
+        except StructuredError as error:
+            failed = error_of_document(error, task, position, is_single=named is not None)
+            window.failures.append(Failure(position, failed))
+        else:
+            (window.items if isinstance(item, Item) else window.long).append(item)  # type: ignore[arg-type]
+    return window
+
+
+def error_of_document(error: StructuredError, task: Task, position: int, *, is_single: bool) -> StructuredError:
+    """Return an error that a document makes as its own. Raises one that concerns the type or the model."""
+    if isinstance(error, NotStatedError):
+        return error if is_single else error.at(position)
+    by_type = isinstance(error, SchemaError | PatternError) and task.output_type.depends_on_document
+    if isinstance(error, PromptError | BudgetError) or by_type:
+        return error
+    raise error
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +161,7 @@ class Run:
     observe: Listener | None
     cache: bool
     acceptance: Acceptance
-    chunking: Chunking = field(default_factory=Chunking)
+    chunking: Chunking = DEFAULT_CHUNKING
 
     @classmethod
     def of(cls, options: Options) -> Self:
@@ -55,7 +176,7 @@ class Run:
             options.get("observe"),
             options.get("cache", True),
             Acceptance.of(search, options),
-            options.get("chunking") or Chunking(),
+            options.get("chunking") or DEFAULT_CHUNKING,
         )
 
     @property
@@ -73,18 +194,15 @@ class Run:
     ) -> Generator[Result[Any], None, None]:
         """Yield the result of each document as soon as it is there, each of its own task.
 
-        Documents are read as they are needed, a window of them at a time. While the model works on one window, the
-        next is prepared in a thread; `work` itself is read in this one. None in it is a document that is passed over.
-        Where the model fails, the results end, and the state has its error. A single document may have a name for
-        errors.
+        None in `work` is a document that is passed over. Where the model fails, the results end, and the state has its
+        error. A single document may have a name for errors.
         """
-        size, chunking = self.batch_size, self.chunking
         with (
             state.observed(self.observe),
             showing(state, progress),
-            closing(windows.ahead(work, state, size, chunking, named=named)) as ahead,
+            closing(windows_ahead(work, state, self.batch_size, self.chunking, named=named)) as windows,
         ):
-            for works, failures, items, long in ahead:
+            for works, failures, items, long in windows:
                 for failure in failures:
                     state.fail(failure.position, works[failure.position].document, failure.error)
                     yield state.results.pop(failure.position)
@@ -147,10 +265,7 @@ class Run:
             raise
 
     def _answer(self, items: list[Item], state: BatchState) -> Iterator[Item]:
-        """Generate answers, and yield each item that is done.
-
-        Where an automaton fails that other texts may have exhausted, the item is tried again alone.
-        """
+        """Generate answers, and yield each item that is done; where a shared automaton fails, again alone."""
         crowded: list[GuidedItem] = []
         yield from self._attempts(items, state, crowded)
         for item in crowded:
@@ -158,10 +273,7 @@ class Run:
             yield from self._attempts([item], state, [])
 
     def _attempts(self, items: list[Item], state: BatchState, crowded: list[GuidedItem]) -> Iterator[Item]:
-        """Generate answers until there is one for each item, or no attempt is left, or the model fails.
-
-        Yields each item that is done. An item whose shared automaton was full goes to `crowded`, and is retried alone.
-        """
+        """Attempt each item until it has an answer, and yield those that are done; others go to `crowded`."""
         pending = dict.fromkeys(items)
         for attempt in range(self.acceptance.retries + 1):
             for item in pending:
@@ -193,15 +305,12 @@ class Run:
                 yield item
 
     def _answer_long(self, documents: list[LongDocument], state: BatchState) -> Iterator[int]:
-        """Answer the chunks of long documents, as many at a time as a window has, and merge what they say.
-
-        Yields the position of each document that is done.
-        """
+        """Answer the chunks of long documents, merge what they say, and yield the positions that are done."""
         while documents and state.stopped is None:
             items: list[Item] = []
             characters = 0
             for document in documents:
-                while len(items) < windows.BATCHES * self.batch_size and characters < windows.MAX_CHARACTERS:
+                while len(items) < BATCHES * self.batch_size and characters < MAX_CHARACTERS:
                     item = _next_part(document, state)
                     if item is None:
                         break
@@ -316,7 +425,7 @@ def _next_part(document: LongDocument, state: BatchState) -> Item | None:
         state.fail(
             position,
             document.given.source,
-            windows.error_of_document(error, document.task, position, is_single=is_single),
+            error_of_document(error, document.task, position, is_single=is_single),
         )
         return None
 

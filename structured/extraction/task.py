@@ -12,14 +12,13 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from pydantic_core import to_json
 
-from structured.decoding.reasoning import Thinking
 from structured.decoding.repetition import Repetition
-from structured.decoding.requests import Generation
+from structured.decoding.requests import Generation, Thinking
 from structured.decoding.strategy import Search
 from structured.errors import Attempt, GenerationError, PromptError
 from structured.extraction.documents.chunks import Chunk
 from structured.extraction.documents.document import DocumentLike, id_of, read_document
-from structured.extraction.options import MAX_TOKENS, Options
+from structured.extraction.options import DEFAULTS, MAX_TOKENS, Options, warn_of_types
 from structured.extraction.prompts import Conversation, chat_messages, check_characters, completion_prompt
 from structured.models import LanguageModel, Model
 from structured.output_types.output_type import Description, OutputType
@@ -85,16 +84,17 @@ class Task(ABC):
         """Return the task whose prompt is the text or the chat itself, without a word of the library's."""
         return replace(self, is_verbatim=True)
 
+    def warn_of_unused(self) -> None:
+        """Warn of options that do nothing for its type."""
+        warn_of_types(self.options, [self.output_type], is_weighed=self.is_weighed)
+
     def with_options(self, options: Options) -> Self:
         """Return the task under other options, which say only how answers are sampled, and how long they may be."""
         repetition = options.get("repetition") or Repetition()
         return replace(self, max_tokens=options.get("max_tokens", MAX_TOKENS), repetition=repetition, options=options)
 
     def prompt(self, conversation: Conversation) -> str | list[dict[str, str]]:
-        """Return what the model is given: chat messages if it has a chat template, else plain text.
-
-        Raises PromptError for a chat if it has none, and for a second system prompt.
-        """
+        """Return the prompt: chat messages if the model has a chat template. Raises PromptError for odd chats."""
         if self.system is not None and conversation.system is not None:
             raise PromptError("There is a system message, and the option system as well. Leave out one of them.")
         if conversation.earlier and not self.model.has_chat_template:
@@ -123,10 +123,7 @@ class Task(ABC):
         return [*above, *map(dict, conversation.earlier), {"role": "user", "content": conversation.text}]
 
     def item(self, position: int, given: DocumentLike, *, named: str | None = None) -> "Item":
-        """Return a document, prepared. Raises PromptError or BudgetError if there can be no answer for it.
-
-        Errors call it by its name, such as "the text", or else by its position in the batch.
-        """
+        """Return a document, prepared; errors call it by its name or position. Raises PromptError or BudgetError."""
         return self.prepared(Given.read(position, given, named))
 
     @abstractmethod
@@ -165,7 +162,11 @@ class Task(ABC):
         from importlib.metadata import version  # some milliseconds
 
         model, wanted = self.model, self.output_type
-        given: dict[str, Any] = {name: value for name, value in self.options.items() if name not in ANSWERED_ALIKE}
+        given: dict[str, Any] = {
+            name: value
+            for name, value in self.options.items()
+            if name not in ANSWERED_ALIKE and value != DEFAULTS.get(name)
+        }
         if self.examples:
             given["examples"] = self.examples
         return Provenance(
@@ -174,7 +175,7 @@ class Task(ABC):
             model.name,
             model.vocabulary.fingerprint.hex()[:16] if isinstance(model, LanguageModel) else None,
             short_digest(json.dumps(self.prompt(Conversation("")), ensure_ascii=False)),
-            {name: _shortened(name, value) for name, value in sorted(given.items()) if value is not None},
+            {name: _shortened(name, value) for name, value in sorted(given.items())},
             version("structured-extraction"),
         )
 

@@ -12,11 +12,7 @@ from uuid import uuid4
 from structured.errors import OutputError, PromptError
 from structured.errors.arguments import count, one_of, text
 from structured.errors.values import shown
-from structured.extraction.documents.document import DocumentLike
-from structured.extraction.extractor import Extractor
-from structured.extraction.options import Options, checked_options
-from structured.extraction.output.arrow_types import column_of
-from structured.extraction.output.columns import (
+from structured.extraction.arrow_columns import (
     FLOAT,
     INTEGER,
     JSON,
@@ -26,8 +22,12 @@ from structured.extraction.output.columns import (
     Map,
     Struct,
     UnfitError,
+    column_of,
     pyarrow,
 )
+from structured.extraction.documents.document import DocumentLike
+from structured.extraction.extractor import Extractor
+from structured.extraction.options import Options, checked_options
 from structured.output_types.output_type import check_interface
 from structured.output_types.resolve import resolve_type
 from structured.results.result import Result, error_to_json

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, Union,
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.decoding.compiled_types import compile_type
 from structured.decoding.device_masks import DeviceMasks, apply_masks
+from structured.decoding.generate import compile_type
 from structured.decoding.prompt_lookup import Source
 from structured.decoding.repetition import MAX_LOOKED_AT, repeated_by
 from structured.errors import (
@@ -32,7 +32,7 @@ from structured.errors import (
 )
 from structured.errors.arguments import check_picklable, count, flag
 from structured.errors.calling_line import warn
-from structured.extraction.incomplete import ALLOWED
+from structured.extraction.batch_state import ALLOWED
 from structured.index.compilation import save_learned
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask, allows, mask_of

@@ -21,14 +21,13 @@ from structured.errors import ModelError, OptionWarning, PromptError, Structured
 from structured.errors.arguments import count, number
 from structured.errors.calling_line import warn
 from structured.errors.values import message
-from structured.extraction.batch_state import BatchState
+from structured.extraction.batch_state import BatchState, showing
 from structured.extraction.documents.document import DocumentLike, count_of, read_document
 from structured.extraction.extractor import Extractor
+from structured.extraction.journal import Journal, Lines, Resume
 from structured.extraction.options import Options, checked_options
-from structured.extraction.output.journal import Journal, Lines, Resume
-from structured.extraction.output.records import Record, read_line
-from structured.extraction.output.writing import Identified, Output, Unwritten, Written, opened, write_results_of
-from structured.extraction.progress import showing
+from structured.extraction.records import Record, read_line
+from structured.extraction.result_files import Identified, Output, Unwritten, Written, opened, write_results_of
 from structured.extraction.run import Run
 from structured.output_types.output_type import check_interface
 from structured.output_types.resolve import resolve_type

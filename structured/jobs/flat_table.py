@@ -15,9 +15,9 @@ from typing import Any, Literal, get_args
 from structured.errors import OutputError
 from structured.errors.arguments import one_of
 from structured.errors.values import counted, message
-from structured.extraction.output.columns import pyarrow
-from structured.extraction.output.journal import each_record, to_path
-from structured.extraction.output.records import Record
+from structured.extraction.arrow_columns import pyarrow
+from structured.extraction.journal import each_record, to_path
+from structured.extraction.records import Record
 from structured.output_types.paths import Steps, steps_to_path
 from structured.results.result import result_from_json
 

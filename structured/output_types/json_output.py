@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar, get_args
 
 from structured.automata import RegularAutomaton
 from structured.errors import NotStatedError, UnsatisfiableError
-from structured.errors.arguments import check_fields, one_of
+from structured.errors.arguments import check_fields, one_of, says_its_arguments
 from structured.json_schema.document.location import (
     SUPPORTED,
     UNSATISFIABLE,
@@ -42,6 +42,7 @@ TASK = (
 _LAYOUT_FIELDS = {"whitespace": check_whitespace, "optional_properties": one_of(get_args(OptionalProperties))}
 
 
+@says_its_arguments
 @dataclass(frozen=True, slots=True)
 class JsonLayout:
     """How JSON is laid out: the whitespace between its tokens, and which optional properties it has.

@@ -319,15 +319,16 @@ def result_from_json(
             error = error_from_json(record["error"])
             return _known(Result(record["id"], position, "", metadata, error=error), provenance=provenance)
         result = _answered_from_json(record, position, metadata)
-        members = {"data": record["data"], "evidence": _evidence_from_json(record), "provenance": provenance}
+        data = record.get("data", record["value"])
+        members = {"data": data, "evidence": _evidence_from_json(record), "provenance": provenance}
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"it is no result: {message(error)}") from error
-    instance, unmade = record["data"] if record["missing"] else record["value"], None
+    instance, unmade = data if result.missing else record["value"], None
     if output_type is not None:
-        text = cast("str", result.text)
+        text = output_type.from_data(data) if result.text is None else result.text
         value = output_type.parse(text)
         stated = value if isinstance(value, ParsedAnswer) else ParsedAnswer(value, output_type.to_data(text), ())
-        if (stated.data, stated.missing) != (record["data"], result.missing):
+        if "data" in record and (stated.data, stated.missing) != (data, result.missing):
             raise ValueError("its data are not what its text says")
         instance, unmade = stated.value, stated.error
     return _known(replace(result, _instance=instance, _unmade=unmade), **members)
@@ -339,26 +340,24 @@ def _known(result: Result[Any], **members: Any) -> Result[Any]:
 
 
 def _answered_from_json(record: Mapping[str, Any], position: int, metadata: Mapping[str, Any]) -> Result[Any]:
+    document = record.get("document", "")
     for name in ("document", "text"):
-        if not isinstance(record[name], str):
+        if not isinstance(record.get(name, ""), str):
             raise TypeError(f"the {name} is {shown(record[name])}")
     conflicts = {
-        path: [
-            (alternative["value"], _read_evidence(alternative["evidence"], record["document"]))
-            for alternative in others
-        ]
-        for path, others in record["conflicts"].items()
+        path: [(alternative["value"], _read_evidence(alternative["evidence"], document)) for alternative in others]
+        for path, others in record.get("conflicts", {}).items()
     }
     return Result(
         record["id"],
         position,
-        record["document"],
+        document,
         metadata,
-        record["text"],
-        missing=tuple(record["missing"]),
-        attempts=_attempts_from_json(record["attempts"]),
-        usage=Usage(**record["usage"]),
-        seconds=record["seconds"],
+        record.get("text"),
+        missing=tuple(record.get("missing", ())),
+        attempts=_attempts_from_json(record.get("attempts", ())),
+        usage=Usage(**record.get("usage", {})),
+        seconds=record.get("seconds", 0.0),
         conflicts=conflicts,
     )
 
@@ -368,7 +367,8 @@ def _evidence_to_json(evidence: Evidence) -> dict[str, Any]:
 
 
 def _evidence_from_json(record: Mapping[str, Any]) -> dict[str, Evidence]:
-    return {path: _read_evidence(evidence, record["document"]) for path, evidence in record["evidence"].items()}
+    document = record.get("document", "")
+    return {path: _read_evidence(evidence, document) for path, evidence in record.get("evidence", {}).items()}
 
 
 def _read_evidence(record: Mapping[str, Any], document: str) -> Evidence:

@@ -19,7 +19,7 @@ from structured.automata.combination import CombinedAutomaton
 from structured.automata.grammar.grammar_automaton import GrammarAutomaton
 from structured.automata.loops.machine import FIRST_ROWS
 from structured.automata.product import Product
-from structured.decoding.compiled_types import compiled_type
+from structured.decoding.generate import compiled_type
 from structured.errors import PatternError
 from structured.output_types.output_type import OutputType
 from structured.output_types.remote_constraints import AnswerCheck

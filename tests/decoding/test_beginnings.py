@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from structured.automata import RegularAutomaton
 from structured.decoding.generate import generate
+from structured.decoding.prompt_tokens import alike
 from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
 from structured.decoding.sequence import Sequence as Text
-from structured.decoding.shared_prefix import alike
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import FunctionModel

@@ -14,7 +14,7 @@ from lark.indenter import PythonIndenter
 
 from structured import Grammar, extract
 from structured.automata.grammar import lark_grammar
-from structured.decoding.compiled_types import forget, load_grammars
+from structured.decoding.generate import forget, load_grammars
 from structured.errors import CacheWarning
 from structured.index.cache import decode, encode
 from structured.index.index import Index

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from structured import Extractor, Thinking
 from structured.automata import DEAD, RegularAutomaton
 from structured.decoding.generate import generate
-from structured.decoding.reasoning import ending_with, thinking_index
-from structured.decoding.requests import Request
+from structured.decoding.requests import Request, ending_with, thinking_index
 from structured.decoding.sampling import Sampler
 from structured.errors import PromptError
 from structured.index.guide import Guide

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from structured.decoding import softmax as weights
-from structured.decoding.sampling import Sampler
-from structured.decoding.softmax import turned
+from structured.decoding import sampling as weights
+from structured.decoding.sampling import Sampler, turned
 from structured.errors import ModelError
 from structured.index.masks import Mask, unpack
 

@@ -17,8 +17,7 @@ from random_patterns import patterns
 from structured.automata import RegularAutomaton
 from structured.decoding.generate import generate
 from structured.decoding.prompt_lookup import LENGTHS, MAX_WORDS, Source, propose
-from structured.decoding.reasoning import thinking_index
-from structured.decoding.requests import Generation, Request
+from structured.decoding.requests import Generation, Request, thinking_index
 from structured.decoding.sampling import Sampler
 from structured.index.guide import Guide
 from structured.index.index import Index

@@ -17,9 +17,9 @@ from random_patterns import patterns, randoms
 from structured import Extractor
 from structured.automata import DEAD, RegularAutomaton
 from structured.decoding.generate import generate
+from structured.decoding.prompt_tokens import begun_index, heal
 from structured.decoding.requests import Request
 from structured.decoding.sampling import Sampler
-from structured.decoding.token_healing import begun_index, heal
 from structured.errors import BudgetWarning
 from structured.index.guide import Guide
 from structured.index.index import Index

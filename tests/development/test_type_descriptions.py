@@ -10,7 +10,7 @@ from benchmarks.gold import leaves, records
 from benchmarks.gold.types import TYPES
 from benchmarks.type_descriptions import FORMS, Answer, _read, _share, _spans, batches, row, spelled, written
 from structured import Extractor
-from structured.decoding.compiled_types import compile_type
+from structured.decoding.generate import compile_type
 from structured.extraction.prompts import chat_messages, completion_prompt
 from structured.index.guide import Guide
 from structured.models import ScriptedModel

@@ -1,7 +1,9 @@
 """Arguments are checked when they are given: each is of use, or an error names it, before a model is loaded."""
 
 import copy
+import dataclasses
 import math
+import pickle
 import re
 import warnings
 from collections.abc import Callable
@@ -252,6 +254,17 @@ def test_options_are_checked_before_a_model_is_loaded(
         ("stop_repetition", "Pass repetition=Repetition(stop=…)."),
         ("repetition_penalty", "Pass repetition=Repetition(penalty=…)."),
         ("no_repeat_ngram_size", "Pass repetition=Repetition(no_repeat_ngram_size=…)."),
+        ("optional_properties", "Pass layout=JsonLayout(optional_properties=…)."),
+        ("vote", "Pass search=Samples(5, vote=True)."),
+        ("n", "Pass search=Samples(5)."),
+        ("best_of", "Pass search=Samples(5)."),
+        ("num_beams", "Pass search=Beams(4)."),
+        ("stop", "An answer ends where its type does. Ask for Text(stop=…)."),
+        ("max_new_tokens", "It is called max_tokens."),
+        ("frequency_penalty", "Pass repetition=Repetition(penalty=…)."),
+        ("overlap", "Chunks overlap by themselves. Pass chunking=Chunking(tokens=…)."),
+        ("prompt", "It is called instructions."),
+        ("dtype", "Pass model=load_model(…, dtype=…)."),
     ],
 )
 def test_an_option_under_an_old_name_is_refused_with_the_new_one(name: str, remedy: str) -> None:
@@ -293,6 +306,36 @@ def test_options_of_several_parts_are_checked_when_they_are_made(
 ) -> None:
     with pytest.raises(error, match=re.escape(message)):
         value()
+
+
+@pytest.mark.parametrize(
+    ("kind", "positional", "named", "message"),
+    [
+        (Chunking, (), {"overlap": 1}, "unknown argument overlap. The arguments are tokens, passes, merge_by, prefer."),
+        (Chunking, (), {"token": 1}, "unknown argument token. Did you mean 'tokens'? The arguments are tokens"),
+        (Beams, (), {"width": 4}, "unknown argument width. The argument is count."),
+        (Beams, (), {}, "missing a required argument: 'count'. The argument is count."),
+        (Samples, (5, True, 2), {}, "too many positional arguments. The arguments are count, vote."),
+        (Particles, (), {"number": 3}, "unknown argument number. The arguments are count, vote."),
+        (Repetition, (1.2,), {}, "too many positional arguments. The arguments are stop, penalty, no_repeat_ngram_"),
+        (Thinking, (), {"stop": "x"}, "unknown argument stop. The arguments are marker, max_tokens."),
+        (JsonLayout, (), {"indent": 2}, "unknown argument indent. The arguments are whitespace, optional_properties."),
+    ],
+)
+def test_an_option_of_several_parts_says_which_it_has(
+    kind: Any, positional: tuple[Any, ...], named: dict[str, Any], message: str
+) -> None:
+    """As a call does where an option is unknown."""
+    with pytest.raises(TypeError, match=f"^{kind.__name__}: {re.escape(message)}"):
+        kind(*positional, **named)
+
+
+def test_an_option_of_several_parts_is_a_value() -> None:
+    """It can be compared, hashed, copied and pickled, though a list was passed."""
+    values: list[Any] = [Chunking(merge_by=["number"]), Repetition(stop=False), Samples(3), JsonLayout("compact")]
+    for value in values:
+        assert value == pickle.loads(pickle.dumps(value)) == copy.deepcopy(value)  # noqa: S301  our own bytes
+        assert {value: 1}[dataclasses.replace(value)] == 1
 
 
 @pytest.mark.parametrize("name", ["errors", "progress"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from structured import Document, Extractor, aextract_batch, extract_batch
 from structured.errors import PromptError
-from structured.extraction import prefetch as windows
+from structured.extraction import run as windows
 from structured.extraction.documents.async_documents import AHEAD
 from structured.models import ScriptedModel
 

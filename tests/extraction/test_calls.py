@@ -26,7 +26,7 @@ from structured import (
     to_regex,
 )
 from structured.automata import RegularAutomaton
-from structured.decoding.compiled_types import KEPT_INDEXES
+from structured.decoding.generate import KEPT_INDEXES
 from structured.errors import (
     BatchError,
     BudgetError,

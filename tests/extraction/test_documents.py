@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from structured import Document, Extractor, Repetition, Result
 from structured.errors import BatchError, ModelError, PromptError
-from structured.extraction import events, prefetch, progress
+from structured.extraction import batch_state, events, run
 from structured.extraction.batch_state import BatchState
 from structured.extraction.documents.document import id_of
 from structured.models import FunctionModel
@@ -51,7 +51,7 @@ def extractor(output_type: type[BaseModel] = Plain, **options: Any) -> Extractor
 
 @pytest.fixture
 def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prefetch, "BATCHES", 1)
+    monkeypatch.setattr(run, "BATCHES", 1)
 
 
 def as_they_are(texts: list[str]) -> Iterable[Any]:
@@ -91,8 +91,8 @@ def test_answers_depend_on_no_window(
     kept = [position for position, one in enumerate(told) if errors == "return" or not isinstance(one, Exception)]
     made = extractor(Even)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prefetch, "BATCHES", batches)
-        patch.setattr(prefetch, "MAX_CHARACTERS", characters)
+        patch.setattr(run, "BATCHES", batches)
+        patch.setattr(run, "MAX_CHARACTERS", characters)
         found = made.batch(given_as(texts), errors=errors, progress=False)
         streamed = sorted(made.results(given_as(texts)), key=lambda one: one.position)
     assert list(map(repr, found)) == [repr(told[position]) for position in kept]
@@ -265,9 +265,9 @@ def test_progress_of_an_unknown_number_has_no_end() -> None:
     outcome = BatchState()
     outcome.tokens = 30
     outcome.fail(0, "", PromptError("empty"))
-    assert progress._facts(outcome, 10.0) == ["1 documents", "1 failed", "3 tokens/s", "0:00:10"]
+    assert batch_state._facts(outcome, 10.0) == ["1 documents", "1 failed", "3 tokens/s", "0:00:10"]
     outcome.total = 1
-    assert progress._facts(outcome, 10.0)[0] == "1/1 documents"
+    assert batch_state._facts(outcome, 10.0)[0] == "1/1 documents"
 
 
 def test_a_list_of_two_texts_is_no_pair() -> None:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field, field_validator
 
 from structured import Document, Extractor, Repetition, Samples, StructuredError, extract_batch
 from structured.errors import GenerationError, ModelError
-from structured.extraction import batch_state, events, prefetch
+from structured.extraction import batch_state, events, run
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
 
@@ -81,7 +81,7 @@ def test_every_document_has_one_start_and_one_end(
     """
     seen: list[events.Event] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prefetch, "BATCHES", batches)
+        patch.setattr(run, "BATCHES", batches)
         results = extractor(seen, seed=seed, search=Samples(samples), repair=repair).batch(texts, errors="return")
     first, last = seen[0], seen[-1]
     assert isinstance(first, events.BatchStarted)

@@ -17,11 +17,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, field_validator
 
-from structured import Document, Extractor, Result, awrite_results, extract_results, read_results, write_results
+from structured import (
+    Document,
+    Extractor,
+    JsonLayout,
+    Result,
+    awrite_results,
+    extract_results,
+    read_results,
+    write_results,
+)
 from structured.errors import GenerationError, ModelError, OutputError, PromptError
-from structured.extraction.output import journal
-from structured.extraction.output.records import is_begun, line_of
-from structured.extraction.output.writing import Written, write_results_of
+from structured.extraction import journal
+from structured.extraction.options import DEFAULTS
+from structured.extraction.records import is_begun, line_of
+from structured.extraction.result_files import Written, write_results_of
 from structured.models.scripted import ScriptedModel
 from structured.results.result import Provenance
 
@@ -137,6 +147,54 @@ def test_a_value_is_read_from_what_the_model_wrote(tmp_path: Path) -> None:
     write_results_of(extractor(Half), ["item 8"], path)
     assert records(path)[0]["value"] == {"number": 4}
     assert [one.value for one in read_results(path, Half)] == [Half.model_construct(number=4)]
+
+
+@pytest.mark.parametrize("name", ["out.xml", "out.json", "out.txt", "out.csv", "OUT.PARQUET"])
+def test_an_output_that_is_named_like_another_kind_of_file_is_refused(tmp_path: Path, name: str) -> None:
+    """Results are lines of JSON, and their file says so, or nothing."""
+    with pytest.raises(ValueError, match=r"lines of JSON, to \.jsonl or \.ndjson\. Pass output='(out|OUT)\.jsonl'"):
+        write_results_of(extractor(), texts(1), tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    for other in ("out.jsonl", "out.NDJSON", "out"):
+        assert write_results_of(extractor(), texts(1), tmp_path / other).done == 1
+
+
+def test_arguments_that_were_mistaken_for_each_other_are_told(tmp_path: Path) -> None:
+    path: Any = str(tmp_path / "out.jsonl")
+    options: Any = {"model": ScriptedModel(answer)}
+    with pytest.raises(TypeError, match=r"write_results takes the documents first, and then the output: .*other way"):
+        write_results(Number, path, texts(2), **options)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"write_results takes the type first, and then the text: .*other way round"):
+        write_results(texts(2), Number, path, **options)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"output is None; it must be the path of a file, or a stream of bytes"):
+        write_results(Number, texts(2), None, **options)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"read_results takes the path first, and then the type: .*other way round"):
+        read_results(Number, path)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"path is 5; it must be the path of a file of results"):
+        read_results(5, Number)  # type: ignore[call-overload]
+    assert not list(tmp_path.iterdir())
+
+
+def test_records_of_other_tools_are_read(tmp_path: Path) -> None:
+    """What a record lacks has its default; it has to have an id, and a value or an error."""
+    path = tmp_path / "out.jsonl"
+    path.write_text('{"id": "a", "value": {"number": 3}}\n', encoding="utf-8")
+    for output_type in (Number, Any):
+        (read,) = read_results(path, output_type)
+        assert (read.id, read.document, read.missing, dict(read.evidence), read.provenance) == ("a", "", (), {}, None)
+        assert read.data == {"number": 3}
+        assert read.value == (Number(number=3) if output_type is Number else {"number": 3})
+    path.unlink()
+    write_results_of(extractor(), [("a", "item 1")], path)
+    whole = records(path)[0]
+    for name in whole.keys() - {"id", "value"}:
+        path.write_text(json.dumps({key: part for key, part in whole.items() if key != name}) + "\n", encoding="utf-8")
+        assert [one.value for one in read_results(path, Number)] == [Number(number=1)]
+    for name, problem in (("id", "it has no id"), ("value", "it has neither a value nor an error")):
+        less = {key: part for key, part in whole.items() if key != name}
+        path.write_text(f"{json.dumps(whole)}\n{json.dumps(less)}\n", encoding="utf-8")
+        with pytest.raises(OutputError, match=f"Line 2 of .* is no record of a document: {problem}"):
+            list(read_results(path, Number))
 
 
 def test_it_works_in_an_event_loop(tmp_path: Path) -> None:
@@ -286,6 +344,52 @@ def test_a_changed_call_is_refused_by_name(tmp_path: Path, changed: dict[str, An
             write_results_of(extractor(**changed), texts(2), path, resume=resume)  # type: ignore[call-overload]
     assert path.read_bytes() == before
     assert write_results_of(extractor(**changed), texts(2), path, resume="fresh") == Written(2, 0, 0, 0)
+
+
+def test_an_explicit_default_changes_nothing(tmp_path: Path) -> None:
+    """A default says the same whether it is passed or not."""
+    path = tmp_path / "out.jsonl"
+    write_results_of(extractor(), texts(2), path)
+    explicit = extractor(**{**DEFAULTS, "retries": 0})
+    assert explicit.provenance == extractor().provenance
+    assert write_results_of(explicit, texts(2), path) == Written(0, 0, 2, 0)
+
+
+def test_the_defaults_are_those_of_a_call() -> None:
+    """Each option with a default answers as if it were left out."""
+    for name, value in DEFAULTS.items():
+        plain = Extractor(Number, model=ScriptedModel(answer))
+        made = Extractor(Number, model=ScriptedModel(answer), **{name: value})
+        assert (made.run, made.output_type.digest, made.task.max_tokens, made.task.repetition) == (
+            plain.run,
+            plain.output_type.digest,
+            plain.task.max_tokens,
+            plain.task.repetition,
+        )
+
+
+def test_a_changed_layout_is_no_other_type(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    write_results_of(extractor(), texts(2), path)
+    with pytest.raises(OutputError, match=r"has changed: the option layout \([^;]*\)\. Call with"):
+        write_results_of(extractor(layout=JsonLayout("compact")), texts(2), path)
+
+
+def test_a_file_that_was_repaired_is_told_from_one_that_was_changed(tmp_path: Path) -> None:
+    """A record of a file that could not be read says nothing about its text."""
+    path, letter = tmp_path / "out.jsonl", tmp_path / "letter.txt"
+    letter.write_bytes(b"item 1 \xff")
+    assert write_results_of(extractor(), [letter], path).failed == 1
+    letter.write_text("item 1", encoding="utf-8")
+    with pytest.raises(OutputError, match=r"could not be read when its record .* Pass resume='retry'"):
+        write_results_of(extractor(), [letter], path)
+    assert write_results_of(extractor(), [letter], path, resume="retry") == Written(1, 0, 0, 0)
+    letter.unlink()
+    with pytest.raises(OutputError, match="cannot be read any more"):
+        write_results_of(extractor(), [letter], path)
+    letter.write_text("item 2", encoding="utf-8")
+    with pytest.raises(OutputError, match="has another text"):
+        write_results_of(extractor(), [letter], path)
 
 
 def test_another_model_is_refused(tmp_path: Path) -> None:

@@ -17,9 +17,8 @@ from pydantic import BaseModel, Field
 
 from structured import Extractor, Result, extract, extract_batch
 from structured.errors import PromptError
-from structured.extraction import progress as progress_bar
-from structured.extraction.batch_state import BatchState
-from structured.extraction.progress import showing
+from structured.extraction import batch_state as progress_bar
+from structured.extraction.batch_state import BatchState, showing
 from structured.models import FunctionModel
 
 TOKENIZER = ByteTokenizer()

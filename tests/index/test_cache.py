@@ -37,8 +37,8 @@ from structured import Beams, Extractor, Samples, load_model
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.loops import machine
 from structured.cli.commands import app
-from structured.decoding.compiled_types import forget
-from structured.decoding.token_healing import begun_index
+from structured.decoding.generate import forget
+from structured.decoding.prompt_tokens import begun_index
 from structured.errors import CacheWarning, ModelError
 from structured.index.cache import (
     MAGIC,

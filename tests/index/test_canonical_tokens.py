@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from structured.automata import RegularAutomaton
-from structured.decoding.compiled_types import compile_type
+from structured.decoding.generate import compile_type
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from random_patterns import patterns
 
 from structured.automata import RegularAutomaton
-from structured.decoding.compiled_types import compile_type
 from structured.decoding.device_masks import DeviceMasks, apply_masks, draw
+from structured.decoding.generate import compile_type
 from structured.decoding.sampling import Sampler
 from structured.index.index import Index
 from structured.index.masks import NO_ROW, Mask, MaskTable, unpack

@@ -15,9 +15,9 @@ from restricted import MAX_EXPLORED, Tokenwise, bits, missing_bytes, recursive_p
 from walks import accepted, allowed, write
 
 from structured.automata import DEAD, RegularAutomaton
-from structured.decoding.compiled_types import compile_type
-from structured.decoding.reasoning import thinking_index
-from structured.decoding.token_healing import begun_index
+from structured.decoding.generate import compile_type
+from structured.decoding.prompt_tokens import begun_index
+from structured.decoding.requests import thinking_index
 from structured.errors import VocabularyError
 from structured.index.guide import Guide
 from structured.index.index import Index

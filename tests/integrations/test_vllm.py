@@ -24,8 +24,7 @@ from interpreter import run
 from pydantic import BaseModel
 
 from structured import Choice, Grammar, JsonSchema, Regex
-from structured.decoding.compiled_types import compile_type
-from structured.decoding.generate import generate
+from structured.decoding.generate import compile_type, generate
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.errors import ModelError

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel
 from strategies import output_types
 
 from structured import Choice, Grammar, Grounded, JsonSchema, Regex, Text
-from structured.decoding.compiled_types import compile_type
+from structured.decoding.generate import compile_type
 from structured.errors import GenerationError, ModelError, SchemaError
 from structured.index.masks import unpack
 from structured.integrations.vllm import fault_of, read, start

@@ -13,7 +13,7 @@ from walks import accepted
 
 from structured import JsonSchema, inspect_type
 from structured.automata import RegularAutomaton
-from structured.decoding.compiled_types import compile_type
+from structured.decoding.generate import compile_type
 from structured.index.guide import Guide
 from structured.json_schema.document.location import Reading, Subschema
 from structured.json_schema.logic.validity import allows

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from walks import write
 
 from structured import JsonSchema, extract
-from structured.decoding.compiled_types import compile_type
+from structured.decoding.generate import compile_type
 from structured.errors import BudgetError, SchemaError
 from structured.index.guide import Guide
 from structured.models import FunctionModel

@@ -8,8 +8,7 @@ from devices import DEVICE, moved
 from doubles import in_memory, tiny
 
 from benchmarks.documents import KINDS, documents, is_valid
-from structured.decoding.compiled_types import compile_type
-from structured.decoding.generate import generate
+from structured.decoding.generate import compile_type, generate
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler
 from structured.extraction.prompts import completion_prompt

@@ -7,7 +7,7 @@ import pytest
 from devices import DEVICE
 from doubles import byte_level_tokenizer, tiny
 
-from structured.decoding.device_masks import to_host
+from structured.decoding.sequence import to_host
 
 ARCHITECTURES = (
     *(

@@ -16,7 +16,7 @@ from structured.automata.grammar.grammar_automaton import GrammarAutomaton
 from structured.automata.grammar.lark_grammar import read_grammar
 from structured.automata.grammar.machine_layout import SearchedTooFarError
 from structured.automata.loops import jit
-from structured.decoding.compiled_types import compile_type
+from structured.decoding.generate import compile_type
 from structured.errors import GrammarError
 from structured.index.masks import empty_mask, unpack
 from structured.models import ScriptedModel

@@ -27,7 +27,7 @@ from structured import (
     to_regex,
 )
 from structured.automata import Automaton, RegularAutomaton
-from structured.decoding.compiled_types import compile_type
+from structured.decoding.generate import compile_type
 from structured.errors import GenerationError, ModelError, PatternError, PromptError, SchemaError
 from structured.extraction.events import AttemptWritten
 from structured.index.cache import default_cache, save_index

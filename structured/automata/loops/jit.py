@@ -125,7 +125,7 @@ MODULES = (
     "structured.automata.loops.grammar_states",
     "structured.automata.loops.token_walks",
     "structured.index.mask_loops",
-    "structured.decoding.softmax",
+    "structured.decoding.sampling",
 )
 """Those with loops that Python calls, those first that are needed first."""
 

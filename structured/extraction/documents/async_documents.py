@@ -29,10 +29,7 @@ class _End:
 
 @asynccontextmanager
 async def readable(documents: AsyncDocuments) -> AsyncIterator[Documents]:
-    """Return documents as a thread can read them, for the duration of a block; at its end, reading stops.
-
-    What an asynchronous iterable raises is raised where the thread has read what came before.
-    """
+    """Return documents as a thread can read them, for a block; it raises what their iterable raises."""
     if not isinstance(documents, AsyncIterable):
         yield documents
         return

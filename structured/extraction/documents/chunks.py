@@ -14,10 +14,11 @@ from enum import IntEnum
 from itertools import accumulate
 from typing import NamedTuple, get_args
 
-from structured.errors.arguments import check_fields, count, fields, one_of, or_none
+from structured.errors.arguments import check_fields, count, fields, one_of, or_none, says_its_arguments
 from structured.results.merging import Prefer
 
 
+@says_its_arguments
 @dataclass(frozen=True, slots=True)
 class Chunking:
     """How a document that is too long is read in chunks, and what they say is merged.
@@ -45,10 +46,12 @@ class Chunking:
 _CHUNKING = {
     "tokens": or_none(count(1)),
     "passes": count(1),
-    "merge_by": fields,
+    "merge_by": lambda name, value: tuple(fields(name, value)),
     "prefer": one_of(get_args(Prefer)),
 }
 """What each field of a `Chunking` must be."""
+
+DEFAULT_CHUNKING = Chunking()
 
 Span = tuple[int, int]
 """Where something starts and ends in a document, in characters."""

@@ -1,20 +1,211 @@
-"""Files: of which kind one is, and what reads that kind.
+"""Files: of which kind one is, and the texts of office files, mails and PDFs.
 
 The content tells the kind; the name decides only between kinds of text, which have no signature. So a PDF called
 `letter.txt` is read as a PDF, and what cannot be read is called by what it is.
 """
 
+import logging
 import stat
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, time
 from pathlib import Path
-from typing import NamedTuple
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from structured.errors import PromptError
-from structured.errors.values import message
-from structured.extraction.documents.binary_formats import read_mail, read_pdf, read_sheets, read_slides, read_word
+from structured.errors.values import counted, message
 from structured.extraction.documents.plain_text import Content, read_text
-from structured.extraction.documents.visible_text import read_html
+from structured.extraction.documents.visible_text import read_html, visible_text
+
+if TYPE_CHECKING:
+    from email.message import MIMEPart
+
+MAX_HEADER = 50_000
+"""Characters of a header, enough for a thousand receivers; the standard library takes quadratic time for them."""
+
+MAX_LEVELS = 30
+"""Parts within parts; each line of the mail is looked at on every level."""
+
+_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+
+
+def read_mail(path: Path) -> Content:
+    """Return the headers that people read, and the body. Raises OSError, or PromptError for what is no mail."""
+    from email.message import EmailMessage
+    from email.parser import BytesParser
+    from email.policy import EmailPolicy
+
+    class Policy(EmailPolicy):
+        def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+            if sum(map(len, sourcelines)) > MAX_HEADER:
+                name = sourcelines[0].partition(":")[0][:40]
+                raise PromptError(
+                    f"The mail {path} has a header {name!r} of more than {MAX_HEADER:,} characters. Shorten it, or "
+                    "leave the mail out."
+                )
+            return super().header_source_parse(sourcelines)
+
+    class Part(EmailMessage):
+        level = 1
+
+        def attach(self, payload: Any) -> None:
+            if isinstance(payload, Part):
+                payload.level = self.level + 1
+                if payload.level > MAX_LEVELS:
+                    raise PromptError(
+                        f"The mail {path} has parts within parts on more than {MAX_LEVELS} levels. Save the inner "
+                        "mail by itself, or leave it out."
+                    )
+            super().attach(payload)
+
+    with path.open("rb") as file:
+        mail: Any = BytesParser(policy=Policy(message_factory=Part)).parse(file)
+    lines = [f"{name}: {mail[name]}" for name in _HEADERS if mail[name]]
+    attached = [name for part in mail.iter_attachments() if (name := part.get_filename())]
+    if attached:
+        lines.append(f"Attachments: {', '.join(attached)}")
+    body = mail.get_body(("plain", "html"))
+    text = "" if body is None else _body_text(body)
+    return Content("\n".join((*lines, "", text)).strip())
+
+
+def _body_text(part: "MIMEPart[Any, Any]") -> str:
+    """Return the text of a part. Raises LookupError or UnicodeDecodeError if it is not in the encoding declared."""
+    text = part.get_content(errors="strict")
+    return visible_text(text) if part.get_content_subtype() == "html" else text.replace("\r\n", "\n")
+
+
+_PDFIUM = Lock()
+"""PDFium may be used by one thread at a time, also for different files."""
+
+_HYPHENS = str.maketrans({"\x02": "-\n", "\ufffe": "-\n"})
+"""How PDFium writes a hyphen that ends a line."""
+
+
+def read_pdf(path: Path) -> Content:
+    """Return the text of a PDF and where its pages begin. Raises PromptError if there is no text, or for a password."""
+    import pypdfium2
+
+    with _PDFIUM:
+        try:
+            pdf = pypdfium2.PdfDocument(path)
+        except pypdfium2.PdfiumError as error:
+            if "password" not in message(error).lower():
+                raise
+            raise PromptError(
+                f"The file {path} is a PDF with a password. Save it without one, or leave it out."
+            ) from error
+        try:
+            has_form = pdf.get_formtype() != pypdfium2.raw.FORMTYPE_NONE
+            if has_form:
+                pdf.init_forms()
+            content = Content.of_pages([_page_text(pdf, number, has_form=has_form) for number in range(len(pdf))])
+        finally:
+            pdf.close()
+    if not content.text.strip():
+        raise PromptError(
+            f"The file {path} is a PDF without text on its {counted(len(content.pages), 'page')}: scanned, perhaps. "
+            "Recognise its text first (OCR; ocrmypdf does), or leave it out."
+        )
+    return content
+
+
+def _page_text(pdf: Any, number: int, *, has_form: bool) -> str:
+    """Return the text of a page, with the values of a form."""
+    page = pdf[number]
+    try:
+        if has_form:
+            page.flatten()
+            page.close()
+            page = pdf[number]  # PDFium sees the values in a page that is loaded again
+        text: str = page.get_textpage().get_text_bounded()
+    finally:
+        page.close()
+    return text.replace("\r\n", "\n").translate(_HYPHENS).replace("\0", "")
+
+
+_LOGGER = logging.getLogger(__name__)
+
+
+def read_word(path: Path) -> Content:
+    """Return the text of a DOCX, with its lists, tables and notes."""
+    import mammoth
+
+    with path.open("rb") as file:
+        converted = mammoth.convert_to_html(file, convert_image=mammoth.images.img_element(lambda _: {}))
+    for told in converted.messages:
+        _LOGGER.debug("%s: %s", path, told.message)
+    return Content(visible_text(converted.value))
+
+
+def read_slides(path: Path) -> Content:
+    """Return the text of a PPTX, a page for each slide, with its tables and the speaker's notes."""
+    from pptx import Presentation
+
+    return Content.of_pages("\n".join(_slide(slide)) for slide in Presentation(str(path)).slides)
+
+
+def _slide(slide: Any) -> Iterator[str]:
+    yield from _shapes(slide.shapes)
+    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
+        yield slide.notes_slide.notes_text_frame.text.replace("\v", "\n")
+
+
+def _shapes(shapes: Any) -> Iterator[str]:
+    """Yield the texts of shapes, in the order in which they lie upon each other, which is that of reading aloud."""
+    for shape in shapes:
+        if hasattr(shape, "shapes"):
+            yield from _shapes(shape.shapes)
+        elif shape.has_text_frame and shape.text_frame.text.strip():
+            yield shape.text_frame.text.replace("\v", "\n")  # a line break within a paragraph
+        elif getattr(shape, "has_table", False):
+            for row in shape.table.rows:
+                yield "\t".join(" ".join(cell.text.split()) for cell in row.cells)
+
+
+def read_sheets(path: Path) -> Content:
+    """Return the values of an XLSX: a page for each visible sheet. Raises PromptError for empty formulas."""
+    import openpyxl
+
+    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    formulas = openpyxl.load_workbook(path, read_only=True)
+    try:
+        pages, computed, missing = [], 0, ""
+        for sheet in book.worksheets:
+            if sheet.sheet_state != "visible":
+                continue
+            lines = [sheet.title]
+            for values, written in zip(sheet.iter_rows(), formulas[sheet.title].iter_rows(), strict=True):
+                for cell, formula in zip(values, written, strict=True):
+                    if formula.data_type == "f":
+                        computed += cell.value is not None
+                        missing = missing or f"{sheet.title}!{formula.coordinate}" * (cell.value is None)
+                line = "\t".join(_cell(cell.value) for cell in values).rstrip("\t")
+                lines += [line] * bool(line)
+            pages.append("\n".join(lines))
+    finally:
+        book.close()
+        formulas.close()
+    if missing and not computed:  # one alone may be of an empty text
+        raise PromptError(
+            f"The file {path} has formulas without values, the first in {missing}: the program that wrote it computed "
+            "none. Open it in a spreadsheet program and save it."
+        )
+    return Content.of_pages(pages)
+
+
+def _cell(value: object) -> str:
+    match value:
+        case None:
+            return ""
+        case bool():
+            return str(value).upper()
+        case datetime() if value.time() == time():
+            return value.date().isoformat()
+        case float() if value.is_integer() and abs(value) < 2**53:
+            return str(int(value))
+    return " ".join(str(value).split())
 
 
 class Kind(NamedTuple):

@@ -60,10 +60,7 @@ def marked_encoding(data: bytes) -> tuple[bytes, str | None]:
 
 
 def decoded(data: bytes, name: str, encoding: str = "utf-8") -> str:
-    """Return the text of bytes, without byte-order mark, which goes before the encoding given.
-
-    Raises PromptError, in which they are called `name`, if they are no text in it.
-    """
+    """Return the text of bytes; a byte-order mark goes before the encoding. Raises PromptError if it is none."""
     mark, marked = marked_encoding(data)
     encoding = marked or encoding
     if marked is None and b"\0" in data:

@@ -45,10 +45,7 @@ class Table(NamedTuple):
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    """Yield the lines of a text file with their ends, in UTF-8 or as a byte-order mark says.
-
-    Raises PromptError for a line that is no text, OSError if the file cannot be read.
-    """
+    """Yield the lines of a file in UTF-8, or as a byte-order mark says. Raises PromptError or OSError."""
     with path.open("rb") as file:
         mark, encoding = marked_encoding(file.read(4))
         file.seek(len(mark))
@@ -159,10 +156,7 @@ def _csv_rows(path: Path, header: list[str], records: Iterator[tuple[int, list[s
 
 
 def read_json_lines(path: Path) -> Table:
-    """Return the table in a file of JSON lines, whose columns are those of the first object in it.
-
-    Raises PromptError if there is none, OSError if it cannot be read.
-    """
+    """Return a table of JSON lines, with the columns of the first object. Raises PromptError or OSError."""
     rows = _json_rows(path)
     first, before = None, []
     for number, row in rows:

@@ -13,7 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from structured.decoding.compiled_types import load_grammars
+from structured.decoding.generate import load_grammars
 from structured.decoding.running_batch import RunningBatch
 from structured.errors import StructuredError
 from structured.extraction.extractor import Extractor

@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from structured.decoding.compiled_types import compile_type
+from structured.decoding.generate import compile_type
 from structured.errors import Attempt, GenerationError, ModelError, StructuredError
 from structured.errors.values import shown
 from structured.index.compilation import save_learned

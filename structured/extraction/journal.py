@@ -18,7 +18,7 @@ from typing import Any, Literal, Protocol, Self
 
 from structured.errors import OutputError
 from structured.errors.values import counted, message
-from structured.extraction.output.records import Record, differences, is_begun, read_line
+from structured.extraction.records import Record, differences, is_begun, read_line
 from structured.results.result import Provenance
 
 if sys.platform == "win32":
@@ -277,10 +277,7 @@ def to_path(given: str | PathLike[str]) -> Path:
 
 
 def each_line(path: Path) -> Iterator[bytes]:
-    """Yield the whole lines of a file: what stands behind the last line end is being written, or was torn off.
-
-    Raises OutputError for what is no file, such as a FIFO, which would keep its reader waiting.
-    """
+    """Yield the whole lines of a file, not what is torn. Raises OutputError for what is no regular file."""
     if path.exists() and not path.is_file():
         raise OutputError(f"{path} is no regular file. Pass the path of a file of results.", path=str(path))
     with path.open("rb") as file:
@@ -292,13 +289,13 @@ def each_line(path: Path) -> Iterator[bytes]:
 def each_record(path: Path) -> Iterator[tuple[str, Record]]:
     """Yield the records of a file, and where each stands. Raises OutputError for a line that is none."""
     for number, line in enumerate(each_line(path), 1):
-        yield f"Line {number} of {path}", read_record(path, number, line)
+        yield f"Line {number} of {path}", read_record(path, number, line, is_own=False)
 
 
-def read_record(path: Path, number: int, line: bytes) -> Record:
+def read_record(path: Path, number: int, line: bytes, *, is_own: bool = True) -> Record:
     """Return the record of a line of a file. Raises OutputError if it is none."""
     try:
-        return read_line(line)
+        return read_line(line, is_own=is_own)
     except (ValueError, RecursionError) as error:
         raise OutputError(
             f"Line {number} of {path} is no record of a document: {message(error)}. Correct or remove it, or pass the "

@@ -13,8 +13,17 @@ from pydantic import BaseModel, Field, computed_field, create_model
 from typing_extensions import TypedDict
 
 from structured import JsonSchema
-from structured.extraction.output.arrow_types import MAX_MEMBERS, arrow_field, column_of
-from structured.extraction.output.columns import JSON, Column, List, Map, Struct, UnfitError
+from structured.extraction.arrow_columns import (
+    JSON,
+    MAX_MEMBERS,
+    Column,
+    List,
+    Map,
+    Struct,
+    UnfitError,
+    arrow_field,
+    column_of,
+)
 from structured.output_types.resolve import resolve_type
 
 pa = pytest.importorskip("pyarrow")

@@ -27,6 +27,13 @@ _AFTER_ID = b'", "digest": "'
 """The beginning of each line."""
 
 
+OF_TYPE = ("allow_missing", "grounded", "layout")
+"""Options that are a part of the type, so that another value makes another type."""
+
+UNREAD = hashlib.sha256().hexdigest()
+"""The digest of a document without text, such as a file that could not be read."""
+
+
 def digest_of(document: Document) -> str:
     """Return the SHA-256 of a document's text, as UTF-8; of a chat, that of its messages as JSON."""
     text: object = document.text
@@ -39,17 +46,16 @@ def digest_of(document: Document) -> str:
 
 
 def differences(before: Mapping[str, Any], now: Provenance) -> list[str]:
-    """Return the differences between the provenance of a record and another one, each in words.
-
-    The version of the library is none: what it changes shows in the prompt, or in the digest of the type.
-    """
+    """Return the differences between the provenance of a record and another one, but for the version, in words."""
     found = []
     options, others = before.get("options", {}), now.options
     for name in sorted({*options, *others}):
         if options.get(name) != others.get(name):
             was, is_now = (f"{name}={one[name]!r}" if name in one else "none" for one in (options, others))
             found.append(f"the option {name} (it was {was}, and is {is_now})")
-    if before.get("type_digest") != now.type_digest:
+    if before.get("type_digest") != now.type_digest and not any(
+        options.get(name) != others.get(name) for name in OF_TYPE
+    ):
         found.append("the type")
     if before.get("model") != now.model:
         found.append(f"the model (it was {before.get('model')!r}, and is {now.model!r})")
@@ -72,10 +78,10 @@ def line_of(result: Result[Any], digest: str, provenance: Provenance) -> bytes:
         return json.dumps(record).encode() + b"\n"
 
 
-def read_line(line: bytes) -> Record:
-    """Return the record of a line. Raises ValueError if it is none."""
+def read_line(line: bytes, *, is_own: bool = True) -> Record:
+    """Return the record of a line. Raises ValueError if it is none, or was not written here but has to be."""
     record: Record = json.loads(line)
-    problem = _problem(record)
+    problem = _problem(record) or (_problem_of_own(record) if is_own else "")
     if problem:
         raise ValueError(problem)
     return record
@@ -108,16 +114,23 @@ def _problem(record: Any) -> str:
         return "it is no object"
     if not isinstance(record.get("id"), str):
         return "it has no id"
+    error = record.get("error", {"kind": "", "message": ""})
+    if not isinstance(error, dict) or not all(isinstance(error.get(name), str) for name in ("kind", "message")):
+        return "its error has no kind and message"
+    if "value" in record:
+        return "it has both a value and an error" if "error" in record else ""
+    return "" if "error" in record else "it has neither a value nor an error"
+
+
+def _problem_of_own(record: Record) -> str:
+    """Return why a record says too little to be resumed; an empty text if it can be."""
     digest = record.get("digest")
     if not isinstance(digest, str) or len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
         return "its digest is no SHA-256"
     provenance = record.get("provenance")
     if not isinstance(provenance, dict) or not isinstance(provenance.get("options", {}), dict):
         return "it does not say what made it"
-    error = record.get("error", {"kind": "", "message": ""})
-    if not isinstance(error, dict) or not all(isinstance(error.get(name), str) for name in ("kind", "message")):
-        return "its error has no kind and message"
-    return "" if ("value" in record) != ("error" in record) else "it has to have either a value or an error"
+    return ""
 
 
 def metadata_to_json(identity: str, metadata: Mapping[str, Any]) -> Any:

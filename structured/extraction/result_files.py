@@ -1,4 +1,4 @@
-"""Results that are written to a file as they come; documents that have a record there are passed over.
+"""Files of results: each result is written as it comes, and read back; documents with a record are passed over.
 
 The documents that an earlier call has done are known by id and digest, so that memory holds no results: some 200 bytes
 for each document.
@@ -8,13 +8,15 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from os import PathLike
-from typing import Any, NamedTuple, TypeAlias, Unpack, get_args
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias, TypeVar, Unpack, get_args, overload
 
 from structured.errors import OutputError, PromptError
 from structured.errors.arguments import one_of
 from structured.errors.calling_line import in_thread
-from structured.errors.values import shown
+from structured.errors.values import message, shown
 from structured.extraction.batch_state import BatchState
+from structured.extraction.calls import check_order
 from structured.extraction.documents.document import (
     AsyncDocuments,
     Document,
@@ -26,12 +28,79 @@ from structured.extraction.documents.document import (
     read_document,
 )
 from structured.extraction.extractor import Extractor
+from structured.extraction.journal import Journal, Lines, Resume, SupportsWrite, each_record, to_path
 from structured.extraction.options import Options, check_progress
-from structured.extraction.output.journal import Journal, Lines, Resume, SupportsWrite, to_path
-from structured.extraction.output.records import digest_of, line_of, metadata_to_json
+from structured.extraction.records import UNREAD, Record, digest_of, line_of, metadata_to_json
 from structured.extraction.task import Task
-from structured.extraction.unused_options import warn_of_types
-from structured.results.result import Provenance
+from structured.output_types.output_type import OutputType
+from structured.output_types.resolve import resolve_type
+from structured.results.result import Provenance, Result, result_from_json
+
+T = TypeVar("T")
+
+
+@overload
+def read_results(path: str | PathLike[str], output_type: type[T] | OutputType[T]) -> Iterator[Result[T]]: ...
+@overload
+def read_results(path: str | PathLike[str], output_type: object) -> Iterator[Result[Any]]: ...
+def read_results(path: str | PathLike[str], output_type: object) -> Iterator[Result[Any]]:
+    """Read the results that `write_results` wrote, one by one, in the order in which they were done.
+
+    It may be read while it is written: a line that is not whole yet is left out.
+
+    Parameters:
+        path: The file.
+        output_type: The type that the call was given; with `Any`, the values are plain data.
+
+    Returns:
+        For each record a `Result`. Its `position` is that of the record, from 0. It has no `generations`.
+
+    Raises:
+        OutputError: The file cannot be read, or a line of it is no record, or not one of this type.
+        SchemaError: As for `extract`.
+    """
+    if not isinstance(path, str | PathLike):
+        if isinstance(output_type, str | PathLike):
+            raise TypeError(
+                f"read_results takes the path first, and then the type: these are {shown(path)} and "
+                f"{shown(output_type)}. Pass them the other way round."
+            )
+        raise TypeError(f"path is {shown(path)}; it must be the path of a file of results.")
+    if output_type is not Any:
+        resolve_type(output_type)  # raises before the file is read
+    return _results(to_path(path), output_type)
+
+
+def _results(path: Path, output_type: object) -> Iterator[Result[Any]]:
+    name = "plain data" if output_type is Any else resolve_type(output_type).name
+    try:
+        for position, (place, record) in enumerate(each_record(path)):
+            try:
+                yield _result_of(record, position, output_type)
+            except (ValueError, KeyError, TypeError) as error:
+                raise OutputError(
+                    f"{place}, of the document {record['id']!r}, cannot be read as {name}: {message(error)}. Pass the "
+                    "type that it was written with.",
+                    path=str(path),
+                ) from error
+    except OSError as error:
+        raise OutputError(
+            f"{path} cannot be read: {error.strerror or message(error)}. Pass the path that `write_results` wrote to.",
+            path=str(path),
+        ) from error
+
+
+def _result_of(record: Record, position: int, output_type: object) -> Result[Any]:
+    provenance = Provenance(**record["provenance"]) if record.get("provenance") else None
+    wanted = None
+    if output_type is not Any:
+        options = {} if provenance is None else provenance.options
+        wanted = resolve_type(output_type, options.get("allow_missing"))
+    return result_from_json(record, position, wanted, provenance)
+
+
+SUFFIXES = (".jsonl", ".ndjson")
+"""Those of files of results, which may also have none."""
 
 Output: TypeAlias = str | PathLike[str] | SupportsWrite
 """The path of a file of results, or a stream of bytes."""
@@ -88,6 +157,14 @@ def write_results(
             option is not what it was, two documents have one id, or one has another text than before.
         ModelError: The model failed; what was finished before is in the output. Whatever else `extract_results` raises.
     """
+    check_order("write_results", output_type, documents)
+    if isinstance(documents, str) and isinstance(output, Iterable) and not isinstance(output, str):
+        raise TypeError(
+            f"write_results takes the documents first, and then the output: these are {shown(documents)} and "
+            f"{shown(output)}. Pass them the other way round."
+        )
+    if not (isinstance(output, str | PathLike) or hasattr(output, "write")):
+        raise TypeError(f"output is {shown(output)}; it must be the path of a file, or a stream of bytes.")
     if isinstance(output_type, list):
         raise ValueError("There are several types in output_type. Write the results of one type at a time.")  # noqa: TRY004
     return write_results_of(Extractor[Any](output_type, **options), documents, output, resume=resume, progress=progress)
@@ -126,7 +203,7 @@ def write_results_of(
     one_of(get_args(Resume))("resume", resume)
     check_progress(progress)
     task = extractor.task.weighed()
-    warn_of_types([task])
+    task.warn_of_unused()
     state = BatchState(count_of(documents))
     with opened(output, task.provenance, resume) as sink:
         unwritten = Unwritten(sink, state)
@@ -174,10 +251,7 @@ class Unwritten:
         self._seen: set[str] = set()
 
     def each(self, documents: Iterable[DocumentLike]) -> Iterator[Identified | None]:
-        """Yield the documents that have no record, and None in place of the others.
-
-        Raises OutputError for two documents of one id, and for one that has another text than the record of its id.
-        """
+        """Yield the documents without a record, None for the others. Raises OutputError for ids that clash."""
         for position, given in enumerate(documents):
             document, work = _identified(position, given)
             digest = digest_of(document)
@@ -204,6 +278,16 @@ class Unwritten:
         self._seen.add(identity)
         known = self._sink.done.pop(identity, None)
         if known is not None and known.hex() != digest:
+            if known.hex() == UNREAD:
+                raise self._error(
+                    f"The document {shown(identity)} could not be read when its record in {self._sink.path} was "
+                    "written, or was empty, and has a text now. Pass resume='retry', which answers what has failed."
+                )
+            if digest == UNREAD:
+                raise self._error(
+                    f"The document {shown(identity)} cannot be read any more, or is empty; it had a text when its "
+                    f"record in {self._sink.path} was written. Restore it, or leave it out."
+                )
             raise self._error(
                 f"The document {shown(identity)} has another text than when its record in {self._sink.path} was "
                 "written. Give it another id or remove its line, and call again; resume='retry' drops it if it is that "
@@ -216,23 +300,22 @@ class Unwritten:
 
 
 def opened(output: Output, provenance: Provenance, resume: Resume) -> Journal | Lines:
-    """Return the sink of the records. Raises ValueError for a path that is named like a table."""
+    """Return the sink of the records. Raises ValueError for a path that is named like another kind of file."""
     if not isinstance(output, str | PathLike):
         return Lines(output)
     path = to_path(output)
-    if path.suffix.lower() in {".csv", ".parquet"}:  # whoever reads it would take it for a table
+    suffix = path.suffix.lower()
+    if suffix and suffix not in SUFFIXES:  # whoever reads it would take it for something else
+        table = ", and make a table of it in the end: write_table" if suffix in {".csv", ".parquet"} else ""
         raise ValueError(
-            f"output is {str(path)!r}, and results are written as lines of JSON. Pass "
-            f"output={path.with_suffix('.jsonl').name!r}, and make a table of it in the end: write_table."
+            f"output is {str(path)!r}, and results are written as lines of JSON, to {' or '.join(SUFFIXES)}. Pass "
+            f"output={path.with_suffix('.jsonl').name!r}{table}."
         )
     return Journal(path, provenance, resume)
 
 
 def _identified(position: int, given: DocumentLike) -> tuple[Document, DocumentLike]:
-    """Return a document with its id, or else its position as one, and what is to be answered.
-
-    A file that cannot be read, or a row that is none, is passed on, and fails as a document does.
-    """
+    """Return a document with an id, and what is to be answered: what cannot be read is passed on, and fails."""
     try:
         document = read_document(given)
     except PromptError:
