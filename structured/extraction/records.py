@@ -117,6 +117,9 @@ def _problem(record: Any) -> str:
     error = record.get("error", {"kind": "", "message": ""})
     if not isinstance(error, dict) or not all(isinstance(error.get(name), str) for name in ("kind", "message")):
         return "its error has no kind and message"
+    digest = record.get("digest", UNREAD)
+    if not isinstance(digest, str) or len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
+        return "its digest is no SHA-256"
     if "value" in record:
         return "it has both a value and an error" if "error" in record else ""
     return "" if "error" in record else "it has neither a value nor an error"
@@ -124,9 +127,8 @@ def _problem(record: Any) -> str:
 
 def _problem_of_own(record: Record) -> str:
     """Return why a record says too little to be resumed; an empty text if it can be."""
-    digest = record.get("digest")
-    if not isinstance(digest, str) or len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
-        return "its digest is no SHA-256"
+    if "digest" not in record:
+        return "it has no digest"
     provenance = record.get("provenance")
     if not isinstance(provenance, dict) or not isinstance(provenance.get("options", {}), dict):
         return "it does not say what made it"

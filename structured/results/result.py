@@ -367,8 +367,9 @@ def _evidence_to_json(evidence: Evidence) -> dict[str, Any]:
 
 
 def _evidence_from_json(record: Mapping[str, Any]) -> dict[str, Evidence]:
-    document = record.get("document", "")
-    return {path: _read_evidence(evidence, document) for path, evidence in record.get("evidence", {}).items()}
+    if "document" not in record:  # places in a text that is not there
+        return {}
+    return {path: _read_evidence(part, record["document"]) for path, part in record.get("evidence", {}).items()}
 
 
 def _read_evidence(record: Mapping[str, Any], document: str) -> Evidence:

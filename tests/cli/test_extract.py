@@ -235,7 +235,7 @@ def test_several_objects_may_be_in_a_document():
             "the table table.csv has the columns 'n', 'text'. Did you mean 'text'?",
         ),
         (["--fields", "a: strng", "letters"], 2, "'strng' is no type here. Did you mean 'str'?"),
-        ([*FIELDS, "letters", "--max-tokens", "0"], 2, "max_tokens is 0"),
+        ([*FIELDS, "letters", "--max-tokens", "0"], 2, "--max-tokens is 0"),
         ([*FIELDS, "letters", "--model", "./nothing"], 3, "ModelError: There is no folder './nothing'."),
         (["false.json", "letters"], 3, "UnsatisfiableError: "),
     ],

@@ -207,7 +207,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"cache": "no"}, TypeError, "cache is 'no'; it must be True or False."),
     ({"jump_forward": 0}, TypeError, "jump_forward is 0; it must be True or False."),
     ({"temprature": 0}, TypeError, "Unknown option temprature. Did you mean 'temperature'? The options are model, "),
-    ({"max_new_tokens": 5}, TypeError, "Unknown option max_new_tokens. Did you mean 'max_tokens'?"),
+    ({"max_new_tokens": 5}, TypeError, "Unknown option max_new_tokens. It is called max_tokens."),
     (
         {"allow_mising": True},
         TypeError,
