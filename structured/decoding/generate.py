@@ -159,15 +159,11 @@ def as_completed(  # noqa: PLR0913  three are options by name
     Raises ModelError for what the model raises, and where what it returns cannot be read.
     """
     places = {Sequence(request, sampler, jump_forward): place for place, request in enumerate(requests)}
-    for one in [one for one in places if one.finished]:
-        yield places.pop(one), one.error or one.generation()
-    if isinstance(model, RunningBatch):
-        turns = model.turns(list(places))
-    else:
-        turns = Scheduler(model, batch_size, batch_tokens).turns(list(places))
-    for ended in turns:
-        for one in ended:
-            yield places.pop(one), one.error or one.generation()
+    finished = [text for text in places if text.finished]
+    batch = model if isinstance(model, RunningBatch) else Scheduler(model, batch_size, batch_tokens)
+    for ended in itertools.chain([finished], batch.turns([text for text in places if not text.finished])):
+        for text in ended:
+            yield places.pop(text), text.error or text.generation()
 
 
 def stream(

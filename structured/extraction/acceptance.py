@@ -145,7 +145,7 @@ class Acceptance:
             usage=item.usage,
             seconds=item.seconds,
             conflicts={
-                path: [(value, self._calibrated_one(one)) for value, one in others]
+                path: [(value, self._calibrated(evidence)) for value, evidence in others]
                 for path, others in conflicts.items()
             },
             _instance=value if stated is None else stated.value,
@@ -206,13 +206,8 @@ class Acceptance:
             return None
         return answer._replace(text=text, value=value, evidence=evidence)
 
-    def _calibrated(self, found: Mapping[str, Evidence] | None) -> Mapping[str, Evidence]:
-        """Return evidence with calibrated confidences, if there is a calibration."""
-        found = found or {}
-        return found if self.calibration is None else {path: self._calibrated_one(one) for path, one in found.items()}
-
-    def _calibrated_one(self, found: Evidence) -> Evidence:
-        return found if self.calibration is None else found.calibrated(self.calibration.apply)
+    def _calibrated(self, evidence: Evidence) -> Evidence:
+        return evidence if self.calibration is None else evidence.calibrated(self.calibration.apply)
 
     @staticmethod
     def _read(item: Item, generation: Generation) -> Any:
@@ -243,8 +238,8 @@ class Acceptance:
         """Tell whether an answer is to be written again where the model was less sure of it than is asked for."""
         below = [
             path_to_steps(path)
-            for path, one in self._calibrated(answer.evidence).items()
-            if one.confidence is not None and one.confidence < self.repair_below
+            for path, evidence in (answer.evidence or {}).items()
+            if (confidence := self._calibrated(evidence).confidence) is not None and confidence < self.repair_below
         ]
         if not below or not self.retries or item.attempts or not isinstance(item, GuidedItem):
             return False
