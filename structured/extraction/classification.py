@@ -80,7 +80,7 @@ def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) 
             of these.
         text: As for `extract`.
         options: Those of `Options` that say what the prompt is and which values there are: `model`, `instructions`,
-            `system`, `examples`, `grounded`, `optional`, `whitespace`, `cache`. The others are refused, since nothing
+            `system`, `examples`, `grounded`, `allow_missing`, `layout`, `cache`. The others are refused, since nothing
             is sampled.
 
     Raises:
