@@ -7,7 +7,7 @@ Each module builds on those before it:
 - kinds of record: `kind` (their notation), `attributes`, `kinds`, `flags`, `invented`
 - documents: `statements`, `sentences`, `story`, `asides`, `finishing`, `forms`, `layouts`, `tables`, `filler`
 - samples: `questions`, `messages`, `generate`, `variety` (how much they differ)
-- training: `examples`, `tokenizer`, `word_vectors`, `network`, `muon`, `progress`, `train`, `average`,
-  `adapter` (of a chat model)
+- training: `examples`, `tokenizer`, `word_vectors`, `network`, `muon`, `progress`, `train`,
+  `adapter` (of a chat model), `average`
 - measuring: `evaluate`
 """
