@@ -111,7 +111,7 @@ def extract_batch(
         return Extractor[Any](output_type, **options).batch(documents, errors=errors, progress=progress)
     check_errors(errors)
     check_progress(progress)
-    run, work = _work_of_each(output_type, documents, options)
+    run, work = _work_of_each(output_type, documents, options, is_weighed=False)
     return run.values(work, total=len(work), errors=errors, progress=progress)
 
 
@@ -152,8 +152,8 @@ def extract_results(
     if not isinstance(output_type, list):
         return Extractor[Any](output_type, **options).results(documents, progress=progress)
     check_progress(progress)
-    run, work = _work_of_each(output_type, documents, options)
-    return results_of(run, [(task.weighed(), document) for task, document in work], len(work), progress)
+    run, work = _work_of_each(output_type, documents, options, is_weighed=True)
+    return results_of(run, work, len(work), progress)
 
 
 @overload
@@ -237,9 +237,11 @@ async def aextract_results(
 
 
 def _work_of_each(
-    output_types: Sequence[object], documents: Documents, options: Options
+    output_types: Sequence[object], documents: Documents, options: Options, *, is_weighed: bool
 ) -> tuple[Run, list[tuple[Task, DocumentLike]]]:
     """Return documents, each with the task for its own type; all go through one model together.
+
+    With `is_weighed`, the results have confidences.
 
     Raises ValueError for unequal numbers, and for examples and paths, which are of one type.
     """
@@ -254,12 +256,13 @@ def _work_of_each(
         if value and value is not True and len(set(map(id, output_types))) > 1:
             raise ValueError(f"{name} is {shown(value)}, and there are several types. Pass it with one type at a time.")
     options = {**options, "model": find_model(options.get("model"))}
-    extractors: dict[int, Extractor[Any]] = {}
+    by_type: dict[int, Task] = {}
     for output_type in output_types:
-        if id(output_type) not in extractors:
-            extractors[id(output_type)] = Extractor[Any](output_type, **options)
-    tasks = [extractors[id(output_type)].task for output_type in output_types]
-    warn_of_types(options, [task.output_type for task in tasks], is_weighed=False)
+        if id(output_type) not in by_type:
+            task = Extractor[Any](output_type, **options).task
+            by_type[id(output_type)] = task.weighed() if is_weighed else task
+    tasks = [by_type[id(output_type)] for output_type in output_types]
+    warn_of_types(options, [task.output_type for task in tasks], is_weighed=is_weighed)
     return Run.of(options), list(zip(tasks, listed, strict=True))
 
 
