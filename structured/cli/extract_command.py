@@ -130,7 +130,8 @@ def format_of(output: Path | None, option: Format | None) -> Format:
     ending = "jsonl" if output is None else output.suffix.lower().removeprefix(".")
     if option is None and ending not in {*Format}:
         named = ", ".join(f".{name}" for name in Format)
-        raise typer.BadParameter(f"The name {output} ends in none of {named}. Name another, or pass --format.")
+        remedy = "Name another." if ending else "Name another, or pass --format jsonl."
+        raise typer.BadParameter(f"The name {output} ends in none of {named}. {remedy}")
     if option in {Format.CSV, Format.PARQUET} and (output is None or ending != option):
         if option == Format.CSV and output is None:
             return option
