@@ -360,6 +360,19 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert link["anchor"] in _anchors(target), link[0]
 
 
+@pytest.mark.parametrize("name", ["contributing", "design"])
+def test_modules_that_pages_name_are_there(name: str) -> None:
+    """A module in backquotes, `index/masks.py`, is one of the repository, by the end of its path."""
+    named = set(re.findall(r"`([a-z_0-9/]+\.py)`", (ROOT / f"docs/{name}.md").read_text(encoding="utf-8")))
+    paths = [
+        path.as_posix()
+        for folder in ("structured", "tests", "benchmarks", "training", "examples")
+        for path in (ROOT / folder).rglob("*.py")
+    ]
+    assert len(named) > 9
+    assert [module for module in sorted(named) if not any(path.endswith(f"/{module}") for path in paths)] == []
+
+
 def test_the_readme_gives_both_commands() -> None:
     """One line to install and try, one to install and test, each a block of its own or a line of one."""
     lines = [line for block in _blocks(README) for line in block.source.splitlines()]
