@@ -23,7 +23,7 @@ from structured.vocabulary import Vocabulary
 @says_its_arguments
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """What a reasoning model may write before its answer: free text that ends with a marker.
+    """The reasoning that a model may write before its answer: free text that ends with a marker.
 
     Parameters:
         marker: The text that ends the reasoning.

@@ -11,7 +11,7 @@ row.
 
 Nothing depends on proposals but speed. Proposed tokens are read with those that are known, and each is sampled all the
 same: if it turns out as proposed, the logits after it are there already; if not, it is rolled back. Whether that pays
-is told by what the model says of its passes, and by how often proposals were right.
+depends on the cost of a pass, which the model states, and on the share of proposals that were right.
 """
 
 from collections import deque
@@ -107,7 +107,7 @@ def own(logits: Logits) -> Logits:
 
 
 MEMORY = 0.95
-"""What the proposals of a pass count in the next, when it is asked how many of late were right."""
+"""The decay, from one pass to the next, of the counts that give the share of proposals that were right."""
 
 SECOND_VECTOR_COST = 10
 """As many logits as take as long as it does that a matrix is multiplied by two vectors and not by one, measured."""

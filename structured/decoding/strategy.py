@@ -31,7 +31,7 @@ class SearchMethod(ABC):
     EXAMPLE: ClassVar[str]
     """How it is written."""
     is_of_samples: ClassVar[bool] = True
-    """Whether the candidates are samples, of which most may agree."""
+    """Whether the candidates are samples: the share of them that agree is a sign of how right they are."""
     takes_thinking: ClassVar[bool] = True
     """Whether a text of its own may come before the answer."""
     needs_logits: ClassVar[bool] = True
@@ -201,7 +201,7 @@ class Search:
 
     @property
     def is_sampled_often(self) -> bool:
-        """Whether there are several candidates that are samples, of which most may agree."""
+        """Whether there are several candidates, and they are samples."""
         return self.is_of_several and self.method.is_of_samples
 
     @property

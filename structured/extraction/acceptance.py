@@ -33,7 +33,7 @@ from structured.results.result import Reading, Result, read_answer
 
 
 def repair(item: GuidedItem, text: str, places: Collection[Steps], before: Before, told: str = "") -> Repair | None:
-    """Return how some places of an answer are repaired, of which the model is told; None if they cannot be."""
+    """Return the repair of some places of an answer, told what was wrong with them; None if there is none."""
     task, wanted = item.task, item.task.output_type
     if not places or () in places or wanted.root is None or not accepts_text(item.index.automaton, text):
         return None
