@@ -22,6 +22,7 @@ from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.equality import CanonicalForm
 from structured.json_schema.document.location import (
     MAX_COMBINATIONS,
+    UNSATISFIABLE,
     Compilation,
     Location,
     OptionalProperties,
@@ -84,7 +85,32 @@ def schema_to_pattern(
 
 @deep
 def compiled(compilation: Compilation) -> Pattern:
-    """Return the pattern of the whole schema of a compilation. Raises `SchemaError` as `schema_to_pattern` does."""
+    """Return the pattern of the whole schema of a compilation. Raises `SchemaError` as `schema_to_pattern` does.
+
+    A schema that other properties than those it lists can satisfy is refused, but not as unsatisfiable.
+    """
+    try:
+        return _whole(compilation)
+    except UnsatisfiableError as error:
+        if compilation.optional == "schema" or compilation.statements is not None:
+            raise
+        freely = compilation.afresh()
+        freely.optional = "schema"
+        try:
+            _whole(freely)
+        except UnsatisfiableError:
+            raise error from None
+        except SchemaError:  # for another reason
+            pass
+        raise SchemaError(
+            f"{error.problem.removeprefix(UNSATISFIABLE)}, unless properties are written that the schema does not list",
+            schema_path=error.schema_path,
+            keyword=error.keyword,
+            remedy='Allow them, with layout=JsonLayout(optional_properties="schema"), or list what may be there.',
+        ) from None
+
+
+def _whole(compilation: Compilation) -> Pattern:
     compilation.library.check_vocabularies(compilation.library.start.resource)
     root, location = compilation.root, Location(compilation)
     if compilation.optional == "written" and not location.is_type and not isinstance(root, bool):

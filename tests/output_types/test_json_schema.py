@@ -18,7 +18,7 @@ from walks import accepted
 
 from structured import Extractor, JsonSchema, extract, extract_batch, inspect_type, structured, to_regex
 from structured.automata import RegularAutomaton
-from structured.errors import PromptError, SchemaError, StructuredWarning
+from structured.errors import PromptError, SchemaError, StructuredWarning, UnsatisfiableError
 from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.schema_compiler import compiled
 from structured.models import FunctionModel
@@ -143,6 +143,18 @@ def test_a_schema_is_enforced_with_any_policy_or_with_none(schema):
         return True
 
     assert is_satisfiable("written") == is_satisfiable("omittable") == is_satisfiable("schema")
+
+
+@pytest.mark.parametrize("policy", ["written", "omittable"])
+def test_what_only_unlisted_properties_satisfy_is_not_called_unsatisfiable(policy):
+    """`{"a": 1}` is valid; the schema was said to allow no value, since what it lists has no end."""
+    schema = {"type": "object", "minProperties": 1, "properties": {"b": {"$ref": "#"}}}
+    with pytest.raises(SchemaError, match=r"^# has to contain itself, .* unless properties .*JsonLayout") as caught:
+        accepts(schema, "{}", policy)
+    assert not isinstance(caught.value, UnsatisfiableError)
+    assert accepts(schema, '{"a": 1}', "schema")
+    with pytest.raises(UnsatisfiableError):
+        accepts({**schema, "additionalProperties": False}, "{}", policy)
 
 
 def test_answers_are_plain_data():

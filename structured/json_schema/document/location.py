@@ -117,7 +117,7 @@ class Compilation:
     counts the schemas examined for exclusion.
 
     Where values are compared by their texts, `canonical_form` defines the text of each value. `canonical` is the
-    compilation of the same schema with such a form; see `arrays/canonical_json.py`.
+    compilation of the same schema with such a form; see `canonical_json.py`.
 
     Where the schema is read by the specification, its equal objects are one object in memory; see `equality.py`.
     """
