@@ -23,7 +23,8 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, linear
 from transformers import AttentionInterface, PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
-from structured.models.adapters import Heads, LowRank, gguf_architecture, read_adapter, write_gguf_adapter
+from structured.errors import ModelError
+from structured.models.adapters import ARCHITECTURES, Heads, LowRank, read_adapter, write_gguf_adapter
 from structured.models.pretrained import load_pretrained
 from structured.models.transformers_model import HuggingFaceModel
 from training.examples import Batch, chat_batches, read_samples
@@ -235,6 +236,14 @@ def save_adapter(adapter: dict[str, Adapted], config: PretrainedConfig, file: Pa
 def heads_of(config: PretrainedConfig) -> Heads:
     """Return the heads of the attention, of queries and of keys."""
     return Heads(config.num_attention_heads, config.num_key_value_heads)
+
+
+def gguf_architecture(model_type: str) -> str:
+    """Return the name in GGUF files of an architecture of transformers. Raises ModelError for one without a name."""
+    names = [name for name, model_types in ARCHITECTURES.items() if model_type in model_types]
+    if not names:
+        raise ModelError(f"Adapters are trained for {', '.join(ARCHITECTURES)}, and the model is of {model_type!r}.")
+    return names[0]
 
 
 def save_merged(adapter: dict[str, Adapted], settings: Settings, folder: Path) -> None:

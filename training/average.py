@@ -17,9 +17,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoConfig
 
-from structured.models.adapters import LowRank, gguf_architecture, read_adapter, write_gguf_adapter
+from structured.models.adapters import LowRank, read_adapter, write_gguf_adapter
 from structured.models.lfm2 import WEIGHTS
-from training.adapter import heads_of
+from training.adapter import gguf_architecture, heads_of
 
 
 def main() -> None:

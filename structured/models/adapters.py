@@ -163,7 +163,10 @@ def write_gguf_adapter(
     Raises ModelError for an architecture or a matrix that has no known name in GGUF files.
     """
     if architecture not in ARCHITECTURES:
-        raise ModelError(_unwritten(architecture))
+        raise ModelError(
+            f"Adapters are written as GGUF files for the architectures {_listed(ARCHITECTURES)} alone, and the model "
+            f"is of {architecture!r}. Convert it with convert_lora_to_gguf.py of llama.cpp."
+        )
     tensors: dict[str, NDArray[Any]] = {}
     alphas = {product.scale * len(product.a) for product in adapter.values()}
     for name, product in adapter.items():
@@ -174,21 +177,6 @@ def write_gguf_adapter(
     [alpha] = alphas
     metadata = {"general.type": "adapter", "general.architecture": architecture, "adapter.type": "lora"}
     write_gguf(path, {**metadata, "adapter.lora.alpha": alpha}, tensors)
-
-
-def gguf_architecture(model_type: str) -> str:
-    """Return the name in GGUF files of an architecture of transformers. Raises ModelError for unsupported ones."""
-    for name, model_types in ARCHITECTURES.items():
-        if model_type in model_types:
-            return name
-    raise ModelError(_unwritten(model_type))
-
-
-def _unwritten(architecture: str) -> str:
-    return (
-        f"Adapters are written as GGUF files for the architectures {_listed(ARCHITECTURES)} alone, and the model is of "
-        f"{architecture!r}. Convert it with convert_lora_to_gguf.py of llama.cpp."
-    )
 
 
 def add_adapter(model: "PreTrainedModel", path: Path) -> None:
