@@ -239,9 +239,7 @@ async def aextract_results(
 def _work_of_each(
     output_types: Sequence[object], documents: Documents, options: Options, *, is_weighed: bool
 ) -> tuple[Run, list[tuple[Task, DocumentLike]]]:
-    """Return documents, each with the task for its own type; all go through one model together.
-
-    With `is_weighed`, the results have confidences.
+    """Return documents, each with the task for its own type, weighed for confidences; all go through one model.
 
     Raises ValueError for unequal numbers, and for examples and paths, which are of one type.
     """

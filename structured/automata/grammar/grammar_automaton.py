@@ -6,8 +6,8 @@ of one or two, since the rest of the text may decide where a token ends. It is k
 end: the shortest is found by a search that what the lexer and the parser need at least leads straight there (A*, of
 Hart, Nilsson and Raphael, 1968). What a search finds is remembered, so that the next takes a few steps.
 
-`plain.py` is all of that in plain Python. Here the lexer is the same, and the rest are compiled loops: a text soon
-passes through no new states of the lexer, but through new stacks as long as it goes on.
+`tests/support/plain_grammar.py` is all of that in plain Python. Here the lexer is the same, and the rest are compiled
+loops: a text soon passes through no new states of the lexer, but through new stacks as long as it goes on.
 """
 
 import hashlib
