@@ -4,9 +4,9 @@ import itertools
 import json
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 from uuid import uuid4
 
 from fastapi.responses import Response
@@ -43,9 +43,13 @@ class Written:
         return {} if self.is_free and self.generation.shortened else marks_of([self.generation])
 
 
+Piece: TypeAlias = "str | tuple[Written, int]"
+"""A piece of the text of a stream; last, the whole answer with the number of tokens of the prompt."""
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerForm(ABC):
-    """How an endpoint writes answers: whole, and as the chunks of a stream."""
+    """How an endpoint writes answers: whole, and as the events of a stream."""
 
     model: str
     vocabulary: Vocabulary
@@ -53,18 +57,46 @@ class AnswerForm(ABC):
     id: str = field(default_factory=lambda: uuid4().hex)
     created: int = field(default_factory=lambda: int(time.time()))
 
+    @abstractmethod
+    def whole(self, written: Sequence[Written], prompt_tokens: int) -> dict[str, Any]:
+        """Return the answer to a request."""
+
+    @abstractmethod
+    def events(self, pieces: Iterable[Piece], *, with_usage: bool) -> Iterator[str]:
+        """Yield the server-sent events of a stream; a RequestError that a piece raises is the last of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceForm(AnswerForm):
+    """Answers as entries of `choices`, and streams of chunks with one choice each."""
+
     def whole(self, written: Sequence[Written], prompt_tokens: int) -> dict[str, Any]:
         """Return the answer to a request."""
         choices = [{"index": index, **self.choice(one)} for index, one in enumerate(written)]
         return self._object(self.kind, choices=choices, usage=usage(prompt_tokens, written))
 
-    def chunk(self, choice: dict[str, Any], **members: Any) -> dict[str, Any]:
-        """Return a chunk of a stream with its one choice."""
-        return self._object(self.chunk_kind, choices=[{"index": 0, "logprobs": None, **choice}], **members)
+    def events(self, pieces: Iterable[Piece], *, with_usage: bool) -> Iterator[str]:
+        """Yield a chunk for each piece and for the end, perhaps one with the usage, and `[DONE]`."""
+        opening = self.begin()
+        if opening is not None:
+            yield event(self._chunk(opening))
+        try:
+            for piece in pieces:
+                if not isinstance(piece, str):
+                    written, prompt_tokens = piece
+                    yield event(self._chunk(self.end(written)))
+                    if with_usage:
+                        totals = usage(prompt_tokens, [written])
+                        yield event(self._object(self.chunk_kind, choices=[], usage=totals))
+                elif piece:
+                    yield event(self._chunk(self.piece(piece)))
+        except RequestError as error:
+            yield event(error.body())
+        yield "data: [DONE]\n\n"
 
-    def last(self, written: Written, prompt_tokens: int) -> dict[str, Any]:
-        """Return the chunk behind all others, with the usage."""
-        return self._object(self.chunk_kind, choices=[], usage=usage(prompt_tokens, [written]))
+    def _chunk(self, choice: dict[str, Any]) -> dict[str, Any]:
+        """Return a chunk of a stream with its one choice."""
+        return self._object(self.chunk_kind, choices=[{"index": 0, "logprobs": None, **choice}])
 
     def _object(self, kind: str, **members: Any) -> dict[str, Any]:
         head = {"id": f"{self.prefix}-{self.id}", "object": kind, "created": self.created, "model": self.model}
@@ -92,7 +124,7 @@ class AnswerForm(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class ChatAnswers(AnswerForm):
+class ChatAnswers(ChoiceForm):
     """That of `/v1/chat/completions`."""
 
     tool: str | None = None
@@ -133,7 +165,7 @@ class ChatAnswers(AnswerForm):
         return {"delta": delta, "logprobs": logprobs, "finish_reason": written.finish_reason, **written.marks}
 
 
-class CompletionAnswers(AnswerForm):
+class CompletionAnswers(ChoiceForm):
     """That of `/v1/completions`."""
 
     prefix = "cmpl"
@@ -217,10 +249,6 @@ def log_probabilities(generation: Generation, vocabulary: Vocabulary) -> list[di
 def event(data: object) -> str:
     """Return a server-sent event."""
     return f"data: {json.dumps(data, ensure_ascii=False)}\n\n"
-
-
-DONE = "data: [DONE]\n\n"
-"""The last event of a stream."""
 
 
 def response_of(result: Result[Any], *, evidence: bool) -> Response:

@@ -1,5 +1,6 @@
 """The routes: OpenAI's, the library's own, and those by which a server is watched."""
 
+import itertools
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Annotated, Any
 
@@ -23,11 +24,9 @@ from structured.integrations.server.request_bodies import (
 )
 from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.responses import (
-    DONE,
     AnswerForm,
     ChatAnswers,
     CompletionAnswers,
-    event,
     response_of,
     response_of_all,
 )
@@ -124,7 +123,7 @@ async def _written(  # noqa: PLR0913  the parts of both endpoints
     if not body.stream:
         return JSONResponse(form.whole(*await serving.work.done(request, lambda: question().texts())))
     with_usage = bool((body.stream_options or {}).get("include_usage"))
-    return EventStream(*await serving.work.streamed(request, lambda: _chunks(question(), form, with_usage=with_usage)))
+    return EventStream(*await serving.work.streamed(request, lambda: _events(question(), form, with_usage=with_usage)))
 
 
 def _question(serving: Serving, body: GenerationRequest, documents: Sequence[TextOrChat], options: Options) -> Question:
@@ -153,28 +152,10 @@ def _question(serving: Serving, body: GenerationRequest, documents: Sequence[Tex
     )
 
 
-def _chunks(question: Question, form: AnswerForm, *, with_usage: bool) -> Iterator[str]:
-    """Yield the events of a stream. Raises RequestError before the first; a later error is the last event."""
-    has_begun = False
-    try:
-        for piece in question.streamed():
-            begin = None if has_begun else form.begin()
-            has_begun = True
-            if begin is not None:
-                yield event(form.chunk(begin))
-            if isinstance(piece, str):
-                if piece:
-                    yield event(form.chunk(form.piece(piece)))
-                continue
-            written, prompt_tokens = piece
-            yield event(form.chunk(form.end(written)))
-            if with_usage:
-                yield event(form.last(written, prompt_tokens))
-    except RequestError as error:
-        if not has_begun:
-            raise
-        yield event(error.body())
-    yield DONE
+def _events(question: Question, form: AnswerForm, *, with_usage: bool) -> Iterator[str]:
+    """Yield the events of a stream. Raises RequestError before the first; a later error is an event."""
+    pieces = question.streamed()
+    yield from form.events(itertools.chain([next(pieces)], pieces), with_usage=with_usage)
 
 
 class EventStream(StreamingResponse):
