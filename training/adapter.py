@@ -50,7 +50,7 @@ class Settings:
     scale: float = 2.0
     """What the product is multiplied by before it is added."""
     dtype: str = "bfloat16"
-    """The type that the model computes in. A processor without AVX-512 BF16 is eight times as fast in float32."""
+    """The type that the model computes in. A processor without AMX is two to eight times as fast in float32."""
     context: int = 2048
     batch_tokens: int = 2048
     learning_rate: float = 5e-4

@@ -35,12 +35,12 @@ from structured.output_types.resolve import resolve_type
 if TYPE_CHECKING:
     from structured.models.load import ModelSource
 
-OPEN = frozenset({"/healthz", "/readyz", "/metrics"})
+OPEN = frozenset({"/health", "/healthz", "/readyz", "/metrics"})
 """The paths that need no key."""
 
 KNOWN = frozenset({
-    *OPEN, "/v1/models", "/v1/chat/completions", "/v1/completions", "/v1/extract", "/v1/choose", "/v1/regex",
-    "/v1/grammar",
+    *OPEN, "/v1/models", "/v1/chat/completions", "/v1/completions", "/v1/responses", "/v1/extract", "/v1/choose",
+    "/v1/regex", "/v1/grammar",
 })  # fmt: skip
 """The paths that are counted by name."""
 

@@ -309,13 +309,13 @@ class Serving:
         if count > most:
             raise RequestError(413, f"The texts have {count:,} characters; {most:,} are taken at a time.")
 
-    def max_tokens(self, *given: int | None) -> int:
-        """Return how many tokens an answer may have. Raises RequestError if that is more than the limit."""
+    def max_tokens(self, **members: int | None) -> int:
+        """Return how many tokens an answer may have, by the first member that says so. Raises RequestError beyond."""
         limit = self.limits.max_tokens
-        tokens = next((number for number in given if number is not None), limit)
+        name, tokens = next(((name, number) for name, number in members.items() if number is not None), ("", limit))
         if tokens > limit:
             raise RequestError(
-                400, f"max_tokens is {tokens:,}; an answer has at most {limit:,} tokens here.", parameter="max_tokens"
+                400, f"{name} is {tokens:,}; an answer has at most {limit:,} tokens here.", parameter=name
             )
         return tokens
 

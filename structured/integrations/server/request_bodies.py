@@ -18,13 +18,13 @@ MAX_TOOLS = 128
 """As many as OpenAI's API takes. Each is a schema of its own."""
 
 
-class _Body(BaseModel):
+class Body(BaseModel):
     """An object without further members."""
 
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
 
-class _Request(_Body):
+class RequestBody(Body):
     """A whole body."""
 
     @model_validator(mode="before")
@@ -85,7 +85,7 @@ _TEXTS = {"messages", "prompt", "text", "documents", "stream", "stream_options",
 _SAMPLING = {"temperature", "top_p", "top_k", "min_p", "seed", "max_tokens", "max_completion_tokens", "logprobs"}
 
 
-class JsonSchemaFormat(_Body):
+class JsonSchemaFormat(Body):
     """A schema and its name. Answers follow it with and without `strict`."""
 
     name: str = "answer"
@@ -94,7 +94,7 @@ class JsonSchemaFormat(_Body):
     strict: StrictBool | None = None
 
 
-class ResponseFormat(_Body):
+class ResponseFormat(Body):
     """`{"type": "json_schema", "json_schema": {"name": …, "schema": …}}`."""
 
     type: Literal["text", "json_object", "json_schema"]
@@ -107,7 +107,7 @@ class ResponseFormat(_Body):
         return self
 
 
-class StructuredOutputs(_Body):
+class StructuredOutputs(Body):
     """One constraint, as vLLM has it: `{"regex": "[0-9]+"}`; or as this library writes it, with nothing left out.
 
     `{"constraint": {"type": …}}` is what `structured://` sends; see `output_types/described_types.py`.
@@ -139,7 +139,7 @@ One = Annotated[float, Field(ge=1, le=1)]
 """Penalties that change nothing; others are refused."""
 
 
-class GenerationRequest(_Request):
+class GenerationRequest(RequestBody):
     """Members of all requests for texts."""
 
     model: str | None = None
@@ -185,21 +185,21 @@ class GenerationRequest(_Request):
 _GUIDED = ("json", "regex", "choice", "grammar")
 
 
-class TextPart(_Body):
+class TextPart(Body):
     """A part of a message; parts of other types are refused."""
 
     type: Literal["text"]
     text: str
 
 
-class CalledFunction(_Body):
+class CalledFunction(Body):
     """A function that was called, and its arguments as JSON text."""
 
     name: str
     arguments: str
 
 
-class ToolCall(_Body):
+class ToolCall(Body):
     """A call that an earlier answer made: `{"id": …, "type": "function", "function": {"name": …, "arguments": …}}`."""
 
     id: str
@@ -207,7 +207,7 @@ class ToolCall(_Body):
     function: CalledFunction
 
 
-class Message(_Body):
+class Message(Body):
     """A message of a chat; with the role "tool", the result of a call."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
@@ -249,13 +249,13 @@ class Message(_Body):
         return parts if isinstance(parts, str) else "".join(part.text for part in parts)
 
 
-class NamedFunction(_Body):
+class NamedFunction(Body):
     """The name of a function."""
 
     name: str
 
 
-class NamedTool(_Body):
+class NamedTool(Body):
     """The tool that has to be called: `{"type": "function", "function": {"name": …}}`."""
 
     type: Literal["function"]
@@ -321,7 +321,7 @@ class CompletionRequest(GenerationRequest):
     suffix: None = None
 
 
-class LibraryRequest(_Request):
+class LibraryRequest(RequestBody):
     """Members of all requests of the library's own."""
 
     model: str | None = None

@@ -30,6 +30,7 @@ from structured.integrations.server.responses import (
     response_of,
     response_of_all,
 )
+from structured.integrations.server.responses_api import ResponseForm, ResponsesRequest
 from structured.integrations.server.translation import (
     choice_type,
     free_text,
@@ -47,6 +48,7 @@ router = APIRouter()
 Served = Annotated[Serving, Depends(Serving.of)]
 
 
+@router.get("/health", response_class=PlainTextResponse)
 @router.get("/healthz", response_class=PlainTextResponse)
 async def health() -> str:
     """Tell that the process lives."""
@@ -86,9 +88,20 @@ def _model(name: str) -> dict[str, Any]:
 async def chat(body: ChatRequest, request: Request, serving: Served) -> Any:
     """Answer a chat, as OpenAI's API does."""
     form = ChatAnswers(serving.model, serving.running.vocabulary, body.logprobs, tool=body.called_tool)
-    tokens = serving.max_tokens(body.max_completion_tokens, body.max_tokens)
+    tokens = serving.max_tokens(max_completion_tokens=body.max_completion_tokens, max_tokens=body.max_tokens)
     messages = prompt_messages(body.messages)
     return await _written(request, serving, body, form=form, documents=[messages] * body.n, max_tokens=tokens)
+
+
+@router.post("/v1/responses")
+async def respond(body: ResponsesRequest, request: Request, serving: Served) -> Any:
+    """Answer a request of OpenAI's Responses API."""
+    serving.check_model(body.model)
+    chat = body.chat()
+    form = ResponseForm(serving.model, serving.running.vocabulary, chat.logprobs, request=body, tool=chat.called_tool)
+    documents, tokens = [body.prompt_messages(chat)], serving.max_tokens(max_output_tokens=body.max_output_tokens)
+    chat.stream = bool(body.stream)
+    return await _written(request, serving, chat, form=form, documents=documents, max_tokens=tokens)
 
 
 @router.post("/v1/completions")
@@ -97,7 +110,7 @@ async def complete(body: CompletionRequest, request: Request, serving: Served) -
     form = CompletionAnswers(serving.model, serving.running.vocabulary, body.logprobs is not None)
     prompts = [body.prompt] if isinstance(body.prompt, str) else body.prompt
     documents = [prompt for prompt in prompts for _ in range(body.n)]
-    tokens = serving.max_tokens(body.max_tokens)
+    tokens = serving.max_tokens(max_tokens=body.max_tokens)
     return await _written(request, serving, body, form=form, documents=documents, max_tokens=tokens)
 
 
@@ -231,7 +244,7 @@ async def _results(
     """Return the result for each text. Raises RequestError if the request is wrong as a whole."""
     serving.check_model(body.model)
     serving.check_size(body)
-    options = options_of(body, serving.max_tokens(body.max_tokens))
+    options = options_of(body, serving.max_tokens(max_tokens=body.max_tokens))
 
     def answer() -> list[Result[Any]]:
         extractor = serving.extractors.find(body.constraint_key, make_type, options)
