@@ -41,13 +41,13 @@ def run(script: str, folder: Path) -> str:
 
 @pytest.mark.thorough
 def test_the_client_of_openai_gets_an_object_from_the_command(tmp_path: Path) -> None:
-    """`structured serve` serves the packaged model, and the snippet gets what its last comment says."""
+    """`structured serve` serves the packaged model, and the snippet gets what its comments say."""
     pytest.importorskip("openai", reason="The extra test has OpenAI's client.")
     pytest.importorskip("uvicorn", reason="The extra serve runs a server.")
     script = snippet("import openai\n")
     assert "`structured serve`" in GUIDE
-    *before, last = script.strip().split("\n")
-    shown, _, expected = last.partition("  # → ")
+    shown = re.compile(r"^(.+?)  # → (.+)$", re.MULTILINE)
+    expected = [found[2] for found in shown.finditer(script)]
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -66,8 +66,9 @@ def test_the_client_of_openai_gets_an_object_from_the_command(tmp_path: Path) ->
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
             wait_for(port)
-            asked = "\n".join([*before, f"print(repr({shown}))"]).replace("127.0.0.1:8000", f"127.0.0.1:{port}")
-            assert run(asked, tmp_path).strip() == expected
+            asked = shown.sub(r"print(repr(\1))", script).replace("127.0.0.1:8000", f"127.0.0.1:{port}")
+            assert run(asked, tmp_path).splitlines() == expected
+            assert len(expected) == 2
         finally:
             server.terminate()
 

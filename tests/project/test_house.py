@@ -187,19 +187,22 @@ def test_public_names_are_sorted_and_complete() -> None:
     assert all(hasattr(structured, name) for name in structured.__all__)
 
 
-MOST = {"public names": 40, "options": 26, "stubs of overloads": 50, "modules": 272, "lines": 66_300}
-"""What may not grow: a reader has to learn the first two, and to find a way through the others."""
+MOST = {"public names": 40, "options": 26, "stubs of overloads": 50, "modules": 256, "lines": 62_577}
+"""What may not grow: a reader has to learn the first two, and to find a way through the others. Modules and lines are
+those without `integrations/`, where each module serves one other side, knows no other, and is read for its sake alone.
+"""
 
 
 def test_what_a_reader_learns_does_not_grow() -> None:
     """Each number is at its limit or below; a limit is lowered when it is undercut, and never raised."""
-    sources = [module.read_text(encoding="utf-8") for module in MODULES]
+    sources = {module: module.read_text(encoding="utf-8") for module in MODULES}
+    inner = [source for module, source in sources.items() if HOUSE / "integrations" not in module.parents]
     found = {
         "public names": len(structured.__all__),
         "options": len(Options.__annotations__),
-        "stubs of overloads": sum(source.count("@overload") for source in sources),
-        "modules": len(MODULES),
-        "lines": sum(source.count("\n") for source in sources),
+        "stubs of overloads": sum(source.count("@overload") for source in sources.values()),
+        "modules": len(inner),
+        "lines": sum(source.count("\n") for source in inner),
     }
     assert {name: number for name, number in found.items() if number > MOST[name]} == {}
 

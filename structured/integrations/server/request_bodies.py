@@ -5,6 +5,7 @@ ignored. Sources: OpenAI's API reference, "Chat" and "Completions"; vLLM's "Stru
 """
 
 import json
+from collections.abc import Collection
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
@@ -192,6 +193,15 @@ class TextPart(Body):
     text: str
 
 
+def text_alone(content: object, types: Collection[str]) -> object:
+    """Return the content of a message. Raises ValueError for a part of another type than some."""
+    kinds = [one.get("type") for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+    other = next((kind for kind in kinds if kind not in types), None)
+    if other is not None:
+        raise ValueError(f"parts of the type {other} are not supported. Send text alone")
+    return content
+
+
 class CalledFunction(Body):
     """A function that was called, and its arguments as JSON text."""
 
@@ -224,11 +234,7 @@ class Message(Body):
     @field_validator("content", mode="before")
     @classmethod
     def _is_text(cls, content: object) -> object:
-        kinds = [one.get("type") for one in content if isinstance(one, dict)] if isinstance(content, list) else []
-        other = next((kind for kind in kinds if kind != "text"), None)
-        if other is not None:
-            raise ValueError(f"parts of the type {other} are not supported. Send text alone")
-        return content
+        return text_alone(content, {"text"})
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:

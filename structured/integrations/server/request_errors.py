@@ -100,9 +100,11 @@ async def answer_structured_error(_: Request, error: Exception) -> JSONResponse:
 async def answer_invalid(_: Request, error: Exception) -> JSONResponse:
     """Answer a request that is not of the form that it should have; the first fault is named."""
     assert isinstance(error, RequestValidationError)
-    fault = error.errors()[0]
+    faults = error.errors()
+    places = [_place(one["loc"][1:], error.body, is_missing=one["type"] == "missing") for one in faults]
+    where = max((place for place in places if place.startswith(places[0])), key=len)  # where a union fits best
+    fault = faults[places.index(where)]
     kind, said = fault["type"], fault["msg"].removeprefix("Value error, ")
-    where = _place(fault["loc"][1:], error.body, is_missing=kind == "missing")
     if kind == "value_error" and not where:  # of the whole body
         return RequestError(400, f"{said}.").response()
     if kind == "json_invalid" or not where:
@@ -124,6 +126,10 @@ _UNSUPPORTED: Mapping[str, str] = {
     "functions": "functions are not supported. Use tools",
     "function_call": "functions are not supported. Use tool_choice",
     "reasoning_effort": "reasoning is not supported. Leave it out",
+    "reasoning": "reasoning is not supported. Leave it out",
+    "previous_response_id": "nothing is stored here. Send the whole input",
+    "conversation": "nothing is stored here. Send the whole input",
+    "background": "nothing is stored here. Wait for the response, or stream it",
 }
 """Messages for members that other servers take and this one does not, whatever their values."""
 

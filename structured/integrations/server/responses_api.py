@@ -1,0 +1,362 @@
+"""OpenAI's Responses API: its requests as those of a chat, and its answers and events.
+
+Nothing is stored: a member that refers to an earlier response is refused. Source: OpenAI's API reference, "Responses".
+"""
+
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, TypeAlias
+from uuid import uuid4
+
+from pydantic import Discriminator, Field, StrictBool, Tag, ValidationError, field_validator, model_validator
+
+from structured.integrations.server.request_bodies import (
+    MAX_TOOLS,
+    Body,
+    ChatRequest,
+    Json,
+    RequestBody,
+    text_alone,
+)
+from structured.integrations.server.request_bodies import StructuredOutputs as Constraint
+from structured.integrations.server.request_errors import RequestError
+from structured.integrations.server.responses import AnswerForm, Piece, Written, log_probabilities, openai_call, usage
+from structured.integrations.server.translation import prompt_messages
+
+LOGPROBS = "message.output_text.logprobs"
+
+
+class InputText(Body):
+    """A part of a message; `output_text` where the message is an earlier answer."""
+
+    type: Literal["input_text", "output_text", "text"]
+    text: str
+    annotations: list[Json] | None = None
+    logprobs: list[Json] | None = None
+
+
+class InputMessage(Body):
+    """A message."""
+
+    type: Literal["message"] = "message"
+    role: Literal["system", "developer", "user", "assistant"]
+    content: str | list[InputText]
+    id: str | None = None
+    status: str | None = None
+    phase: str | None = None
+
+    @field_validator("content", mode="before")
+    @classmethod
+    def _is_text(cls, content: object) -> object:
+        return text_alone(content, {"input_text", "output_text", "text"})
+
+
+class InputCall(Body):
+    """A call of a function that an earlier response made, its arguments as JSON text."""
+
+    type: Literal["function_call"]
+    call_id: str
+    name: str
+    arguments: str
+    id: str | None = None
+    status: str | None = None
+
+
+class CallOutput(Body):
+    """The result of a call."""
+
+    type: Literal["function_call_output"]
+    call_id: str
+    output: str | list[InputText]
+    id: str | None = None
+    status: str | None = None
+
+
+def _item_type(item: object) -> str:
+    """Return the type of an item of the input; one without a type is a message."""
+    return str(item.get("type", "message") if isinstance(item, dict) else getattr(item, "type", "message"))
+
+
+Item: TypeAlias = Annotated[
+    Annotated[InputMessage, Tag("message")]
+    | Annotated[InputCall, Tag("function_call")]
+    | Annotated[CallOutput, Tag("function_call_output")],
+    Discriminator(
+        _item_type,
+        custom_error_type="item_type",
+        custom_error_message="items are of the type message, function_call or function_call_output here",
+    ),
+]
+
+
+class Format(Body):
+    """The form of the text: any, a JSON object, or JSON of a schema, with and without `strict`."""
+
+    type: Literal["text", "json_object", "json_schema"] = "text"
+    name: str = "answer"
+    description: str | None = None
+    schema_: Json | bool | None = Field(None, alias="schema")
+    strict: StrictBool | None = None
+
+    @model_validator(mode="after")
+    def _has_its_schema(self) -> "Format":
+        if (self.type == "json_schema") != (self.schema_ is not None):
+            raise ValueError("schema goes with the type json_schema, and with no other")
+        return self
+
+
+class TextSettings(Body):
+    """The member `text`."""
+
+    format: Format = Field(default_factory=Format)
+    verbosity: None = None
+
+
+class NamedFunction(Body):
+    """The function that has to be called."""
+
+    type: Literal["function"]
+    name: str
+
+
+class ResponsesRequest(RequestBody):
+    """`POST /v1/responses`."""
+
+    model: str | None = None
+    input: str | Annotated[list[Item], Field(min_length=1)]
+    instructions: str | None = None
+    text: TextSettings = Field(default_factory=TextSettings)
+    tools: list[Json] | None = Field(None, max_length=MAX_TOOLS)
+    tool_choice: Literal["none", "auto", "required"] | NamedFunction | None = None
+    parallel_tool_calls: StrictBool | None = None
+    max_output_tokens: int | None = Field(None, ge=1)
+    temperature: float | None = Field(None, ge=0, le=2)
+    top_p: float | None = Field(None, gt=0, le=1)
+    top_logprobs: Annotated[int, Field(ge=0, le=0)] | None = None
+    include: list[Literal["message.output_text.logprobs"]] | None = None
+    stream: StrictBool | None = None
+    seed: int | None = Field(None, ge=0)
+    """As for a chat; OpenAI's API has no seed here."""
+    structured_outputs: Constraint | None = None
+    """As for a chat."""
+    background: Literal[False] | None = None
+    conversation: None = None
+    previous_response_id: None = None
+    prompt_: None = Field(None, alias="prompt")
+    reasoning: None = None
+    truncation: Literal["disabled"] | None = None
+    max_tool_calls: None = None
+    metadata: Json | None = None
+    prompt_cache_key: str | None = None
+    safety_identifier: str | None = None
+    service_tier: str | None = None
+    store: StrictBool | None = None
+    stream_options: Json | None = None
+    user: str | None = None
+
+    def chat(self) -> ChatRequest:
+        """Return the request for a chat that asks the same. Raises RequestError for what a chat cannot be."""
+        form = self.text.format
+        form_data: Json = {"type": form.type}
+        if form.type == "json_schema":
+            form_data["json_schema"] = {"name": form.name, "description": form.description, "schema": form.schema_}
+        named = self.tool_choice if isinstance(self.tool_choice, NamedFunction) else None
+        choice = {"type": "function", "function": {"name": named.name}} if named else self.tool_choice
+        members: Json = {
+            "messages": self._messages(),
+            "tools": [_chat_tool(tool) for tool in self.tools] if self.tools else None,
+            "tool_choice": choice if self.tools else None,
+            "parallel_tool_calls": self.parallel_tool_calls is not False,
+            "response_format": None if form.type == "text" else form_data,
+            "logprobs": LOGPROBS in (self.include or ()),
+            "structured_outputs": self.structured_outputs and self.structured_outputs.model_dump(by_alias=True),
+            **{name: getattr(self, name) for name in ("model", "temperature", "top_p", "seed")},
+        }
+        try:
+            return ChatRequest.model_validate(members)
+        except ValidationError as error:
+            raise RequestError(400, f"{error.errors()[0]['msg'].removeprefix('Value error, ')}.") from error
+
+    def prompt_messages(self, chat: ChatRequest) -> list[dict[str, str]]:
+        """Return the messages of the prompt. Raises RequestError for messages that are no conversation."""
+        try:
+            return prompt_messages(chat.messages)
+        except RequestError as error:
+            said = re.sub(r"messages\[\d+\]", "a message of input", error.message)
+            raise RequestError(error.status, said, parameter="input", code=error.code) from error
+
+    def _messages(self) -> list[Json]:
+        """Return the messages of the chat; calls beside each other, and behind an answer, are of one message."""
+        messages: list[Json] = [{"role": "system", "content": self.instructions}] if self.instructions else []
+        if isinstance(self.input, str):
+            return [*messages, {"role": "user", "content": self.input}]
+        for item in self.input:
+            match item:
+                case InputMessage():
+                    messages.append({"role": item.role, "content": _text(item.content)})
+                case CallOutput():
+                    messages.append({"role": "tool", "tool_call_id": item.call_id, "content": _text(item.output)})
+                case InputCall():
+                    if not messages or messages[-1]["role"] != "assistant":
+                        messages.append({"role": "assistant", "content": None})
+                    function = {"name": item.name, "arguments": item.arguments}
+                    call = {"id": item.call_id, "type": "function", "function": function}
+                    messages[-1].setdefault("tool_calls", []).append(call)
+        return messages
+
+
+def _text(content: str | list[InputText]) -> str:
+    return content if isinstance(content, str) else "".join(part.text for part in content)
+
+
+def _chat_tool(tool: Json) -> Json:
+    """Return a tool as a chat has it. Raises RequestError for one that is no function."""
+    if tool.get("type") != "function":
+        problem = f"Tools are of the type function here, and one has the type {tool.get('type')!r}."
+        raise RequestError(400, problem, parameter="tools")
+    return {"type": "function", "function": {name: value for name, value in tool.items() if name != "type"}}
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseForm(AnswerForm):
+    """Answers of `/v1/responses`: an object with items, each of them a message or a call."""
+
+    request: ResponsesRequest = field(kw_only=True)
+    tool: str | None = None
+    """The tool that is called, whose arguments the text of a stream is."""
+
+    def whole(self, written: Sequence[Written], prompt_tokens: int) -> dict[str, Any]:
+        """Return the response to a request."""
+        return self._response(written[0], self._items(written[0]), prompt_tokens)
+
+    def events(self, pieces: Iterable[Piece], *, with_usage: bool) -> Iterator[str]:  # noqa: ARG002  always there
+        """Yield the events of a response; that of an error has OpenAI's members, and `error`, which clients raise."""
+        numbers = itertools.count()
+
+        def event(kind: str, **members: Any) -> str:
+            data = json.dumps({"type": kind, "sequence_number": next(numbers), **members}, ensure_ascii=False)
+            return f"event: {kind}\ndata: {data}\n\n"
+
+        begun: Json = self._response(None, [], 0)
+        yield event("response.created", response=begun)
+        yield event("response.in_progress", response=begun)
+        item: Json | None = None
+        try:
+            for piece in pieces:
+                if isinstance(piece, str):
+                    if item is None and piece:
+                        item = self._call(openai_call(self.tool, "")) if self.tool else self._message("")
+                        yield from _opening(event, 0, item)
+                    if item is not None and piece:
+                        yield event(_kind(item, "delta"), **_place(0, item), delta=piece, **_logprobs(item))
+                    continue
+                written, prompt_tokens = piece
+                items = self._items(written, first=item)
+                for index, done in enumerate(items):
+                    if item is None:
+                        yield from _opening(event, index, done)
+                    yield from _closing(event, index, done)
+                response = self._response(written, items, prompt_tokens)
+                yield event(f"response.{response['status']}", response=response)
+        except RequestError as error:
+            said = {"message": error.message, "code": error.code, "param": error.parameter}
+            yield event("error", **said, **error.body())
+
+    def _items(self, written: Written, first: Json | None = None) -> list[Json]:
+        """Return the items of an answer; the first keeps the ids that it was announced with."""
+        if not written.calls:
+            status = "incomplete" if written.finish_reason == "length" else "completed"
+            logprobs = log_probabilities(written.generation, self.vocabulary) if self.logprobs else []
+            return [self._message(written.text, status, logprobs, first)]
+        return [self._call(call, first if index == 0 else None) for index, call in enumerate(written.calls)]
+
+    def _message(
+        self, text: str, status: str = "in_progress", logprobs: Sequence[Json] = (), before: Json | None = None
+    ) -> Json:
+        part = {"type": "output_text", "text": text, "annotations": [], "logprobs": list(logprobs)}
+        identity = before["id"] if before else f"msg_{uuid4().hex}"
+        return {"id": identity, "type": "message", "role": "assistant", "status": status, "content": [part]}
+
+    def _call(self, call: Mapping[str, Any], before: Json | None = None) -> Json:
+        ids = {name: before[name] for name in ("id", "call_id")} if before else {"id": f"fc_{uuid4().hex}"}
+        return {"call_id": call["id"], **ids, "type": "function_call", "status": "completed", **call["function"]}
+
+    def _response(self, written: Written | None, items: list[Json], prompt_tokens: int) -> Json:
+        """Return the object; without an answer, that of a response in progress."""
+        request = self.request
+        is_short = written is not None and written.finish_reason == "length"
+        return {
+            "id": f"resp_{self.id}",
+            "object": "response",
+            "created_at": self.created,
+            "model": self.model,
+            "status": "in_progress" if written is None else "incomplete" if is_short else "completed",
+            "error": None,
+            "incomplete_details": {"reason": "max_output_tokens"} if is_short else None,
+            "output": items,
+            "usage": None if written is None else _usage(prompt_tokens, written),
+            "instructions": request.instructions,
+            "max_output_tokens": request.max_output_tokens,
+            "metadata": request.metadata or {},
+            "parallel_tool_calls": request.parallel_tool_calls is not False,
+            "previous_response_id": None,
+            "store": False,
+            "temperature": request.temperature,
+            "text": request.text.model_dump(by_alias=True, exclude_none=True),
+            "tool_choice": request.model_dump(include={"tool_choice"})["tool_choice"] or "auto",
+            "tools": [{"strict": True, "parameters": None, **tool} for tool in request.tools or ()],
+            "top_p": request.top_p,
+            "truncation": "disabled",
+            **(written.marks if written is not None else {}),
+        }
+
+
+def _usage(prompt_tokens: int, written: Written) -> Json:
+    counted = usage(prompt_tokens, [written])
+    return {
+        "input_tokens": counted["prompt_tokens"],
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": counted["completion_tokens"],
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": counted["total_tokens"],
+    }
+
+
+def _opening(event: Any, index: int, item: Json) -> Iterator[str]:
+    """Yield the events that announce an item, which is empty."""
+    is_call = item["type"] == "function_call"
+    empty = {**item, "arguments": ""} if is_call else {**item, "content": []}
+    yield event("response.output_item.added", output_index=index, item={**empty, "status": "in_progress"})
+    if not is_call:
+        part = {**item["content"][0], "text": "", "logprobs": []}
+        yield event("response.content_part.added", **_place(index, item), part=part)
+
+
+def _closing(event: Any, index: int, item: Json) -> Iterator[str]:
+    """Yield the events that end an item."""
+    place = _place(index, item)
+    if item["type"] == "function_call":
+        yield event(_kind(item, "done"), **place, name=item["name"], arguments=item["arguments"])
+    else:
+        part = item["content"][0]
+        yield event(_kind(item, "done"), **place, text=part["text"], logprobs=part["logprobs"])
+        yield event("response.content_part.done", **place, part=part)
+    yield event("response.output_item.done", output_index=index, item=item)
+
+
+def _kind(item: Json, step: str) -> str:
+    what = "function_call_arguments" if item["type"] == "function_call" else "output_text"
+    return f"response.{what}.{step}"
+
+
+def _place(index: int, item: Json) -> Json:
+    place = {"item_id": item["id"], "output_index": index}
+    return place if item["type"] == "function_call" else {**place, "content_index": 0}
+
+
+def _logprobs(item: Json) -> Json:
+    """Return the log-probabilities of a piece: none; a message has all of them at its end."""
+    return {} if item["type"] == "function_call" else {"logprobs": []}
