@@ -230,3 +230,4 @@ def test_names_of_fields_are_made_of_words_of_the_question() -> None:
     }
     assert {"number_of_boats", "number_of_boats_crossed"} <= names
     assert all(1 <= len(name.split("_")) <= 4 for name in names)
+    assert reading.field_name(random.Random(0), "When was Temüjin elected khan?").find("temujin") > 0

@@ -6,6 +6,7 @@ Each question becomes a field: its name is made of words of the question, and it
 import json
 import random
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -81,7 +82,8 @@ def _strangers(rng: random.Random, paragraph: _Paragraph, others: list[_Paragrap
 
 def field_name(rng: random.Random, question: str) -> str:
     """Return a name of one to three words: "When did the Goths take Rome?" → "when_goths_take", "date_goths"."""
-    words = re.findall(r"[a-z0-9]+", question.lower().replace("'s", ""))
+    plain = unicodedata.normalize("NFKD", question.lower()).encode("ascii", "ignore").decode()
+    words = re.findall(r"[a-z0-9]+", plain.replace("'s", ""))
     content = [word for word in words if word not in _EMPTY_WORDS and len(word) > 1]
     lead = next((rng.choice(names) for start, names in _LEADS.items() if question.lower().startswith(start)), "")
     count = rng.choice((2, 2, 3)) if lead else rng.choice((2, 2, 3, 3))
