@@ -4,7 +4,7 @@
 work is done in this process, some rows at a time, as `Dataset.map` does it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, get_args
 from uuid import uuid4
@@ -78,28 +78,30 @@ class TableExtractor:
         return self._cells(table[self._column])
 
     def _cells(self, texts: list[Any]) -> dict[str, list[Any]]:
-        results = self._extractor.results(map(_document, texts), progress=False, named="the text")
-        rows = [self._row(result) for result in sorted(results, key=lambda result: result.position)]
+        results = self._extractor.results(map(cell_document, texts), progress=False, named="the text")
+        rows = [result_cells(result, self._columns) for result in sorted(results, key=lambda result: result.position)]
         return {name: [row[name] for row in rows] for name in self._columns}
 
-    def _row(self, result: Result[Any]) -> dict[str, Any]:
-        if result.error is not None:
-            return self._cells_of({"error": _without_id(error_to_json(result.error))})
-        try:
-            return self._cells_of(result.to_dict())
-        except UnfitError as error:
-            problem = OutputError(
-                f"The value has no exact place in its column: {error}. Bound the field, or pass columns='json'.",
-                path="value",
-            )
-            return self._cells_of({"error": error_to_json(problem)})
 
-    def _cells_of(self, members: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the cells for the members of a result. Raises UnfitError."""
-        return {name: column.to_cell(members.get(name)) for name, column in self._columns.items()}
+def result_cells(result: Result[Any], columns: Mapping[str, Column]) -> dict[str, Any]:
+    """Return the cells of a row: the members of its result, or its error."""
+
+    def cells(members: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: column.to_cell(members.get(name)) for name, column in columns.items()}
+
+    if result.error is not None:
+        return cells({"error": _without_id(error_to_json(result.error))})
+    try:
+        return cells(result.to_dict())
+    except UnfitError as error:
+        problem = OutputError(
+            f"The value has no exact place in its column: {error}. Bound the field, or pass columns='json'.",
+            path="value",
+        )
+        return cells({"error": error_to_json(problem)})
 
 
-def _document(cell: Any) -> DocumentLike:
+def cell_document(cell: Any) -> DocumentLike:
     """Return a cell as a document: a list in a column is no chat, and two texts in one are no id with its text."""
     if isinstance(cell, list | tuple):
         return PromptError(f"The text is a {type(cell).__name__}, not text. Name a column of texts: column=….")
@@ -242,12 +244,10 @@ def added_columns(output_type: object, options: Options, columns: Columns) -> di
     return typed if columns == "typed" else dict.fromkeys(typed, JSON)
 
 
-def check_columns(known: list[str], column: str, added: Mapping[str, Column]) -> None:
+def check_columns(known: Sequence[str], column: str, added: Collection[str], or_else: str = "") -> None:
     """Raise ValueError if the column of the texts is not there, or one that is added is."""
     if column not in known:
-        raise ValueError(f"The dataset has no column {column!r}, but {', '.join(map(repr, known))}. Pass column=….")
+        raise ValueError(f"There is no column {column!r}, but {', '.join(map(repr, known))}. Pass column=….")
     taken = [name for name in added if name in known]
     if taken:
-        raise ValueError(
-            f"The dataset has columns that would be added: {', '.join(taken)}. Rename them: dataset.rename_columns(…)."
-        )
+        raise ValueError(f"There are columns already that would be added: {', '.join(taken)}. Rename them{or_else}.")
