@@ -1,0 +1,177 @@
+"""Results as annotations of a text, for LangExtract, Label Studio and spaCy, and corrected annotations as gold.
+
+In each of them a value is a span with a label: the path of its field, `lines[].price`. Values without a place in the
+document have no span: LangExtract lists them without one, the others leave them out.
+"""
+
+import itertools
+import json
+from collections.abc import Mapping
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from structured.output_types.inspection import inspect_type
+from structured.output_types.paths import Steps, path_to_steps, steps_to_field
+from structured.results.result import Result
+
+_STATUS: Mapping[str, str] = {"exact": "match_exact", "grounded": "match_exact"}
+"""The alignment of LangExtract for a match; any other with a place is fuzzy."""
+
+
+def to_langextract(result: Result[Any]) -> dict[str, Any]:
+    """Return a result as an annotated document of LangExtract, a line of the files that its `visualize` opens.
+
+        with open("people.jsonl", "w") as file:
+            for result in extract_results(Person, documents):
+                print(json.dumps(to_langextract(result)), file=file)
+
+    The class of an extraction is the path of its field; its attributes are the path and the value. Values of one record
+    of a list are of one group. A result with an error has no extractions.
+    """
+    groups: dict[Steps, int] = {}
+    extractions = []
+    for index, (steps, row) in enumerate(_rows(result)):
+        record = next((steps[: place + 1] for place, step in enumerate(steps) if isinstance(step, int)), ())
+        has_span = row["start"] is not None
+        extractions.append({
+            "extraction_class": steps_to_field(steps) or "value",
+            "extraction_text": row["quote"] if has_span else _written(row["value"]),
+            "char_interval": {"start_pos": row["start"], "end_pos": row["end"]} if has_span else None,
+            "alignment_status": _STATUS.get(row["match"], "match_fuzzy") if has_span else None,
+            "extraction_index": index + 1,
+            "group_index": groups.setdefault(record, len(groups)),
+            "description": None,
+            "attributes": {"path": row["path"], "value": _written(row["value"])},
+        })  # fmt: skip
+    return {"extractions": extractions, "text": result.document, "document_id": result.id}
+
+
+def label_studio_config(output_type: object) -> str:
+    """Return the labeling configuration of a Label Studio project for a type: a label for each of its fields.
+
+    Raises SchemaError for what is no type.
+    """
+    paths = [field.path for field in inspect_type(output_type).fields]
+    fields = [path for path in paths if path and not any(other.startswith((f"{path}.", f"{path}[")) for other in paths)]
+    labels = "".join(f"\n    <Label value={quoteattr(name)}/>" for name in fields or ["value"])
+    text = '<Text name="text" value="$text"/>'
+    return f'<View>\n  <Labels name="label" toName="text">{labels}\n  </Labels>\n  {text}\n</View>'
+
+
+def to_label_studio(result: Result[Any]) -> dict[str, Any]:
+    """Return a result as a task of Label Studio: its document, and its values as a prediction to correct.
+
+    Import a list of them as JSON, into a project with `label_studio_config`. A result with an error has no prediction.
+    """
+    task: dict[str, Any] = {"data": {"text": result.document, "id": result.id}, "predictions": []}
+    if result.error is not None:
+        return task
+    regions = [
+        {
+            "id": row["path"] or "value",
+            "from_name": "label",
+            "to_name": "text",
+            "type": "labels",
+            "value": {
+                "start": row["start"],
+                "end": row["end"],
+                "text": row["quote"],
+                "labels": [steps_to_field(steps) or "value"],
+            },
+            "score": row["confidence"],
+            "meta": {"value": row["value"], "quote": row["quote"]},
+        }
+        for steps, row in _rows(result)
+        if row["start"] is not None
+    ]
+    model = "" if result.provenance is None else result.provenance.model
+    return {**task, "predictions": [{"model_version": model, "score": result.confidence, "result": regions}]}
+
+
+def from_label_studio(task: Mapping[str, Any], output_type: object) -> dict[str, Any]:
+    """Return a task that people have annotated as gold: a line of the files that `evaluate` reads.
+
+        with open("gold.jsonl", "w") as file:
+            for task in json.loads(Path("export.json").read_text()):
+                print(json.dumps(from_label_studio(task, Person)), file=file)
+
+    The last annotation that was not skipped counts. A region that a prediction had, with the same text, keeps its
+    value; the value of any other is its text. A region that a person added to a list of records goes to the first
+    record that has no such field yet, or to a new one. Fields without a region are missing, and lists empty.
+
+    Raises ValueError if there is no annotation, or a label is no field of the type.
+    """
+    document = task["data"]["text"]
+    name = f"The task {task.get('data', {}).get('id', task.get('id'))!r}"
+    annotations = [one for one in task.get("annotations", ()) if not one.get("was_cancelled")]
+    if not annotations:
+        raise ValueError(f"{name} has no annotation. Export tasks that people have submitted, as JSON.")
+    kinds = {field.path: field.kind for field in inspect_type(output_type).fields}
+    values: dict[Steps, Any] = {}
+    added: list[tuple[str, Any]] = []
+    regions = [region for region in annotations[-1]["result"] if region.get("type") == "labels"]
+    for region in sorted(regions, key=lambda region: region["value"]["start"]):
+        [label] = region["value"]["labels"]
+        if label not in kinds and label != "value":
+            raise ValueError(f"{name} has the label {label!r}, which is no field of the type.")
+        predicted, quote = region.get("meta", {}), document[region["value"]["start"] : region["value"]["end"]]
+        value = predicted.get("value") if predicted.get("quote") == quote else quote
+        steps = _steps(region.get("id", ""), label)
+        if steps is None or steps in values:
+            added.append((label, value))
+        else:
+            values[steps] = value
+    for label, value in added:
+        places = (path_to_steps(label.replace("[]", f"[{index}]")) for index in itertools.count())
+        values[next(steps for steps in places if steps not in values or "[]" not in label)] = value
+    lists = [path for path, kind in kinds.items() if kind.startswith("[") and path.isidentifier()]
+    found = values.get(("value",)) if "value" not in kinds and ("value",) in values else _nested(values)
+    if isinstance(found, dict):
+        found = {**{path: [] for path in lists}, **found}
+    return {"id": str(task["data"].get("id", task.get("id", ""))), "document": document, "value": found}
+
+
+def _steps(path: str, label: str) -> Steps | None:
+    """Return the place that the id of a region names, if it is one of the field."""
+    steps = path_to_steps("" if path == "value" else path)
+    return steps if (steps_to_field(steps) or "value") == label else None
+
+
+def _nested(values: Mapping[Steps, Any]) -> Any:
+    """Return values by their places as data; gaps in lists are closed."""
+    if () in values:
+        return values[()]
+    groups: dict[str | int, dict[Steps, Any]] = {}
+    for steps, value in values.items():
+        groups.setdefault(steps[0], {})[steps[1:]] = value
+    inner = {step: _nested(group) for step, group in groups.items()}
+    numbers = sorted(step for step in inner if isinstance(step, int))
+    return [inner[number] for number in numbers] if numbers else inner
+
+
+def to_spacy(result: Result[Any], nlp: Any, *, key: str = "structured") -> Any:
+    """Return a result as a `Doc` of a pipeline of spaCy, whose `doc.spans[key]` are the places of its values.
+
+        DocBin(docs=[to_spacy(result, nlp) for result in results]).to_disk("people.spacy")
+
+    The label of a span is the path of its field, and its id the path of the value. A span that begins or ends within a
+    token is widened to whole tokens. A result with an error has no spans.
+    """
+    doc = nlp.make_doc(result.document)
+    doc.spans[key] = [
+        doc.char_span(
+            row["start"], row["end"], steps_to_field(steps) or "value", span_id=row["path"], alignment_mode="expand"
+        )
+        for steps, row in _rows(result)
+        if row["start"] is not None and row["start"] < row["end"]
+    ]
+    return doc
+
+
+def _rows(result: Result[Any]) -> list[tuple[Steps, dict[str, Any]]]:
+    """Return each value of a result with its evidence; none for an error."""
+    return [] if result.error is not None else [(path_to_steps(row["path"]), row) for row in result.rows()]
+
+
+def _written(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
