@@ -78,13 +78,15 @@ class PaddedCache:
 
     pads_behind = False
 
-    def __init__(self, model: "PreTrainedModel", rows: int, accepts: frozenset[str]) -> None:
-        """Begin texts of a model, whose forward pass accepts arguments of these names."""
+    def __init__(
+        self, model: "PreTrainedModel", rows: int, accepts: frozenset[str], cache_name: str, *, attends: bool
+    ) -> None:
+        """Begin texts of a model, whose forward pass accepts arguments of these names, and the cache by one of them."""
         import torch
         from transformers.cache_utils import DynamicCache
 
         self.cache: Any = DynamicCache(config=model.config.get_text_config(decoder=True))
-        self.accepts = accepts
+        self.accepts, self.cache_name, self.attends = accepts, cache_name, attends
         self.seen = torch.zeros((rows, 0), dtype=torch.long, device=model.device)
         """Which places hold a token, and which are padding; shape (texts, places)."""
 
@@ -122,11 +124,10 @@ class PaddedCache:
         rows = [[0] * (width - len(new)) + list(new) for new in token_ids]
         seen = [[0] * (width - len(new)) + [1] * len(new) for new in token_ids]
         self.seen = torch.cat([self.seen, on_device(seen, device)], dim=1)
-        arguments: dict[str, Any] = {"input_ids": on_device(rows, device)}  # (texts, width)
-        if "past_key_values" in self.accepts:
-            arguments |= {"attention_mask": self.seen, "past_key_values": self.cache}
-        else:  # without attention, earlier places do not count
-            arguments |= {"attention_mask": self.seen[:, -width:], "cache_params": self.cache}
+        arguments: dict[str, Any] = {"input_ids": on_device(rows, device), self.cache_name: self.cache}
+        arguments["attention_mask"] = (
+            self.seen if self.attends else self.seen[:, -width:]
+        )  # without attention, earlier places do not count
         if "position_ids" in self.accepts:
             positions = self.seen.cumsum(dim=1) - 1
             arguments["position_ids"] = positions.clamp(min=0)[:, -width:]

@@ -54,8 +54,8 @@ class SlotCache:
     is_ragged = True
     can_join = True
 
-    def __init__(self, model: "PreTrainedModel", rows: int) -> None:
-        self.model = model
+    def __init__(self, model: "PreTrainedModel", rows: int, cache_name: str) -> None:
+        self.model, self.cache_name = model, cache_name
         self.config = model.config.get_text_config(decoder=True)
         self.device = model.device
         self.lengths = [0] * rows
@@ -103,7 +103,7 @@ class SlotCache:
             "input_ids": on_device(ids, self.device),  # (texts, columns)
             "position_ids": positions,
             "attention_mask": None if is_even else self._mask(positions),
-            "past_key_values": Cache(layers=[*self.layers]),
+            self.cache_name: Cache(layers=[*self.layers]),
         }
 
     @torch.inference_mode()

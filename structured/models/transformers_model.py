@@ -113,6 +113,10 @@ def _refusal(name: str, what: str) -> ModelError:
     )
 
 
+_CACHES = ("cache", "past_key_values", "cache_params")
+"""The parameter for the cache: of transformers 5.24 and later, and before, where it depended on the architecture."""
+
+
 class Network:
     """A causal language model of transformers, without its tokenizer.
 
@@ -125,6 +129,10 @@ class Network:
         self.model = model
         self.accepts = frozenset(inspect.signature(model.forward).parameters)
         """The parameters of the model's forward pass."""
+        self.cache_name = next((name for name in _CACHES if name in self.accepts), "")
+        config = model.config.get_text_config(decoder=True)
+        self.attends = self.cache_name != "cache_params" and hasattr(config, "num_attention_heads")
+        """Whether any layer attends to earlier tokens."""
         self.has_slots = has_slots(model, self.accepts)
         """Whether texts can be kept in slots."""
         self._refuse_other_kinds()
@@ -140,7 +148,7 @@ class Network:
             what = "is an encoder, each token of which sees those after it"
         elif getattr(config.get_text_config(), "cross_attention_layers", None):
             what = "has layers that attend to an image alone"
-        elif self.accepts.isdisjoint({"past_key_values", "cache_params"}):
+        elif not self.cache_name:
             what = "takes no cache of transformers"
         else:
             return
@@ -160,7 +168,9 @@ class Network:
         """Return an empty cache for that many texts."""
         from structured.models.slot_cache import SlotCache
 
-        return SlotCache(self.model, rows) if self.has_slots else PaddedCache(self.model, rows, self.accepts)
+        if self.has_slots:
+            return SlotCache(self.model, rows, self.cache_name)
+        return PaddedCache(self.model, rows, self.accepts, self.cache_name, attends=self.attends)
 
     @cached_property
     def takes_several(self) -> bool:
@@ -170,11 +180,7 @@ class Network:
         config = self.model.config.get_text_config(decoder=True)
         kinds = {*map(type, DynamicCache(config=config).layers)}
         names = getattr(config, "layers_block_type", None) or []  # which caches of some versions ignore
-        attends = (
-            "past_key_values" in self.accepts
-            and kinds <= {DynamicLayer, DynamicSlidingWindowLayer}
-            and "recurrent" not in names
-        )
+        attends = self.attends and kinds <= {DynamicLayer, DynamicSlidingWindowLayer} and "recurrent" not in names
         if self.has_slots or attends:
             return True
         return can_append_several(type(self.model).__name__, self.cache, self.read)
