@@ -219,4 +219,8 @@ def fetch_model(
         return
     console = Console(soft_wrap=True)
     console.print(Text(f"{path} ({size:,} bytes)"))
-    console.print(Text(f'Pass it by its name: extract(Person, text, model="{name}"), or STRUCTURED_MODEL={name}.'))
+    best = f"{name}-extract" if f"{name}-extract" in FETCHABLE else name
+    said = "" if best == name else ", which was trained to fill types"
+    console.print(
+        Text(f'Pass it by its name: extract(Person, text, model="{best}"){said}, or STRUCTURED_MODEL={best}.')
+    )

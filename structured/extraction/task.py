@@ -15,12 +15,14 @@ from pydantic_core import to_json
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation, Thinking
 from structured.decoding.strategy import Search
-from structured.errors import Attempt, GenerationError, PromptError
+from structured.errors import Attempt, GenerationError, OptionWarning, PromptError
+from structured.errors.calling_line import warn
 from structured.extraction.documents.chunks import Chunk
 from structured.extraction.documents.document import DocumentLike, id_of, read_document
 from structured.extraction.options import DEFAULTS, MAX_TOKENS, Options, warn_of_types
 from structured.extraction.prompts import Conversation, chat_messages, check_characters, completion_prompt
 from structured.models import LanguageModel, Model
+from structured.models.load import PACKAGED_NAME
 from structured.output_types.output_type import Description, OutputType
 from structured.results.attribution import Kept
 from structured.results.evidence import Evidence
@@ -85,7 +87,13 @@ class Task(ABC):
         return replace(self, is_verbatim=True)
 
     def warn_of_unused(self) -> None:
-        """Warn of options that do nothing for its type."""
+        """Warn of options that do nothing for its type, or harm."""
+        if self.examples and self.model.name == PACKAGED_NAME:
+            warn(
+                OptionWarning(
+                    "The packaged model answers with its examples. Leave examples out, or name another model."
+                )
+            )
         warn_of_types(self.options, [self.output_type], is_weighed=self.is_weighed)
 
     def with_options(self, options: Options) -> Self:

@@ -192,15 +192,13 @@ def _shortened(text: str) -> Html:
 UNSUPPORTED = ("fuzzy", "none")
 """The matches of values that the document does not have."""
 
-_MISSING = Evidence(None, "absent")
-
 
 def without_unsupported(
     output_type: OutputType[Any], text: str, evidence: Mapping[str, Evidence]
 ) -> tuple[str, Mapping[str, Evidence]]:
     """Return an answer without its removable texts that have no support, and the evidence for what is left.
 
-    An item of a list is left out, and any other text becomes null:
+    An item of a list is left out, and any other text becomes null, which keeps the confidence of the text:
 
     `{"name": "Ana", "city": "Rome", "tags": ["x", "nurse"]}`, of which the document has only Ana and nurse,
     → `{"name": "Ana", "city": null, "tags": ["nurse"]}`
@@ -213,9 +211,9 @@ def without_unsupported(
         return text, evidence
     places = dict(_places(data, removed, (), ()))
     moved = {
-        steps_to_path(place): _MISSING if steps in removed else evidence[steps_to_path(steps)]
+        steps_to_path(place): replace(known, span=None, match="absent", page=None) if steps in removed else known
         for steps, place in places.items()
-        if steps_to_path(steps) in evidence
+        if (known := evidence.get(steps_to_path(steps))) is not None
     }
     return output_type.from_data(_without(data, removed, ())), moved
 
