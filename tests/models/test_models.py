@@ -199,7 +199,7 @@ def test_vocabulary_of_a_loaded_model(model: "HuggingFaceModel") -> None:
     """A loaded model knows the bytes of its tokens, which are no more than its logits, and how long it can read."""
     assert set(MERGED_TOKENS) <= set(model.vocabulary.tokens)
     assert model.vocabulary.end_token_ids == {1}
-    assert model.context_length == 256
+    assert model.context_length == 512
     assert model.prefill([[5]])[1].shape[1] > model.vocabulary.size
     assert isinstance(model, LanguageModel)
 

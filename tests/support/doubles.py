@@ -140,7 +140,7 @@ _SIZES = {
     **dict.fromkeys(("kv_lora_rank", "q_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"), 8),
     **dict.fromkeys(("pad_token_id", "bos_token_id"), 0),
     "eos_token_id": 1,
-    **dict.fromkeys(("max_position_embeddings", "n_positions"), 256),
+    **dict.fromkeys(("max_position_embeddings", "n_positions"), 512),
 }
 """What architectures call their sizes."""
 
