@@ -347,13 +347,13 @@ class PatternLanguage:
         holding = self._holding([*following])
         rows_behind = [language.row(inner) for language, inner in zip(self.behind.values(), before, strict=False)]
         behind = zip(*rows_behind, strict=True) if rows_behind else repeat(())
-        known: dict[tuple[Any, ...], int | None] = {}
+        successors: dict[tuple[Any, ...], int | None] = {}
         row: list[int | None] = []
         inner_rows = [language.row(inner) for language, inner in tracked]
         for found in zip(holding, behind, *inner_rows):  # noqa: B905  without anything behind there is no end of it
-            if found not in known:
-                known[found] = self._successor(found_by_block, tracked, found)
-            row.append(known[found])
+            if found not in successors:
+                successors[found] = self._successor(found_by_block, tracked, found)
+            row.append(successors[found])
         return row
 
     def _holding(self, blocks: Sequence[int]) -> list[tuple[int, ...]]:
@@ -395,25 +395,25 @@ class PatternLanguage:
 
     def accepts(self, state: int) -> bool:
         """Tell whether some branch ends here, with all its obligations met."""
-        found = self._accepting.get(state)
-        if found is None:
+        is_accepting = self._accepting.get(state)
+        if is_accepting is None:
             with self._lock:
-                found = self._accepting[state] = any(
+                is_accepting = self._accepting[state] = any(
                     all(language.accepts(inner) == is_included for language, inner, is_included in obligations)
                     for obligations in self.endings(state)
                 )
-        return found
+        return is_accepting
 
 
 def _kept_branches(
     branches: Iterable[_Branch], tracked: dict[tuple[PatternLanguage, int], int], found: Sequence[Any]
 ) -> Iterator[_Branch]:
     """Yield the branches with what is left of their obligations, if they can be met."""
-    known: dict[frozenset[_Obligation], frozenset[_Obligation] | None] = {}
+    left_of: dict[frozenset[_Obligation], frozenset[_Obligation] | None] = {}
     for after, obligations in branches:
-        if obligations not in known:
-            known[obligations] = _kept_obligations(obligations, tracked, found)
-        left = known[obligations]
+        if obligations not in left_of:
+            left_of[obligations] = _kept_obligations(obligations, tracked, found)
+        left = left_of[obligations]
         if left is not None:
             yield after, left
 

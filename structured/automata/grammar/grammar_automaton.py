@@ -151,9 +151,9 @@ class GrammarAutomaton:
         """Return the successor of a state, or DEAD."""
         if state == DEAD or byte == ROW_COMPLETE:
             return DEAD
-        known = int(self._machine.table[state, byte])
-        if known != UNKNOWN:
-            return known
+        target = int(self._machine.table[state, byte])
+        if target != UNKNOWN:
+            return target
         loops = _loops("grammar_states")
         return self._alone(lambda: loops.step(self._machine, state, byte))
 
@@ -181,8 +181,8 @@ class GrammarAutomaton:
     def _members(self, state: int) -> list[int]:
         """Return the configurations of a state; none for one within the prefix."""
         first, count = self._machine.states[state].tolist()
-        found: list[int] = self._machine.members[first : first + count].tolist()
-        return found
+        members: list[int] = self._machine.members[first : first + count].tolist()
+        return members
 
     def _mark(self, trie: Trie, node: int, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens at a node, which lead to a state; return its distance if there are some."""
@@ -217,7 +217,7 @@ class GrammarAutomaton:
                     few = np.concatenate([few[: progress[loops.FEW]], more, np.zeros_like(few)])
                     progress[loops.FEW] += len(more)
                 elif answer == machine.MORE_FOUND:
-                    waiting, few = (np.concatenate([one, np.zeros_like(one)]) for one in (waiting, few))
+                    waiting, few = (np.concatenate([array, np.zeros_like(array)]) for array in (waiting, few))
                 else:
                     return answer
 

@@ -207,14 +207,14 @@ class Lexer:
         """Return the threads of a terminal before its first byte."""
         threads = self._beginnings.get((terminal, behind))
         if threads is None:
-            found = self.matcher.unfold([Thread(self._begun[terminal])], behind, is_ordered=True)
-            threads = self._beginnings[terminal, behind] = tuple(found)
+            unfolded = self.matcher.unfold([Thread(self._begun[terminal])], behind, is_ordered=True)
+            threads = self._beginnings[terminal, behind] = tuple(unfolded)
         return threads
 
     def may_end(self, state: int) -> bool:
         """Tell whether a text may end in a state, if the parser lets it."""
-        known = self.states[state]
-        return known.is_fresh and self.matcher.hold_at_end(known.rest.obligations)
+        progress = self.states[state]
+        return progress.is_fresh and self.matcher.hold_at_end(progress.rest.obligations)
 
     def row(self, state: int) -> tuple[int, ...]:
         """Return for each byte the number of the arrival that it leads to; `nothing` if it leads nowhere."""
