@@ -1,9 +1,8 @@
 r"""The alphabet of an automaton: classes of characters that no transition tells apart.
 
-A `\w` of Unicode cuts the characters into some 1,400 ranges, but into two classes only: what is said of each class is
-said twice, and not 1,400 times. Classes are numbered in the order of their first characters; a block of them is an
-integer, one bit for each. Ranges alone were the alternative, of which every product and every round of minimisation
-would take as many as all sets together have.
+The `\w` of Unicode cuts the characters into about 1,400 ranges but only two classes, so tables have two columns and
+not 1,400. Classes are numbered in the order of their first characters; a block of classes is an integer with one bit
+for each. Ranges without classes were rejected: every product and every round of minimisation would read all of them.
 """
 
 from bisect import bisect_right
@@ -28,7 +27,7 @@ DEAD = -1
 _END = 0x110000
 
 _CELLS = 1 << 20
-"""Ranges of characters in so many rows; the steps of all of them are found at once."""
+"""The most entries of rows whose steps are computed at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,10 +1,9 @@
 """Alternating automata of patterns over characters, made deterministic state by state.
 
-Its states are sets of *branches*, each the nodes still to be read (a stack, interned) and what must hold, or must not,
-of the rest of the text: that is how a lookahead is carried along (Chandra, Kozen & Stockmeyer, "Alternation", 1981).
-Derivatives of extended regular expressions (Brzozowski, 1964) were the alternative: the same states, under names that
-have to be kept in normal form. What a lookbehind looks for is a language that is read from the start of the text on,
-beside the branches: a state knows the states of those.
+A state is a set of *branches*. A branch is a stack of nodes still to be read, interned, and obligations on the rest of
+the text, which come from lookaheads (Chandra, Kozen & Stockmeyer, "Alternation", 1981). A lookbehind is a language that
+is read from the start of the text; a state contains the states of these languages. Derivatives of extended regular
+expressions (Brzozowski, 1964) were rejected: they give the same states, but their names must be kept in normal form.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -77,7 +76,7 @@ _Sought = int | tuple[Range, ...]
 
 
 def _sought_behind(pattern: Pattern) -> Iterator[tuple[_Sought, Pattern]]:
-    """Yield what a pattern looks for behind, but not what that looks for in turn."""
+    """Yield the lookbehinds of a pattern, but not those within lookbehinds."""
     open_ends, seen = [pattern], set[int]()
     while open_ends:
         node = open_ends.pop()
