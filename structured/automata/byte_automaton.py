@@ -1,4 +1,4 @@
-"""The one interface of every automaton: regular ones here, products and stacks beside them."""
+"""The interface of all automata: of patterns, grammars, combinations and products."""
 
 from collections.abc import Callable
 from threading import Lock
@@ -11,63 +11,61 @@ from structured.errors import GrammarError, PatternError, arguments
 from structured.vocabulary.trie import Trie
 
 DEAD = -1
-"""The successor of a state on a byte that no accepted text has there."""
+"""The successor of a state on a byte that no text has there."""
 
 UNKNOWN = -2
-"""A successor that has not been asked for yet."""
+"""A successor that has not been computed yet."""
 
 AUTOMATON_ERRORS = PatternError, GrammarError
-"""What an automaton raises where it would take more than its limits, also in the middle of a text."""
+"""The errors of an automaton that exceeds its limits, which may happen in the middle of a text."""
 
 ROW_COMPLETE = 0xFF
-"""A byte that UTF-8 does not have: where its entry of a row is not UNKNOWN, no entry of the row is."""
+"""A byte that UTF-8 does not have: if its entry of a row is not UNKNOWN, the row is complete."""
 
 
 class StringRun(NamedTuple):
-    """How freely a string may go on: whichever plain characters come next, only their number counts.
+    """The rest of a string in which only the number of plain characters counts.
 
-    Plain are the characters that a JSON string holds as themselves, and tokens that consist of them.
+    A character is plain if a JSON string writes it without an escape. A token is plain if all its characters are.
     """
 
     characters: int
-    """How many may follow. A plain token is allowed if it has no more, and forbidden if it has."""
+    """How many plain characters may follow: a plain token is allowed if, and only if, it has no more."""
     farthest: int
-    """A distance that no state after some of them exceeds."""
+    """An upper bound of the distances after plain characters."""
     representative: int
-    """A state from which the same tokens may follow that are not plain."""
+    """A state after which the same other tokens may follow."""
     quoted: bool
-    """Whether nothing but a quote ends the string: no token may follow that has a control character before one."""
+    """Whether only a quote ends the string, so that no token with a control character before a quote may follow."""
     inside: int
-    """A state from which the same tokens without a quote may follow, whatever comes after the string; DEAD where none
-    is known."""
+    """A state after which the same tokens without a quote may follow, independent of the stack below; DEAD if none."""
     steady: bool
-    """Whether no plain character changes the representative."""
+    """Whether plain characters do not change the representative."""
 
 
 class StringParts(NamedTuple):
-    """What may follow inside a string where it depends on the characters: more than it does on what is around it.
+    """The two parts of a state inside a string with a pattern, which many states share.
 
-    A token that has no quote may follow a state if it may follow one of the two parts, which are the same for many
-    states. All that may follow a part may follow the state. Where there is no narrow part, a token may besides begin
-    with an escape, which only the state itself tells.
+    A token without a quote may follow the state if it may follow one of the parts. All tokens that may follow a part
+    may follow the state. Without a narrow part, the state may allow further tokens, which begin with an escape.
     """
 
     broad: int
     """A state after which many texts may follow."""
     narrow: int
-    """A state after which few may; DEAD if there is no other part."""
+    """A state after which few texts may follow; DEAD if there is none."""
     beyond: int
-    """How much farther the end may be after a token than it is in the parts, in bytes."""
+    """The most bytes by which the end after a token may be farther away than in the parts."""
 
 
 class Automaton(Protocol):
     """A lazy deterministic automaton over the bytes of UTF-8 text.
 
-    States are small integers, numbered in the order in which they are first reached. Every state is alive: some
-    accepted text goes through it.
+    States are small integers, numbered in the order in which they are first reached. Every state is alive: some text of
+    the language goes through it.
 
-    What it may cost is limited. The limits are those of one text: once half of one is used up, it `is_exhausted`. Texts
-    that have begun go on with it; other texts begin with what `reset` returns.
+    The states and seconds of an automaton are limited. Once half of a limit is used up, the automaton `is_exhausted`:
+    texts that have begun continue with it, and new texts begin with the automaton that `reset` returns.
     """
 
     @property
@@ -77,21 +75,21 @@ class Automaton(Protocol):
 
     @property
     def fingerprint(self) -> bytes | None:
-        """Bytes that identify the language and the implementation, under which the cache keeps what is learned.
+        """Bytes that identify the language and the implementation in the disk cache; None if nothing can be kept.
 
-        None if nothing can be kept. Automata with the same fingerprint may number their states differently.
+        Automata with the same fingerprint may number their states differently.
         """
         ...
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether half of a limit is used up, its own or that of an automaton that it is made of."""
+        """Whether half of a limit is used up, of this automaton or of one of its parts."""
         ...
 
     def reset(self) -> "Automaton":
         """Return the automaton of the same texts with unused limits.
 
-        That is another one which has walked nothing; or itself, with a new clock, where only time was used.
+        That is a new automaton; or, if only time was used up, this one with its clock reset.
         """
         ...
 
@@ -100,30 +98,30 @@ class Automaton(Protocol):
         ...
 
     def without_bytes(self, absent: frozenset[int]) -> "Automaton | None":
-        """Return the automaton of the same texts but for those in which some bytes occur; None if there are no others.
+        """Return the automaton of the texts without some bytes; None if there are none.
 
-        The bytes may still have successors, which are never asked for: all that holds of a state holds without them.
+        Rows may still have successors for these bytes, but distances and completions do not use them.
         """
         ...
 
     @property
     def table(self) -> NDArray[np.int32]:
-        """Successors, shape (states, 256): a state, DEAD, or UNKNOWN. See `ROW_COMPLETE`.
+        """The successors of all states, shape (states, 256): a state, DEAD, or UNKNOWN; see `ROW_COMPLETE`.
 
-        The array is replaced when it grows; do not hold on to it across a call of `expand` or `step`.
+        The array is replaced when it grows; do not keep it across a call of `expand` or `step`.
         """
         ...
 
     @property
     def distances(self) -> NDArray[np.int32]:
-        """The number of bytes in the shortest text that leads from each state to acceptance, shape (states,).
+        """The number of bytes of the shortest completion of each state, shape (states,).
 
-        As the table, it is replaced when it grows, and a state's entry never changes.
+        The array is replaced when it grows; the entry of a state never changes.
         """
         ...
 
     def expand(self, state: int) -> None:
-        """Fill the row of a state in `table`; it may fill others as well."""
+        """Fill the row of a state in `table`, and perhaps others."""
         ...
 
     def step(self, state: int, byte: int) -> int:
@@ -135,32 +133,32 @@ class Automaton(Protocol):
         ...
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
-        """Set the bits of the tokens of a trie that may follow; return a distance that no state after one exceeds."""
+        """Set the bits of the tokens of a trie that may follow; return an upper bound of the distances after them."""
         ...
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | StringParts | None:
-        """Return the string run of a state, or its parts. None if it has none, or if they are not known.
+        """Return the string run of a state, or its parts; None if it has neither, or if they are not known.
 
-        To know them spares walking over most of the vocabulary. `longest` is the number of characters of the longest
-        plain token, `special` that of bytes before the first quote of any other.
+        With them, most of the vocabulary need not be walked. `longest` is the most characters of a plain token, and
+        `special` the most bytes of another token before its first quote.
         """
         ...
 
     def without_counters(self, state: int, length: int) -> int:
-        """Return a state from which the same texts of at most `length` bytes may follow, as far from the end.
+        """Return a state with the same distance after which the same texts of at most `length` bytes may follow.
 
-        It is the same for states that differ only in counts which so many bytes cannot exhaust, where those are known.
+        States that differ only in counters which `length` bytes cannot exhaust give the same state, if these are known.
         """
         ...
 
 
 def with_limits_left(automaton: Automaton) -> Automaton:
-    """Return an automaton for another text: itself, or the one it is reset to if it is exhausted."""
+    """Return an automaton for a new text: the same, or a reset one if it is exhausted."""
     return automaton.reset() if automaton.is_exhausted else automaton
 
 
 def accepts_text(automaton: Automaton, text: str) -> bool:
-    """Tell whether a text is of the language of an automaton. Raises TypeError for what is no text."""
+    """Tell whether a text is in the language of an automaton. Raises TypeError if `text` is not a `str`."""
     state = automaton.start
     for byte in arguments.text("text", text).encode():
         state = automaton.step(state, byte)
@@ -170,9 +168,9 @@ def accepts_text(automaton: Automaton, text: str) -> bool:
 
 
 def stopping_place(automaton: Automaton, text: str) -> tuple[int, int] | None:
-    """Return the line and the column, from 1, of the first character that no text of the language has there.
+    """Return the line and the column, from 1, of the first character of a text that the language does not allow.
 
-    None if there is no such character, and the text is one or only ends too early.
+    None if there is no such character: the text is in the language, or ends too early.
     """
     state, line, column = automaton.start, 1, 1
     for character in text:
@@ -188,7 +186,7 @@ T = TypeVar("T")
 
 
 class _Renewable(Protocol):
-    """Something with limits for one text, as `Automaton` has them."""
+    """An object with limits for one text, as `Automaton` has them."""
 
     @property
     def is_exhausted(self) -> bool: ...
@@ -200,7 +198,7 @@ R = TypeVar("R", bound=_Renewable)
 
 
 class Renewing(Generic[R]):
-    """Something with limits that readers share: made for the first text, and reset once it is exhausted."""
+    """A shared object with limits, such as an automaton: made for the first text, and reset when exhausted."""
 
     def __init__(self, make: Callable[[], R]) -> None:
         self._make = make
@@ -208,9 +206,9 @@ class Renewing(Generic[R]):
         self._lock = Lock()
 
     def read(self, read: Callable[[R], T]) -> T:
-        """Return what is read of one text; it is read once more where others before it have worn out the first.
+        """Return the result of `read`; repeat it with unused limits if earlier texts had used up the limits.
 
-        Raises PatternError or GrammarError where the text is too much by itself.
+        Raises PatternError or GrammarError if one text alone exceeds the limits.
         """
         made, is_unused = self._for_a_text()
         try:
@@ -221,18 +219,18 @@ class Renewing(Generic[R]):
         return read(self._for_a_text()[0])
 
     def _for_a_text(self) -> tuple[R, bool]:
-        """Return what the next text is read with, and whether none was read with it before."""
+        """Return the object for the next text, and whether it is unused."""
         with self._lock:
-            known = self._made
-            if known is not None and not known.is_exhausted:
-                return known, False
-            made = self._made = self._make() if known is None else known.reset()
+            last = self._made
+            if last is not None and not last.is_exhausted:
+                return last, False
+            made = self._made = self._make() if last is None else last.reset()
             return made, True
 
 
 class Recogniser(Renewing[Automaton]):
-    """What tells which texts are of a language, by an automaton that is made when it is first asked."""
+    """A test of which texts are in a language, with an automaton that is made at the first call."""
 
     def accepts(self, text: str) -> bool:
-        """Tell whether a text is of the language. Raises PatternError or GrammarError where it is too much."""
+        """Tell whether a text is in the language. Raises PatternError or GrammarError at the automaton's limits."""
         return self.read(lambda automaton: accepts_text(automaton, text))

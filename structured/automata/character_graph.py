@@ -1,7 +1,7 @@
 """The exploration of an automaton for a diagram: breadth-first, up to a number of states.
 
-An automaton that is found as a whole is made the smallest one. Of others, which may have no end, some states that are
-shown apart may be alike. Runs of single characters become one arrow, unless each character is to have its state.
+An automaton that is explored completely is minimised. Of others, which may be infinite, some states may be equivalent.
+A run of single characters becomes one arrow, unless each character is to have a state.
 """
 
 import itertools
@@ -19,21 +19,21 @@ from structured.automata.diagram import Arrow, State
 from structured.regex.character_sets import Range, normalise
 
 MAX_EXPLORED = 2_000
-"""States that are looked at, whether or not they are shown."""
+"""The most states that are explored, shown or not."""
 
 _Characters = tuple[Range, ...]
 _Runs = list[tuple[tuple[_Characters, ...], int]]
 
 Step = tuple[int, int, int]
-"""The first and the last of some numbers, and the state that they lead to."""
+"""The first and the last code point of a range, and the state to which the range leads."""
 
 _LEADS = ((0xC0, 0xDF, 1), (0xE0, 0xEF, 2), (0xF0, 0xF7, 3))
-"""The first bytes of characters of UTF-8 (RFC 3629, section 3), and how many bytes follow them."""
+"""The ranges of first bytes of UTF-8 (RFC 3629, section 3), and how many bytes follow each."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """The states that a search found: the successors of those that were looked at, and the accepting ones."""
+    """The states found by a search: the arrows of the explored ones, and the accepting ones."""
 
     arrows: Mapping[int, Mapping[int, _Characters]]
     accepting: frozenset[int]
@@ -45,9 +45,9 @@ def explore(automaton: Automaton, most: int, *, fold: bool) -> tuple[tuple[State
     """Return the first states of an automaton, and how many there are in all; None if that is not known.
 
     Parameters:
-        automaton: Over the bytes of UTF-8.
-        most: So many states are returned at most.
-        fold: Whether runs of characters without a choice become one arrow.
+        automaton: An automaton over the bytes of UTF-8.
+        most: The most states that are returned.
+        fold: Whether a run of characters without a choice becomes one arrow.
     """
     graph = _found(automaton)
     if graph.is_whole:
@@ -96,13 +96,13 @@ def _smallest(graph: _Graph) -> _Graph:
             for number in alphabet.members(alphabet.block(ranges)):
                 row[number] = numbers[target]
         rows.append(row)
-    found = smallest(Table(alphabet, np.array(rows, dtype=np.int32)), {numbers[state] for state in graph.accepting})
-    assert found is not None, "every state of an automaton is alive"
-    return _Graph(dict(enumerate(map(ranges_by_state, found.arcs))), found.accepting, 0, is_whole=True)
+    minimal = smallest(Table(alphabet, np.array(rows, dtype=np.int32)), {numbers[state] for state in graph.accepting})
+    assert minimal is not None, "every state of an automaton is alive"
+    return _Graph(dict(enumerate(map(ranges_by_state, minimal.arcs))), minimal.accepting, 0, is_whole=True)
 
 
 def _inside_runs(graph: _Graph) -> frozenset[int]:
-    """Return the states that one character leads to and another one leads on from, without a choice."""
+    """Return the states with one incoming and one outgoing arrow, each of a single character."""
     incoming: dict[int, list[_Characters]] = {}
     for inner in graph.arrows.values():
         for target, ranges in inner.items():
@@ -116,37 +116,34 @@ def _inside_runs(graph: _Graph) -> frozenset[int]:
 
 
 def _is_single(ways: Sequence[_Characters]) -> bool:
-    """Tell whether there is one way, and one character for it."""
+    """Tell whether there is one arrow, of a single character."""
     return len(ways) == 1 and len(ways[0]) == 1 and ways[0][0][0] == ways[0][0][1]
 
 
 def _runs(graph: _Graph, state: int, inner: frozenset[int]) -> _Runs:
-    """Return the runs of characters that lead from a state to the next ones that are not inside a run."""
-    found = []
+    """Return the runs of characters from a state to the next states that are not inside a run."""
+    runs = []
     for target, ranges in graph.arrows[state].items():
         read, end = [ranges], target
         while end in inner:
             [(end, more)] = graph.arrows[end].items()
             read.append(more)
-        found.append((tuple(read), end))
-    return found
+        runs.append((tuple(read), end))
+    return runs
 
 
 def _arrows(runs: _Runs, numbers: Mapping[int, int]) -> Iterator[Arrow]:
-    """Yield the arrows of a state. Single characters that lead to states without a number have one together."""
+    """Yield the arrows of a state; all single characters to states without a number share one arrow."""
     others = [read[0] for read, target in runs if target not in numbers and len(read) == 1]
     for read, target in runs:
         if target in numbers or len(read) > 1:
             yield Arrow(read, numbers.get(target))
     if others:
-        yield Arrow((normalise(one for ranges in others for one in ranges),), None)
+        yield Arrow((normalise(single for ranges in others for single in ranges),), None)
 
 
 def _in_order(start: int, arrows: Mapping[int, _Runs]) -> tuple[list[int], dict[int, str]]:
-    """Return the states with known successors, in the order of a breadth-first search.
-
-    Beside them, a shortest text that leads to each, counted in arrows.
-    """
+    """Return the explored states in breadth-first order, and for each a text that reaches it by fewest arrows."""
     reached_by = {start: ""}
     order = [start]
     for state in order:  # which grows on the way
@@ -158,14 +155,14 @@ def _in_order(start: int, arrows: Mapping[int, _Runs]) -> tuple[list[int], dict[
 
 
 def _example(read: tuple[_Characters, ...]) -> Iterator[str]:
-    """Yield a character of each set, one that can be seen if there is one."""
+    """Yield a character of each set, a visible one if there is one."""
     for ranges in read:
         seen = [max(low, 0x21) for low, high in ranges if high >= 0x21]
         yield chr(seen[0] if seen else ranges[0][0])
 
 
 def _completion(automaton: Automaton, text: str) -> str:
-    """Return a shortest text that leads on from a text to the end."""
+    """Return a shortest completion of a text."""
     state = automaton.start
     for byte in text.encode():
         state = automaton.step(state, byte)
@@ -173,18 +170,18 @@ def _completion(automaton: Automaton, text: str) -> str:
 
 
 class CharacterSteps:
-    """Where the characters lead from the states of an automaton."""
+    """The successors of an automaton's states by characters."""
 
     def __init__(self, automaton: Automaton) -> None:
         self.automaton = automaton
         self._tails: dict[tuple[int, int], list[Step]] = {}
 
     def after(self, state: int) -> dict[int, tuple[Range, ...]]:
-        """Return the states that follow a state, in the order of their first characters, with the characters."""
-        found: dict[int, list[Range]] = {}
+        """Return the successors of a state with their characters, in the order of the first characters."""
+        ranges_to: dict[int, list[Range]] = {}
         for low, high, target in self._steps(state):
-            found.setdefault(target, []).append((low, high))
-        return {target: tuple(ranges) for target, ranges in found.items()}
+            ranges_to.setdefault(target, []).append((low, high))
+        return {target: tuple(ranges) for target, ranges in ranges_to.items()}
 
     def _steps(self, state: int) -> list[Step]:
         steps = [*self._runs(state, 0x00, 0x7F)]
@@ -196,10 +193,10 @@ class CharacterSteps:
         return steps
 
     def _tail(self, state: int, count: int) -> list[Step]:
-        """Return where the last bytes of characters lead, by the numbers that they add to those of the first."""
-        known = self._tails.get((state, count))
-        if known is not None:
-            return known
+        """Return the steps of the last `count` bytes of characters, by the numbers that they add to a code point."""
+        steps_after = self._tails.get((state, count))
+        if steps_after is not None:
+            return steps_after
         steps: list[Step] = []
         for low, high, target in self._runs(state, 0x80, 0xBF):
             if count == 1:

@@ -1,9 +1,9 @@
-"""Combinations of automata: one after the other, one of several, one again and again.
+"""Combinations of automata: sequences, choices and repetitions.
 
-Where all parts are patterns, the combination is a pattern as well. Grammars and automata of users have none, so there
-is the general way: the position automaton of the combination (Glushkov, "The abstract theory of automata", 1961), with
-an automaton in each position in place of a character. A state is a set of positions, each with a state of its
-automaton. Copies of a part that is repeated a limited number of times are positions of their own, and share it.
+If all parts are patterns, the combination is a pattern too. Otherwise it is a position automaton (Glushkov, "The
+abstract theory of automata", 1961), with an automaton at each position in place of a character. A state is a set of
+positions, each with a state of its automaton. The copies of a part that is repeated a limited number of times are
+separate positions with the same automaton.
 """
 
 import hashlib
@@ -24,23 +24,23 @@ from structured.errors import PatternError
 from structured.regex import EMPTY, Pattern, alternation, concat, literal, repeat
 
 MAX_POSITIONS = 10_000
-"""Of one combination."""
+"""The most positions of one combination."""
 
 
 class InSequence(NamedTuple):
-    """Texts of all parts, one behind the other."""
+    """The texts of all parts, one after the other."""
 
     parts: "tuple[Expression, ...]"
 
 
 class OneOf(NamedTuple):
-    """Texts of one of several options; at least one."""
+    """The texts of one of several options; at least one option."""
 
     options: "tuple[Expression, ...]"
 
 
 class Repeated(NamedTuple):
-    """`minimum` to `maximum` texts of an item, without limit if that is None, with a separator between each two."""
+    """`minimum` to `maximum` texts of an item, with a separator between each two; None is no maximum."""
 
     item: "Expression"
     separator: "Expression"
@@ -49,11 +49,11 @@ class Repeated(NamedTuple):
 
 
 Expression = Automaton | InSequence | OneOf | Repeated
-"""What is combined, and how."""
+"""A tree of combinations with automata as leaves."""
 
 
 def combined(expression: Expression) -> Automaton:
-    """Return the automaton of a combination: a regular one if all that is combined is regular.
+    """Return the automaton of a combination: a regular one if all its parts are regular.
 
     Raises PatternError if it has too many positions.
     """
@@ -90,17 +90,17 @@ def _pattern(expression: Expression) -> Pattern:
         case OneOf(options):
             return alternation(*map(_pattern, options))
         case Repeated(item, separator, minimum, maximum):
-            one = _pattern(item)
+            item_pattern = _pattern(item)
             if maximum == 0:
                 return EMPTY
             more = repeat(
-                concat(_pattern(separator), one), max(minimum - 1, 0), None if maximum is None else maximum - 1
+                concat(_pattern(separator), item_pattern), max(minimum - 1, 0), None if maximum is None else maximum - 1
             )
-            found = concat(one, more)
-            return found if minimum > 0 else repeat(found, 0, 1)
+            repeated = concat(item_pattern, more)
+            return repeated if minimum > 0 else repeat(repeated, 0, 1)
         case RegularAutomaton():
             return expression.pattern
-    raise TypeError(f"{expression!r} is no regular automaton")
+    raise TypeError(f"{expression!r} is not a regular automaton")
 
 
 Member = tuple[int, int]
@@ -109,9 +109,9 @@ Member = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Positions:
-    """The positions of automata in a combination: the first ones, and those that may follow each.
+    """The positions of automata in a combination: the first ones, and the ones that may follow each.
 
-    A text may end behind those that are `last`, or be empty if `is_empty`.
+    A text may end after a `last` position, or be empty if `is_empty`.
     """
 
     automata: Sequence[Automaton]
@@ -120,21 +120,21 @@ class Positions:
     last: frozenset[int]
     is_empty: bool
     rest: Sequence[int] = field(init=False, repr=False)
-    """For each position the bytes of the shortest text behind it; FAR if there is none."""
+    """For each position, the bytes of the shortest text after it; FAR if there is none."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rest", self._shortest())
 
     @classmethod
     def of(cls, expression: Expression) -> "Positions":
-        """Return the positions of a combination, in the order in which they are written down."""
+        """Return the positions of a combination, in the order of its parts."""
         laid_out = _Layout()
         fragment = laid_out.add(expression)
         following = [tuple(dict.fromkeys(followers)) for followers in laid_out.following]
         return cls(laid_out.automata, fragment.first, following, frozenset(fragment.last), fragment.is_empty)
 
     def _shortest(self) -> list[int]:
-        """Return the bytes of the shortest text behind each position (Dijkstra's algorithm, from the ends)."""
+        """Return the bytes of the shortest text after each position (Dijkstra's algorithm, from the ends)."""
         before: list[list[int]] = [[] for _ in self.automata]
         for position, followers in enumerate(self.following):
             for follower in followers:
@@ -153,11 +153,11 @@ class Positions:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether one of the automata is."""
+        """Whether an automaton is exhausted."""
         return any(automaton.is_exhausted for automaton in self.automata)
 
     def reset(self) -> Self:
-        """Return the same positions, with automata that are reset in place of exhausted ones."""
+        """Return the same positions, with exhausted automata reset."""
         others = {id(automaton): with_limits_left(automaton) for automaton in self.automata}
         return replace(self, automata=[others[id(automaton)] for automaton in self.automata])
 
@@ -166,7 +166,7 @@ class Positions:
         return [(position, self.automata[position].start) for position in positions]
 
     def closure(self, members: Iterable[Member]) -> list[Member]:
-        """Return some members, and the members that follow where their texts may end, each once."""
+        """Return some members and, after each whose text may end, the members that may follow; each once."""
         open_ends, seen = list(members), dict[Member, None]()
         while open_ends:
             member = open_ends.pop()
@@ -179,7 +179,7 @@ class Positions:
 
 
 class _Fragment(NamedTuple):
-    """A combination that is a part of another: the positions with which it begins and ends."""
+    """A part of a combination: its first and last positions, and whether it may be empty."""
 
     first: tuple[int, ...]
     last: tuple[int, ...]
@@ -188,22 +188,22 @@ class _Fragment(NamedTuple):
 
 @dataclass(slots=True)
 class _Layout:
-    """Positions while they are laid out."""
+    """The positions of a combination while they are collected."""
 
     automata: list[Automaton] = field(default_factory=list)
     following: list[list[int]] = field(default_factory=list)
 
     def add(self, expression: Expression) -> _Fragment:
-        """Lay out an expression."""
+        """Add the positions of an expression."""
         match expression:
             case InSequence(parts):
                 return reduce(self._then, map(self.add, parts), _Fragment((), (), is_empty=True))
             case OneOf(options):
-                found = [self.add(option) for option in options]
+                fragments = [self.add(option) for option in options]
                 return _Fragment(
-                    tuple([position for one in found for position in one.first]),
-                    tuple([position for one in found for position in one.last]),
-                    any(one.is_empty for one in found),
+                    tuple([position for fragment in fragments for position in fragment.first]),
+                    tuple([position for fragment in fragments for position in fragment.last]),
+                    any(fragment.is_empty for fragment in fragments),
                 )
             case Repeated():
                 return self._repeated(expression)
@@ -212,9 +212,9 @@ class _Layout:
     def _alone(self, automaton: Automaton) -> _Fragment:
         if len(self.automata) == MAX_POSITIONS:
             raise PatternError(
-                f"A combination has more than {MAX_POSITIONS:,} places",
+                f"A combination has more than {MAX_POSITIONS:,} positions",
                 pattern="",
-                remedy="Repeat less, or leave out the maximum.",
+                remedy="Lower the numbers of repetitions, or omit the maximum.",
             )
         self.automata.append(automaton)
         self.following.append([])
@@ -234,7 +234,7 @@ class _Layout:
             self.following[position] += right.first
 
     def _repeated(self, expression: Repeated) -> _Fragment:
-        """Lay out as many items as are counted; without a maximum, one more, again and again."""
+        """Add one position set for each counted item; without a maximum, one more that follows itself."""
         item, separator, minimum, maximum = expression
         if maximum == 0:
             return _Fragment((), (), is_empty=True)
@@ -255,33 +255,33 @@ class _Layout:
 class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
     """The automaton of a combination; follows the `Automaton` protocol.
 
-    Raises PatternError if it has too many positions, or a part that remembers what it has read.
+    Raises PatternError if it has too many positions, or a part that remembers its items.
     """
 
     def __init__(self, expression: Expression, *, limits: Limits = LIMITS) -> None:
         super().__init__(limits)
-        found = _each(expression, _taken_apart)
-        assert found is not None, "nothing was left out"
-        self.expression: Expression = found
+        flattened = _each(expression, _taken_apart)
+        assert flattened is not None, "every part has a replacement"
+        self.expression: Expression = flattened
         check_memory(self.parts)
-        self.positions = Positions.of(found)
+        self.positions = Positions.of(flattened)
         self.start = self._begin((self.positions.is_empty, self._alive(self.positions.begun(self.positions.first))))
 
     @property
     def parts(self) -> list[Automaton]:
-        """What is combined, in the order in which it is written down."""
+        """The automata of the combination, in order."""
         return list(_automata(self.expression))
 
     def of(self, parts: Sequence[Automaton]) -> Self:
-        """Return the combination of others."""
+        """Return the same combination of other automata."""
         left = iter(parts)
-        found = _each(self.expression, lambda _: next(left))
-        assert found is not None, "nothing was left out"
-        return type(self)(found, limits=self.limits)
+        replaced = _each(self.expression, lambda _: next(left))
+        assert replaced is not None, "every part has a replacement"
+        return type(self)(replaced, limits=self.limits)
 
     @property
     def fingerprint(self) -> bytes | None:
-        """A digest of what is combined; None if a part has none."""
+        """A digest of the combination; None if a part has no fingerprint."""
         written = _written(self.expression)
         return None if written is None else hashlib.sha256(repr(("combination", written)).encode()).digest()
 
@@ -292,12 +292,12 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
 
     def without_bytes(self, absent: frozenset[int]) -> "CombinedAutomaton | None":
         """Return the automaton of the same texts but for those in which some bytes occur; see the protocol."""
-        known: dict[int, Automaton | None] = {}
+        restrictions: dict[int, Automaton | None] = {}
 
         def restricted(automaton: Automaton) -> Automaton | None:
-            if id(automaton) not in known:
-                known[id(automaton)] = automaton.without_bytes(absent)
-            return known[id(automaton)]
+            if id(automaton) not in restrictions:
+                restrictions[id(automaton)] = automaton.without_bytes(absent)
+            return restrictions[id(automaton)]
 
         left = _each(self.expression, restricted)
         return None if left is None else CombinedAutomaton(left, limits=self.limits)
@@ -305,38 +305,38 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
     def successors(
         self, content: tuple[bool, frozenset[Member]]
     ) -> tuple[list[tuple[bool, frozenset[Member]] | None], NDArray[np.intp]]:
-        """Return what bytes lead to, by the rows of all members."""
+        """Return the successors of a content, from the rows of all members."""
         members = sorted(content[1])
         rows = [row_of(self.positions.automata[position], state) for position, state in members]
         if not rows:
             return [None], np.zeros(256, dtype=np.intp)
         columns, places = by_column(np.stack(rows))
-        found: list[tuple[bool, frozenset[Member]] | None] = []
+        contents: list[tuple[bool, frozenset[Member]] | None] = []
         for column in columns:
             after = [
                 (position, target) for (position, _), target in zip(members, column, strict=True) if target != DEAD
             ]
             alive = self._alive(after)
-            found.append((False, alive) if alive else None)
-        return found, places
+            contents.append((False, alive) if alive else None)
+        return contents, places
 
     def distance(self, content: tuple[bool, frozenset[Member]]) -> int:
-        """Return the bytes of the shortest completion: of one member, and behind its position."""
+        """Return the bytes of the shortest completion: of a member, and of the positions after it."""
         is_empty, members = content
         automata, rest = self.positions.automata, self.positions.rest
-        found = (int(automata[position].distances[state]) + rest[position] for position, state in members)
-        return 0 if is_empty else min(found)
+        lengths = (int(automata[position].distances[state]) + rest[position] for position, state in members)
+        return 0 if is_empty else min(lengths)
 
     def _alive(self, members: Iterable[Member]) -> frozenset[Member]:
         return frozenset(self.positions.closure(members))
 
 
 def _written(expression: Expression) -> object:
-    """Return an expression with the fingerprints of its automata; None if one has none."""
+    """Return an expression with fingerprints in place of its automata; None if an automaton has none."""
     match expression:
         case InSequence(parts) | OneOf(parts):
-            found = list(map(_written, parts))
-            return None if None in found else (type(expression).__name__, *found)
+            written = list(map(_written, parts))
+            return None if None in written else (type(expression).__name__, *written)
         case Repeated(item, separator, minimum, maximum):
             inner = _written(item), _written(separator)
             return None if None in inner else ("Repeated", *inner, minimum, maximum)
@@ -344,7 +344,7 @@ def _written(expression: Expression) -> object:
 
 
 def _taken_apart(automaton: Automaton) -> Expression:
-    """Return what an automaton combines; itself if it is no combination."""
+    """Return the expression of a combination; any other automaton itself."""
     return automaton.expression if isinstance(automaton, CombinedAutomaton) else automaton
 
 

@@ -15,12 +15,12 @@ NAMED = (r"\w", r"\d", r"\s")
 """Classes of Python's `re` that name sets of characters, the largest first."""
 
 MIN_NAMED = 5
-"""Ranges of the smallest set in which such a class is looked for."""
+"""The fewest ranges of a set in which such a class is looked for."""
 
 _BRACES = frozenset(map(ord, "{}"))
 
 _SHORT_ESCAPES = {r"\x09": r"\t", r"\x0a": r"\n", r"\x0d": r"\r"}
-"""How people write some of the characters that `escape` spells by their numbers."""
+"""Short escapes of characters that `escape` spells by their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class Arrow:
 
     Attributes:
         read: Sets of characters, each as sorted ranges of code points; one character of each set is read, in order.
-            There is one set or, where no other way leads on, a run of single characters.
-        target: The number of the state after it; None if that state is not shown.
+            There is one set or, if there is no choice, a run of single characters.
+        target: The number of the state after the arrow; None if that state is not shown.
     """
 
     read: tuple[tuple[Range, ...], ...]
@@ -49,11 +49,11 @@ class State:
     """A state: a text that reaches it, its arrows, and its shortest completion.
 
     Attributes:
-        number: Its place among the states, in the order of a breadth-first search; that of the start is 0.
-        arrows: The arrows from it. No two have a first character in common.
+        number: Its place among the states, in the order of a breadth-first search; the start has 0.
+        arrows: The arrows from the state. No two have a first character in common.
         is_accepting: Whether the text may end here.
-        reached_by: The shortest text that leads here.
-        completion: A shortest text, in bytes, that leads from here to the end.
+        reached_by: The shortest text from the start to the state.
+        completion: A shortest text, in bytes, from the state to the end.
     """
 
     number: int
@@ -65,14 +65,14 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a text: in a state, or between two, on an arrow of several characters."""
+    """The place of a text: in a state, or on an arrow of several characters."""
 
     state: int | None
     """The number of the state; None if it is not shown."""
     arrow: Arrow | None = None
-    """The arrow, where some of its characters have been read and not yet all."""
+    """The arrow, if some but not all of its characters have been read."""
     count: int = 0
-    """So many of its characters have been read."""
+    """How many of its characters have been read."""
 
     def __str__(self) -> str:
         if self.arrow is None:
@@ -81,7 +81,7 @@ class Place:
 
 
 def follow(states: Sequence[State], place: Place, character: str) -> Place | None:
-    """Return the place after a character; None where no arrow leads on. States that are not shown have no end."""
+    """Return the place after a character, None if no arrow has it. A state not shown keeps all characters."""
     if place.state is None:
         return place
     code = ord(character)
@@ -94,7 +94,7 @@ def follow(states: Sequence[State], place: Place, character: str) -> Place | Non
 
 
 def text_to(states: Sequence[State], number: int, absent: frozenset[int]) -> str | None:
-    """Return a text without some bytes that leads to a state, by a breadth-first search; None if there is none."""
+    """Return a text that leads to a state and has none of some bytes (breadth-first search); None if there is none."""
     texts = {0: ""}
     order = [0]
     for here in order:  # which grows on the way
@@ -108,13 +108,13 @@ def text_to(states: Sequence[State], number: int, absent: frozenset[int]) -> str
 
 
 def _writable(ranges: tuple[Range, ...], absent: frozenset[int]) -> str | None:
-    """Return the first character of some ranges that has none of some bytes; None if there is none."""
+    """Return the first character of some ranges without any of some bytes; None if there is none."""
     characters = (chr(code) for low, high in ranges for code in range(low, high + 1))
-    return next((one for one in characters if absent.isdisjoint(one.encode())), None)
+    return next((character for character in characters if absent.isdisjoint(character.encode())), None)
 
 
 def set_label(ranges: tuple[Range, ...]) -> str:
-    r"""Return the regular expression of one character of some ranges, which neither overlap nor touch.
+    r"""Return the regular expression of a character of some ranges, which neither overlap nor touch.
 
     >>> set_label(((0x30, 0x39),)), set_label(((0x2E, 0x2E),))
     ('[0-9]', '\\.')
@@ -136,16 +136,16 @@ def text_label(text: str) -> str:
     >>> text_label('{"price": ')
     '{"price":[ ]'
     """
-    found = [_short(escape(ord(character), SPECIAL - _BRACES)) for character in text]
+    escaped = [_short(escape(ord(character), SPECIAL - _BRACES)) for character in text]
     for end in {0, len(text) - 1}:
         if text[end] == " ":
-            found[end] = "[ ]"
+            escaped[end] = "[ ]"
     # A brace before a digit or a comma would be a repetition.
-    return re.sub(r"\{(?=[0-9,])", r"\\{", "".join(found))
+    return re.sub(r"\{(?=[0-9,])", r"\\{", "".join(escaped))
 
 
 def shortened(label: str, most: int) -> str:
-    """Return a label of at most so many characters, with the end left out."""
+    """Return a label, cut to at most `most` characters."""
     return label if len(label) <= most else f"{label[: most - 1]}…"
 
 
@@ -179,7 +179,7 @@ def _named() -> dict[str, tuple[Range, ...]]:
 
 
 MAX_READ, MAX_COMPLETION = 38, 26
-"""Characters of a label and of a completion that a line of the table shows."""
+"""The most characters of a label and of a completion in a line of the table."""
 
 
 def table(states: Sequence[State]) -> str:

@@ -1,7 +1,7 @@
-"""The states of a lazy automaton that is made in Python from others: interned contents, rows, distances and limits.
+"""Lazy automata made of other automata in Python: interned contents, rows, distances and limits.
 
-Combinations and products of automata have states that consist of states of their parts. Here these get numbers; the
-rest, what follows a state and how far it is from the end, is the business of each.
+A state of a combination or product consists of states of its parts, its *content*. This module numbers the contents;
+each subclass computes the successors and the distance of a content.
 """
 
 import operator
@@ -24,13 +24,13 @@ from structured.vocabulary.trie import Trie
 Content = TypeVar("Content", bound=Hashable)
 
 LIMITS = Limits(seconds=60.0)
-"""Those of other automata, but for the time: the rows are made in Python."""
+"""The limits of other automata with more seconds, because the rows are made in Python."""
 
 _Row = NDArray[np.int32]
 
 
 class LazyAutomaton(ABC, Generic[Content]):
-    """A lazy automaton whose states are numbers of contents; follows the `Automaton` protocol but for its start."""
+    """A lazy automaton whose states are numbers of contents; subclasses of the protocol add the start."""
 
     def __init__(self, limits: Limits = LIMITS) -> None:
         self.limits = limits
@@ -47,15 +47,15 @@ class LazyAutomaton(ABC, Generic[Content]):
     @property
     @abstractmethod
     def parts(self) -> Sequence[Automaton]:
-        """The automata that it is made of."""
+        """The automata of which this one is made."""
 
     @abstractmethod
     def of(self, parts: Sequence[Automaton]) -> Self:
-        """Return the automaton that is made of as many others in the same way."""
+        """Return the same combination of other parts."""
 
     @abstractmethod
     def successors(self, content: Content) -> tuple[Sequence[Content | None], NDArray[np.intp]]:
-        """Return what bytes lead to, None where they lead nowhere, and for each byte the place of it in that."""
+        """Return the successors of a content, None for none, and the place of each byte's successor."""
 
     @abstractmethod
     def distance(self, content: Content) -> int:
@@ -88,25 +88,25 @@ class LazyAutomaton(ABC, Generic[Content]):
             return
         with self._lock, self._timed():
             contents, places = self.successors(self._contents[state])
-            numbers = np.array([DEAD if one is None else self.number(one) for one in contents], dtype=np.int32)
+            numbers = np.array([DEAD if after is None else self.number(after) for after in contents], dtype=np.int32)
             row = numbers[places]
             row[ROW_COMPLETE] = DEAD
             self._table[state] = row
 
     def number(self, content: Content) -> int:
         """Return the state of a content. Raises PatternError if there are too many."""
-        known = self._numbers.get(content)
-        if known is None:
-            known = len(self._contents)
-            if known >= self._most_states:
-                raise _too_costly(f"more than {known:,} states")
-            if known == len(self._table):
+        state = self._numbers.get(content)
+        if state is None:
+            state = len(self._contents)
+            if state >= self._most_states:
+                raise _too_costly(f"more than {state:,} states")
+            if state == len(self._table):
                 self._table = np.concatenate([self._table, np.full_like(self._table, UNKNOWN)])
                 self._distances = np.concatenate([self._distances, np.zeros_like(self._distances)])
-            self._distances[known] = min(self.distance(content), FAR)
+            self._distances[state] = min(self.distance(content), FAR)
             self._contents.append(content)
-            self._numbers[content] = known
-        return known
+            self._numbers[content] = state
+        return state
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
@@ -124,16 +124,16 @@ class LazyAutomaton(ABC, Generic[Content]):
             self.expand(int(path[progress[LEVEL], STATE]))
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:  # noqa: ARG002
-        """Return None: what may follow is not known to be a string."""
+        """Return None: no string runs are known."""
         return None
 
     def without_counters(self, state: int, length: int) -> int:  # noqa: ARG002
-        """Return the state itself: of counts, nothing is known."""
+        """Return the state itself: no counters are known."""
         return state
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether half of its limits is used up, or a part is exhausted; see the protocol."""
+        """Whether half of a limit is used up, or a part is exhausted; see the protocol."""
         return self._is_large or 2 * self.seconds > self.limits.seconds or any(part.is_exhausted for part in self.parts)
 
     def reset(self) -> Self:
@@ -154,7 +154,7 @@ class LazyAutomaton(ABC, Generic[Content]):
         return min(self.limits.states, self.limits.bytes // 1024)
 
     def _begin(self, content: Content) -> int:
-        """Return the state before the first byte. What it takes to make it is not counted for a text."""
+        """Return the state before the first byte. The time for it does not count."""
         with self._timed():
             start = self.number(content)
         self.seconds = 0.0
@@ -162,7 +162,7 @@ class LazyAutomaton(ABC, Generic[Content]):
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
-        """Count the time that something takes. Raises PatternError where that is too much."""
+        """Add the time of the `with` block. Raises PatternError if the limit is exceeded."""
         began = thread_time()
         yield
         seconds = thread_time() - began
@@ -172,7 +172,7 @@ class LazyAutomaton(ABC, Generic[Content]):
 
 
 def row_of(automaton: Automaton, state: int) -> _Row:
-    """Return the successors of a state of a part, all of them."""
+    """Return the complete row of a state of a part."""
     if automaton.table[state, ROW_COMPLETE] == UNKNOWN:
         automaton.expand(state)
     row: _Row = automaton.table[state]
@@ -180,19 +180,18 @@ def row_of(automaton: Automaton, state: int) -> _Row:
 
 
 def by_column(rows: Any) -> tuple[list[tuple[int, ...]], NDArray[np.intp]]:
-    """Return the different columns of some rows, and for each byte the place of its column among them."""
+    """Return the distinct columns of some rows, and for each byte the place of its column among them."""
     columns, places = np.unique(rows, axis=1, return_inverse=True)
     return list(map(tuple, columns.T.tolist())), places.reshape(-1)
 
 
 def check_memory(automata: Iterable[Automaton]) -> None:
-    """Raise PatternError if one remembers what it has read: each text of its items would be a state beside others."""
-    if any(isinstance(one, RegularAutomaton) and one.remembers for one in automata):
+    """Raise PatternError if an automaton remembers its items: each text of them would be a state of its own."""
+    if any(isinstance(automaton, RegularAutomaton) and automaton.remembers for automaton in automata):
         raise PatternError(
-            "Items that must differ (uniqueItems) are supported neither beside a grammar nor where another type "
-            "restricts them",
+            "Items that must differ (uniqueItems) cannot be combined with a grammar, nor restricted by another type",
             pattern="",
-            remedy="Ask for them alone; or remove 'uniqueItems', and remove what is repeated in your program.",
+            remedy="Use that type alone; or remove 'uniqueItems', and remove repeated items in your program.",
         )
 
 

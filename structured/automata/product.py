@@ -1,9 +1,9 @@
-"""Products of automata: the texts of both.
+"""Products of automata: the texts that two automata both accept.
 
-Where both are patterns of characters, the product is explored, and becomes a pattern again. JSON and grammars have too
-many states for that, or no end of them. There a state is a pair, made when it is reached, and kept only if some text
-goes on to the end from it: the shortest is found by A* (Hart, Nilsson and Raphael, 1968), with the longer one of what
-both sides need as the estimate. What a search finds is remembered.
+If both are patterns of characters, the product is built completely and becomes a pattern again. JSON and grammars have
+too many states for that. Their product is lazy: a state is a pair, and a pair without a completion is dropped.
+A* finds the shortest completion (Hart, Nilsson and Raphael, 1968); the estimate is the greater distance of the two
+sides. All distances found are kept.
 """
 
 import hashlib
@@ -27,12 +27,12 @@ from structured.errors import PatternError, UnsatisfiableError
 from structured.regex import Pattern
 
 MAX_SEARCHED = 50_000
-"""States that one search for the shortest text passes through."""
+"""The most pairs that one search for a shortest completion visits."""
 
 MAX_SECONDS = 15.0
-"""Spent in searches by a product and those within it, over their life, searches that take no longer than `LONG` aside.
+"""The most seconds that a product and the products within it may search in all; searches up to `LONG` do not count.
 
-A search asks the products within for their states, which search in turn: the steps of each are few, and multiply.
+Each step of a search may start searches in the products within, so few steps on each level multiply.
 """
 
 Pair = tuple[int, int]
@@ -40,45 +40,45 @@ Pair = tuple[int, int]
 
 
 class EmptyProductError(UnsatisfiableError):
-    """No text is of both sides."""
+    """The error that no text is accepted by all automata of a product."""
 
     def __init__(self) -> None:
-        super().__init__("No text is of all that is asked for at once", remedy="Ask for less.")
+        super().__init__("No text satisfies all the types and rules at once", remedy="Remove some of them.")
 
 
 def product(automata: Sequence[Automaton]) -> Automaton:
-    """Return the automaton of the texts of all of some automata.
+    """Return the automaton of the texts that all automata accept.
 
-    Raises EmptyProductError if there are none, and PatternError if that was not found out in a long search.
+    Raises EmptyProductError if there are none, and PatternError if a long search found neither a text nor that.
     """
     if len(automata) == 1:
         return automata[0]
-    patterns = [one.pattern for one in automata if isinstance(one, RegularAutomaton)]
+    patterns = [automaton.pattern for automaton in automata if isinstance(automaton, RegularAutomaton)]
     if len(patterns) == len(automata) and all(map(is_of_characters, patterns)):
         try:
-            found = intersection(patterns)
-        except PatternError:  # it is too large to be explored
+            common = intersection(patterns)
+        except PatternError:  # the product is too large to be built completely
             return reduce(Product, automata)
-        if found is None:
+        if common is None:
             raise EmptyProductError
-        return RegularAutomaton(found)
+        return RegularAutomaton(common)
     return reduce(Product, automata)
 
 
 def complement(pattern: Pattern) -> Pattern:
-    """Return all texts but those of a pattern of characters.
+    """Return the pattern of all texts that a pattern of characters does not match.
 
-    Raises EmptyProductError if there are none, and PatternError where its automaton is too large.
+    Raises EmptyProductError if there are none, and PatternError if the automaton is too large.
     """
-    found = intersection([], [pattern])
-    if found is None:
+    others = intersection([], [pattern])
+    if others is None:
         raise EmptyProductError
-    return found
+    return others
 
 
 @contextmanager
 def named(name: str) -> Iterator[None]:
-    """Let the errors of products tell of what they are: they know automata, and no expressions."""
+    """Put a name into the errors of products raised inside the `with`, which do not know the user's expression."""
     try:
         yield
     except PatternError as error:
@@ -89,11 +89,11 @@ def named(name: str) -> Iterator[None]:
 
 @dataclass(slots=True)
 class _Clock:
-    """The time that a product and those within it spend in searches: that of the outermost, which wait for the others.
+    """The time that a product and the products within it spend in searches; only outermost searches are timed.
 
     Attributes:
-        spent: The seconds of the searches before.
-        began: When the outermost search began; None if there is none.
+        spent: The seconds of earlier searches.
+        began: When the outermost search began; None outside of searches.
     """
 
     spent: float = 0.0
@@ -101,7 +101,7 @@ class _Clock:
 
     @contextmanager
     def searching(self) -> Iterator[None]:
-        """Let the time run, unless a search of another product waits for this one."""
+        """Time a search, unless it is part of a search of another product."""
         if self.began is not None:
             yield
             return
@@ -113,21 +113,21 @@ class _Clock:
             self.spent += seconds if seconds > LONG else 0.0
 
     def check(self) -> None:
-        """Raise PatternError where the time is up."""
+        """Raise PatternError if the time is up."""
         began = self.began
         if began is not None and self.spent + monotonic() - began > MAX_SECONDS:  # another thread may have ended it
             raise PatternError(
-                f"What texts have in common was searched for longer than {MAX_SECONDS:g} seconds",
+                f"No text that satisfies all rules at once was found in {MAX_SECONDS:g} seconds",
                 pattern="",
-                remedy="Ask for fewer rules at once, or for shorter texts; check the others in a validator.",
+                remedy="Use fewer rules at once, or shorter texts; check the other rules in a validator.",
             )
 
 
 class Product(LazyAutomaton[Pair]):
-    """The automaton of the texts of two automata; follows the `Automaton` protocol.
+    """The automaton of the texts that two automata accept; follows the `Automaton` protocol.
 
-    No text has a byte of `absent`. Raises EmptyProductError if there are none, and PatternError if that was not found
-    out in a long search, or if one of them remembers what it has read.
+    No text has a byte of `absent`. Raises EmptyProductError if there are no texts, and PatternError if a long search
+    found neither a text nor that, or if a side remembers its items.
     """
 
     def __init__(
@@ -158,18 +158,18 @@ class Product(LazyAutomaton[Pair]):
         return self.left, self.right
 
     def of(self, parts: Sequence[Automaton]) -> Self:
-        """Return the product of two others."""
+        """Return the product of two other automata."""
         left, right = parts
         return type(self)(left, right, absent=self.absent, limits=self.limits, max_searched=self.max_searched)
 
     @property
     def _is_large(self) -> bool:
-        """Whether there are many states, or pairs that were passed through in searches."""
+        """Whether half of the allowed states or searched pairs is used up."""
         return super()._is_large or 2 * len(self._arcs) > self._most_states
 
     @property
     def fingerprint(self) -> bytes | None:
-        """A digest of both sides; None if one has none."""
+        """A digest of the fingerprints of both sides; None if a side has none."""
         sides = self.left.fingerprint, self.right.fingerprint
         if None in sides:
             return None
@@ -193,9 +193,9 @@ class Product(LazyAutomaton[Pair]):
         return Product(left, right, absent=absent, limits=self.limits, max_searched=self.max_searched)
 
     def successors(self, content: Pair) -> tuple[list[Pair | None], NDArray[np.intp]]:
-        """Return what bytes lead to, without the pairs from which no text goes on to the end."""
-        found, places = self._following(content)
-        return [None if pair is None or self.distance(pair) == FAR else pair for pair in found], places
+        """Return the successors of a pair, without pairs that have no completion."""
+        pairs, places = self._following(content)
+        return [None if pair is None or self.distance(pair) == FAR else pair for pair in pairs], places
 
     def distance(self, content: Pair) -> int:
         """Return the bytes of the shortest completion of a pair; FAR if there is none. Raises PatternError."""
@@ -205,23 +205,23 @@ class Product(LazyAutomaton[Pair]):
         return self._known[content]
 
     def _following(self, pair: Pair) -> tuple[list[Pair | None], NDArray[np.intp]]:
-        """Return the pairs that bytes lead to, dead or alive; for each byte the place of its pair."""
-        known = self._arcs.get(pair)
-        if known is None:
+        """Return the successors of a pair, complete or not, and for each byte the place of its successor."""
+        arcs = self._arcs.get(pair)
+        if arcs is None:
             rows = np.stack([row_of(self.left, pair[0]), row_of(self.right, pair[1])])
             rows[:, [*self.absent, ROW_COMPLETE]] = DEAD
             columns, places = by_column(rows)
             pairs = [None if DEAD in column else (column[0], column[1]) for column in columns]
-            known = self._arcs[pair] = pairs, places
-        return known
+            arcs = self._arcs[pair] = pairs, places
+        return arcs
 
     def _estimate(self, pair: Pair) -> int:
-        """Return no more than the bytes of the shortest completion of a pair, and these if they are known."""
+        """Return the bytes of the shortest completion of a pair if known, else a lower bound."""
         known = self._known.get(pair)
         return max(int(self.left.distances[pair[0]]), int(self.right.distances[pair[1]])) if known is None else known
 
     def _search(self, start: Pair) -> None:
-        """Find out the distance of a pair, and those of the pairs on the way."""
+        """Find the distance of a pair, and those of the pairs on the path to the end."""
         before: dict[Pair, Pair | None] = {start: None}
         steps = {start: 0}
         border = [(self._estimate(start), 0, start)]
@@ -244,11 +244,11 @@ class Product(LazyAutomaton[Pair]):
                 estimate = self._estimate(after)
                 if estimate < FAR:
                     steps[after], before[after] = here, pair
-                    heappush(border, (here + estimate, -here, after))  # of like ones, that which has come farthest
+                    heappush(border, (here + estimate, -here, after))  # of equals, the longest path first
         self._known.update(dict.fromkeys(done, FAR))
 
     def _remember(self, end: Pair, total: int, before: dict[Pair, Pair | None], steps: dict[Pair, int]) -> None:
-        """Note the distances of the pairs on a shortest way."""
+        """Store the distances of the pairs on a shortest path."""
         pair: Pair | None = end
         while pair is not None:
             self._known[pair] = total - steps[pair]
@@ -256,7 +256,7 @@ class Product(LazyAutomaton[Pair]):
 
     def _searched_too_far(self) -> PatternError:
         return PatternError(
-            f"A text was begun, and in {self.max_searched:,} steps no end was found that both sides of a product allow",
+            f"No end of a text that both sides of a product allow was found in {self.max_searched:,} steps",
             pattern="",
-            remedy="Restrict a type by what its texts can be: Text(contains=…) where .* stops at line breaks, say.",
+            remedy="Use a type with fewer texts, such as Text(contains=…), in which .* stops at line breaks.",
         )

@@ -1,7 +1,7 @@
-"""A program: a pattern as a few flat arrays, which compiled loops can read.
+"""Programs: patterns as flat arrays that compiled loops can read.
 
-A node of the pattern becomes a row of `nodes`; nodes that are shared in the tree are one row. A set of characters
-becomes arcs over bytes. Nothing is unrolled and nothing determinised: the program is as large as the pattern.
+A node of the pattern becomes a row of `nodes`; a shared node is one row. A set of characters becomes arcs over bytes.
+Nothing is unrolled or determinised, so the program is as large as the pattern.
 """
 
 import re
@@ -78,9 +78,9 @@ class Program:
 
 
 def assemble(pattern: Pattern, foundation: "Foundation | None" = None) -> Program:
-    """Return the program of a pattern, which begins with its foundation, if it has one.
+    """Return the program of a pattern, which begins with the rows of its foundation.
 
-    Raises PatternError if a part of it matches no text shorter than `FAR` bytes.
+    Raises PatternError if a part of the pattern matches no text shorter than `FAR` bytes.
     """
     from structured.automata.loops.shortest_lengths import measure
 
@@ -92,31 +92,31 @@ def assemble(pattern: Pattern, foundation: "Foundation | None" = None) -> Progra
     operands = np.frombuffer(assembly.operands, dtype=np.int32)
     if not measure(nodes, operands, foundation.rows):
         raise PatternError(
-            "A part of the pattern matches no text, or none of a sensible length",
+            f"A part of the pattern matches no text, or none shorter than {FAR:,} bytes",
             pattern=excerpt(pattern),
-            remedy="Let what contains itself be left out, and repeat less.",
+            remedy="Make a part that contains itself optional, and repeat less.",
         )
     for start in nodes[nodes[:, OPERATION] == ITEM, A].tolist():
         if nodes[operands[start + UNIQUE_ITEM], SHORTEST] == 0:
             raise PatternError(
-                "An item that has to differ from others may be empty",
+                "An item that must differ from others may be empty",
                 pattern=excerpt(pattern),
-                remedy="Let each have at least one character.",
+                remedy="Require at least one character of each item.",
             )
     return Program(nodes, operands, np.frombuffer(bytes(assembly.text), dtype=np.uint8), root)
 
 
 class Foundation:
-    """Patterns that many programs have in common, assembled once; each such program begins with them."""
+    """Patterns that many programs share, assembled once; each of these programs begins with them."""
 
     def __init__(self, patterns: Iterable[Pattern] = ()) -> None:
-        self._patterns = tuple(patterns)  # nodes are known by their identity, which another one must not get
+        self._patterns = tuple(patterns)  # kept alive, since nodes are found by their id
         self._assembly = _Assembly()
         for pattern in self._patterns:
             self._assembly.node(pattern)
         self._assembly.follow_references()
         self.rows = len(self._assembly.nodes) // COLUMNS
-        """The rows of `Program.nodes` that it takes."""
+        """How many rows of `Program.nodes` it takes."""
         if self.rows:
             from structured.automata.loops.shortest_lengths import measure
 
@@ -136,16 +136,16 @@ _CHARACTER = (
     *byte_sequences(UNESCAPED_RANGES),
     *(_single_bytes(escape) for escape in PLAIN_ESCAPES),
 )
-"""A character inside a JSON string in its one spelling, as ranges of bytes."""
+"""A character inside a JSON string in its only spelling, as ranges of bytes."""
 
 MIN_CROWDED = 6
-"""No more texts than these can take every character in some place."""
+"""Up to this many texts never take every character at some place."""
 
 _SPELLED = re.compile(r"\\u....|\\.|.", re.DOTALL)
 
 
 def _covers_plain(ranges: tuple[Range, ...]) -> bool:
-    """Tell whether a set has every plain character, and no control character, which JSON escapes."""
+    """Tell whether a set has all plain characters, and no control character, which JSON escapes."""
     if ranges == UNESCAPED_RANGES:
         return True
     if ranges[0][0] < 0x20:
@@ -155,10 +155,7 @@ def _covers_plain(ranges: tuple[Range, ...]) -> bool:
 
 
 def _is_crowded(texts: list[list[bytes]]) -> bool:
-    """Tell whether, after some common beginning, so many different characters follow that few or no others are left.
-
-    `_room` says how many there are of each kind.
-    """
+    """Tell whether texts continue some common beginning with almost all characters of a kind (limits: `_room`)."""
     after: dict[bytes, list[list[bytes]]] = {}
     for characters in texts:
         if characters:
@@ -170,14 +167,14 @@ def _is_crowded(texts: list[list[bytes]]) -> bool:
 
 
 def _room(beginning: bytes) -> int:
-    """Return how many characters that share all bytes but the last may be taken: some fewer than there are."""
+    """Return how many characters with the same bytes but the last may be used: slightly fewer than there are."""
     if beginning.startswith(b"\\u"):
         return 10
     return 90 if not beginning else 6 if beginning == b"\\" else 30
 
 
 def _endless(scan: Scan) -> set[int]:
-    """Return the states from which a text can go on with any plain characters, however many."""
+    """Return the states that any number of plain characters may follow."""
     endless = {state for state, arcs in enumerate(scan.arcs) if _covers_plain_arcs(arcs)}
     if len(endless) == len(scan.arcs):
         return endless
@@ -205,7 +202,7 @@ def _covers_plain_arcs(arcs: Iterable[tuple[int, int, int]]) -> bool:
 
 @dataclass(slots=True)
 class _Assembly:
-    """The arrays while they grow."""
+    """The arrays of a program while it is assembled."""
 
     nodes: "array[int]" = field(default_factory=lambda: array("i", (UNION, 0, 0, 0, 0, 0)))
     operands: "array[int]" = field(default_factory=lambda: array("i"))
@@ -217,7 +214,7 @@ class _Assembly:
     _references: list[tuple[int, Reference]] = field(default_factory=list)
 
     def copy(self) -> "_Assembly":
-        """Return one that grows on its own."""
+        """Return an independent copy."""
         return _Assembly(
             self.nodes[:],
             self.operands[:],
@@ -230,15 +227,15 @@ class _Assembly:
         )
 
     def node(self, pattern: Pattern) -> int:
-        """Return the row of a node, which is the same every time."""
+        """Return the row of a node; the same node gets the same row."""
         place = self._places.get(id(pattern))
         if place is None:
             place = self._places[id(pattern)] = _NEW_NODE[type(pattern)](self, pattern)
         return place
 
     def follow_references(self) -> None:
-        """Fill in where each reference leads."""
-        for operand, reference in self._references:  # which grows on the way
+        """Fill in the target of each reference."""
+        for operand, reference in self._references:  # the list grows meanwhile
             self.operands[operand] = self.node(reference.target)
         self._references.clear()
 
@@ -255,7 +252,7 @@ class _Assembly:
         return self._row(WORDS, start, len(pattern.texts), shortest=shortest)
 
     def unlike(self, pattern: Unlike) -> int:
-        """Return the row of a string that is none of some words."""
+        """Return the row of any string except some words."""
         character = self._byte_set(_CHARACTER, covers_plain=True)
         free = self._row(REPEAT, character, 0, UNLIMITED)
         texts = pattern.texts
@@ -263,9 +260,9 @@ class _Assembly:
             return free
         if len(texts) > MIN_CROWDED and _is_crowded([list(map(str.encode, _SPELLED.findall(text))) for text in texts]):
             raise PatternError(
-                "So many texts are excluded that they take every character in some place",
+                f"The {len(texts):,} excluded texts use nearly every character at some place",
                 pattern=excerpt(pattern),
-                remedy="Exclude fewer, or forbid all other keys.",
+                remedy="Exclude fewer texts, or forbid all other keys.",
             )
         start, _ = self._lay_out(texts)
         return self._row(UNLIKE, start, len(texts), self._append((character, free)), shortest=int("" in texts))
@@ -286,24 +283,24 @@ class _Assembly:
 
     def quotation(self, pattern: Quotation) -> int:
         """Return the row of the quotations of a document."""
-        found = pattern.texts
-        assert isinstance(found, Quotations)
-        document = found.document
+        quotations = pattern.texts
+        assert isinstance(quotations, Quotations)
+        document = quotations.document
         numbers = [
             self._lay_out_document(document.text),
-            self._lay_out_array(found.suffixes),
-            len(found.suffixes),
+            self._lay_out_array(quotations.suffixes),
+            len(quotations.suffixes),
             self._lay_out_array(document.counts),
             self._lay_out_array(document.borders),
-            self._lay_out_array(found.nearest),
+            self._lay_out_array(quotations.nearest),
             len(document.text) + 1,
-            self._lay_out_array(found.kinds) if len(found.kinds) else -1,
-            self._lay_out_array(found.moves),
-            found.kind_count,
-            found.fewest,
-            found.most,
+            self._lay_out_array(quotations.kinds) if len(quotations.kinds) else -1,
+            self._lay_out_array(quotations.moves),
+            quotations.kind_count,
+            quotations.fewest,
+            quotations.most,
         ]
-        return self._row(QUOTATION, self._append(numbers), 0, shortest=found.shortest)
+        return self._row(QUOTATION, self._append(numbers), 0, shortest=quotations.shortest)
 
     def _lay_out_document(self, text: NDArray[np.uint8]) -> int:
         place = self._arrays.get(id(text))
@@ -320,12 +317,12 @@ class _Assembly:
         return place
 
     def _character(self, ranges: tuple[Range, ...]) -> int:
-        known = self._characters.get(ranges)
-        if known is None:
+        row = self._characters.get(ranges)
+        if row is None:
             plain, spelled = spelled_ranges(ranges)
             sequences = (*byte_sequences(plain), *(_single_bytes(escape) for escape in spelled))
-            known = self._characters[ranges] = self._byte_set(sequences)
-        return known
+            row = self._characters[ranges] = self._byte_set(sequences)
+        return row
 
     def char_set(self, pattern: CharSet) -> int:
         """Return the row of a set of characters."""
@@ -333,8 +330,8 @@ class _Assembly:
 
     def concat(self, pattern: Concat) -> int:
         """Return the row of parts in order."""
-        known = self._places.get
-        parts = [known(id(part)) or self.node(part) for part in pattern.parts]
+        place_of = self._places.get
+        parts = [place_of(id(part)) or self.node(part) for part in pattern.parts]
         return self._row(SEQUENCE, self._append([number for row in parts for number in (row, 0)]), len(parts))
 
     def alternation(self, pattern: Alternation) -> int:
@@ -360,7 +357,7 @@ class _Assembly:
         return self._row(PERMUTATION, self._append(rows), len(pattern.members), self._append(more))
 
     def distinct(self, pattern: Distinct) -> int:
-        """Return the row of items that all differ."""
+        """Return the row of items that must all differ."""
         most = UNLIMITED if pattern.most is None else pattern.most
         numbers = [self.node(pattern.item), self.node(pattern.separator), pattern.least, most, int(pattern.many)]
         start = self._append([*numbers, *(pattern.lengths or [FAR]), *[FAR] * (pattern.least + 1)])
@@ -373,12 +370,12 @@ class _Assembly:
         return self._row(CHOICE, start, 1)
 
     def _byte_set(self, sequences: tuple[tuple[ByteRange, ...], ...], *, covers_plain: bool = False) -> int:
-        """Return the node of some sequences of byte ranges; what follows a first byte is a node of its own.
+        """Return the row of some sequences of byte ranges; the rests after a first range are a node of their own.
 
-        No two first ranges overlap unless they are equal.
+        First ranges are equal or disjoint.
         """
-        known = self._arcs.get(sequences)
-        if known is None:
+        row = self._arcs.get(sequences)
+        if row is None:
             after: dict[ByteRange, list[tuple[ByteRange, ...]]] = {}
             for first, *rest in sequences:
                 after.setdefault(first, []).append(tuple(rest))
@@ -388,12 +385,12 @@ class _Assembly:
                 for number in (low, high, self._byte_set(tuple(rests)) if rests != [()] else -1)
             ]
             shortest = min(map(len, sequences))
-            known = self._row(ARCS, self._append(arcs), len(after), shortest=shortest, is_open=covers_plain)
-            self._arcs[sequences] = known
-        return known
+            row = self._row(ARCS, self._append(arcs), len(after), shortest=shortest, is_open=covers_plain)
+            self._arcs[sequences] = row
+        return row
 
     def _lay_out(self, texts: tuple[str, ...]) -> tuple[int, int]:
-        """Lay out some words; return where they start, and the bytes of the shortest."""
+        """Append words to the arrays; return where they start, and the bytes of the shortest."""
         from structured.automata.loops.shortest_lengths import common_prefixes
 
         encoded = sorted(map(str.encode, texts))

@@ -1,9 +1,8 @@
-"""A document that can be quoted, and the quotations in it that keep some rules.
+"""Indexed documents, and the quotations in them that follow a rule.
 
-The document is indexed once: as the bytes of its JSON spelling, with the suffix array of those places where a quotation
-may begin. The bytes of a quotation that have been read are an interval of that array, at a depth; see
-`loops/quoting.py`. What a rule adds is how far the nearest end is that it allows, from each byte of the document in
-each of its states: then it is known of every place whether a quotation can still end, and how soon.
+A document is indexed once: as the bytes of its JSON spelling, with a suffix array of the places where a quotation may
+begin. The bytes read of a quotation are an interval of that array and a depth; see `loops/quoting.py`. A rule adds, for
+each byte of the document and each of the rule's states, the distance to the nearest allowed end of a quotation.
 """
 
 import heapq
@@ -29,15 +28,15 @@ _Flags = NDArray[np.bool_]
 _Numbers = NDArray[np.int32]
 
 _BARRIER = "\ud800"
-"""What no quotation reaches across: a lone surrogate, which no UTF-8 text has."""
+"""A separator that no quotation crosses: a lone surrogate, which no UTF-8 text has."""
 
 _LINE_BREAKS = "\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
 
 _JOINERS = "\u200c\u200d"
-"""Characters that are no marks, and belong to the one before them all the same (Unicode Annex 29)."""
+"""Characters that belong to the character before them, although they are not marks (Unicode Annex 29)."""
 
 _UNSPACED = frozenset({"CJK", "HIRAGANA", "KATAKANA", "KHMER", "LAO", "MYANMAR", "THAI", "TIBETAN"})
-"""The first words of the names of the characters of scripts that write no space between words."""
+"""Scripts without spaces between words, by the first word of their characters' names."""
 
 _SIZE, _SURROGATE, _BREAK, _SPACE, _EXTENDING, _WORD, _MARK, _DIGIT, _POINT = 7, 8, 16, 32, 64, 128, 256, 512, 1024
 """The traits of a character: the bytes of its spelling in JSON; whether it is a lone surrogate, breaks a line, is white
@@ -45,17 +44,17 @@ space, belongs to the character before it, is one of a word in a script that wri
 punctuation mark, is a digit, may be inside of a number."""
 
 _SYMBOLS = frozenset("%‰‱&@#*§¶†‡/\\_")
-"""Characters that are punctuation in Unicode, and have a meaning of their own all the same."""
+"""Punctuation of Unicode that has a meaning of its own, and may begin or end a quotation."""
 
 _POINTS = frozenset(".,'’")
 """Marks inside of numbers."""
 
 MAX_ENTRIES = 1 << 26
-"""Bytes of a document times states of a rule: the distances take four times as many bytes."""
+"""The most bytes of a document times states of a rule; the distances take four times as many bytes."""
 
 
 class IndexedDocument:
-    """A document and where quotations in it may begin and end; made once, and shared by all that quote it.
+    """A document with the places where quotations may begin and end; all its quotations share it.
 
     A quotation begins and ends where a word does or, with `any_character`, at any character; never between a character
     and its combining marks, within CR LF, or behind a zero-width joiner, as in some emoji. It neither begins nor ends
@@ -72,8 +71,8 @@ class IndexedDocument:
         self.document = document
         self.any_character = any_character
         self.absent = absent
-        given = np.frombuffer(document.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-        points, origin = _versions(given)
+        characters = np.frombuffer(document.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        points, origin = _versions(characters)
         self.points, self._origin = points, origin
         traits = _traits(points)
         self._starts, self._ends = _edges(points, traits, any_character=any_character)
@@ -100,7 +99,7 @@ class IndexedDocument:
 
     @cached_property
     def suffixes(self) -> _Numbers:
-        """Where quotations may begin in `text`, sorted by the bytes from there on."""
+        """The places in `text` where quotations may begin, sorted by the bytes from there on."""
         begins = np.zeros(len(self.text) + 1, dtype=np.bool_)
         begins[self.borders[:-1][self._starts]] = True
         order = suffix_array(self.text)
@@ -108,14 +107,14 @@ class IndexedDocument:
 
     @cached_property
     def nearest(self) -> _Numbers:
-        """The bytes from each place of `text` to the nearest where a quotation may end, `FAR` if there is none."""
+        """The bytes from each place of `text` to the nearest end of a quotation; `FAR` if there is none."""
         places = np.arange(len(self.text) + 1)
         ends = _next(np.isin(places, self.borders[self._ends], assume_unique=True))
         return np.where(ends <= self.bars, ends - places, FAR).astype(np.int32)
 
     @cached_property
     def bars(self) -> NDArray[np.int64]:
-        """The nearest place from each on that none may pass."""
+        """The next place after each that no quotation may cross."""
         return _next(np.append(self.text == BARRIER, True))
 
     def quotation(
@@ -126,20 +125,20 @@ class IndexedDocument:
         minimum: int = 0,
         maximum: int | None = None,
     ) -> Quotation | None:
-        """Return the quotations that are in all of some patterns and in none of others, and so many characters long.
+        """Return the node of the quotations that match all `included` and no `excluded` patterns; None for none.
 
-        The patterns are of characters, not of their spelling in JSON. The same call returns the same node. None where
-        no quotation keeps the rules. Raises PatternError where they take too much.
+        `minimum` and `maximum` count characters. The patterns are of characters, not of their spelling in JSON. The
+        same call returns the same node. Raises PatternError if the rule needs too much memory.
         """
         key = (*map(id, included), None, *map(id, excluded), minimum, maximum)
         if key not in self._quotations:
             rule = _Rule(tuple(included), tuple(excluded), max(minimum, 1), maximum)
-            found = _quotations(self, rule)
-            self._quotations[key] = rule, None if found is None else Quotation(found)
+            quotations = _quotations(self, rule)
+            self._quotations[key] = rule, None if quotations is None else Quotation(quotations)
         return self._quotations[key][1]
 
     def without_bytes(self, absent: frozenset[int]) -> "IndexedDocument":
-        """Return the document without what is spelled with some bytes; the same if nothing is."""
+        """Return the document without characters that are spelled with some bytes; itself if there are none."""
         if not np.isin(self.text, np.array(sorted(absent - {BARRIER}), dtype=np.uint8)).any():
             return self
         if absent not in self._restricted:
@@ -149,7 +148,7 @@ class IndexedDocument:
         return self._restricted[absent]
 
     def find(self, quoted: str) -> Iterator[tuple[int, int]]:
-        r"""Yield the places of a text as a quotation: its first character in the document and the one behind its last.
+        r"""Yield the spans of a quotation in the document: its first character, and the one after its last.
 
         >>> list(IndexedDocument("one, two,\n  one two").find("two"))
         [(5, 8), (16, 19)]
@@ -171,12 +170,12 @@ class IndexedDocument:
 
     @cached_property
     def _whole(self) -> str:
-        """Both versions of the document in one."""
+        """Both versions of the document, one after the other."""
         return _text(self.points)
 
     @property
     def _extents(self) -> list[tuple[int, int]]:
-        """Where the versions of the document begin and end in `_whole`."""
+        """The spans of the versions of the document in `_whole`."""
         cuts = [
             -1,
             len(self.document),
@@ -187,7 +186,7 @@ class IndexedDocument:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """What quotations must be: in all of some patterns and in none of others, and so many characters long."""
+    """A rule of quotations: the patterns that they must match and must not match, and the number of characters."""
 
     included: tuple[Pattern, ...]
     excluded: tuple[Pattern, ...]
@@ -197,36 +196,36 @@ class _Rule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quotations:
-    """The quotations of a document that keep a rule, as arrays that a program can hold."""
+    """The quotations of a document that follow a rule, as arrays for a program."""
 
     document: IndexedDocument
     rule: _Rule
     suffixes: _Numbers
-    """Where they begin, sorted by what follows."""
+    """The places where they begin, sorted by the bytes from there on."""
     nearest: _Numbers
-    """For each state of the rule the bytes from each place to the nearest end, `fewest` and `most` aside."""
+    """For each state of the rule, the bytes from each place to the nearest end, without `fewest` and `most`."""
     kinds: _Numbers
-    """For each place what kind of character ends with the byte there, -1 if none does; empty if they do not matter."""
+    """For each place, the kind of the character that ends with its byte, -1 if none does; empty without a rule."""
     moves: _Numbers
-    """The state of the rule after each kind of character, for one state after the other."""
+    """The successors of the rule's states: for each state, one for each kind of character."""
     kind_count: int
     fewest: int
-    """The characters that a quotation must have, beside what the states ask for."""
+    """The fewest characters of a quotation, if the states do not count them."""
     most: int
     longest: int
-    """The bytes of the longest quotation, or more."""
+    """An upper bound of the bytes of a quotation."""
 
     def __str__(self) -> str:
         return f"quotation of {len(self.document.document):,} characters"
 
     @property
     def shortest(self) -> int:
-        """The bytes of the shortest one."""
-        found, _ = _first_ends(self.document, self.suffixes, self.nearest, self.fewest)
-        return int((found - self.suffixes).min())
+        """The bytes of the shortest quotation."""
+        ends, _ = _first_ends(self.document, self.suffixes, self.nearest, self.fewest)
+        return int((ends - self.suffixes).min())
 
     def without_bytes(self, absent: frozenset[int]) -> "Quotations | None":
-        """Return those in which some bytes do not occur, None if there are none."""
+        """Return the quotations without some bytes, None if there are none."""
         document = self.document.without_bytes(absent)
         return self if document is self.document else _quotations(document, self.rule)
 
@@ -266,9 +265,9 @@ def _first_ends(
 
 
 def _scanned(document: IndexedDocument, rule: _Rule) -> tuple[_Numbers, _Numbers, _Numbers] | None:
-    """Return the distances, kinds and moves of the automaton of a rule, None if no text keeps it.
+    """Return the distances, kinds and moves of the automaton of a rule, None if no text follows it.
 
-    State 0 is before the first character, where nothing may end.
+    State 0 is before the first character, where no quotation may end.
     """
     from structured.automata.loops.quoting import measure_ends
 
@@ -282,9 +281,9 @@ def _scanned(document: IndexedDocument, rule: _Rule) -> tuple[_Numbers, _Numbers
     states = len(automaton.arcs) + 1
     if states * len(document.text) > MAX_ENTRIES:
         raise PatternError(
-            f"Quotations of so long a document may not have a rule of {states:,} states",
+            f"The document is too long for quotations with a rule of {states:,} states",
             pattern="",
-            remedy="Simplify its pattern, or drop its least length, or give a shorter document.",
+            remedy="Simplify the pattern, remove the minimum length, or use a shorter document.",
         )
     cuts = np.array(sorted({cut for arcs in automaton.arcs for low, high, _ in arcs for cut in (low, high + 1)}))
     moves = np.full((states, len(cuts) + 1), DEAD, dtype=np.int32)
@@ -301,36 +300,40 @@ def _scanned(document: IndexedDocument, rule: _Rule) -> tuple[_Numbers, _Numbers
     return nearest.reshape(-1), kinds, moves
 
 
-def _versions(given: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Return the characters of a document and a barrier, and again with one space wherever white space wraps a line.
+def _versions(characters: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Return the characters of a document with a barrier, and their places in the document.
 
-    Each has its place in the document. There is one version where no line is wrapped.
+    If white space wraps a line, a second version follows, with one space in place of such white space.
     """
     barrier = np.array([ord(_BARRIER)], dtype=np.uint32)
-    places = np.append(np.arange(len(given)), len(given))
-    traits = _traits(given)
+    places = np.append(np.arange(len(characters)), len(characters))
+    traits = _traits(characters)
     breaks, space = _are(traits, _BREAK), _are(traits, _SPACE)
     if not breaks.any():
-        return np.concatenate([given, barrier]), places
+        return np.concatenate([characters, barrier]), places
     begins = space & ~np.concatenate([[False], space[:-1]])
     run = np.cumsum(begins)
     is_wrapped = np.zeros(run[-1] + 1, dtype=np.bool_)
     is_wrapped[run[breaks]] = True
     replaced = space & is_wrapped[run]
     kept = ~replaced | begins
-    wrapped = np.where(replaced, np.uint32(ord(" ")), given)[kept]
-    return np.concatenate([given, barrier, wrapped, barrier]), np.concatenate([places, places[:-1][kept], places[-1:]])
+    wrapped = np.where(replaced, np.uint32(ord(" ")), characters)[kept]
+    return np.concatenate([characters, barrier, wrapped, barrier]), np.concatenate(
+        [places, places[:-1][kept], places[-1:]]
+    )
 
 
 def _edges(points: NDArray[np.uint32], traits: NDArray[np.uint16], *, any_character: bool) -> tuple[_Flags, _Flags]:
-    """Return which characters a quotation may begin with, and before which, and at the end of all, it may end."""
+    """Return which characters may begin a quotation, and before which characters, or the end, it may end."""
     extends, space = _are(traits, _EXTENDING), _are(traits, _SPACE)
     extends[1:] &= ~_are(traits, _SURROGATE)[:-1]
     inside = extends[1:] | ((points[:-1] == 0x0D) & (points[1:] == 0x0A))
     inside |= (points[:-1] == 0x200D) & ~(space | _are(traits, _SURROGATE))[1:]
     starts, ends = ~space, np.append(False, ~space)
     if not any_character:
-        traits = traits[np.maximum.accumulate(np.where(extends, 0, np.arange(len(points))))]  # as what it is on
+        traits = traits[
+            np.maximum.accumulate(np.where(extends, 0, np.arange(len(points))))
+        ]  # marks count as their base
         word, digit, point = _are(traits, _WORD), _are(traits, _DIGIT), _are(traits, _POINT)
         inside |= word[:-1] & word[1:]
         in_number = digit[:-2] & point[1:-1] & digit[2:]
@@ -345,27 +348,27 @@ def _edges(points: NDArray[np.uint32], traits: NDArray[np.uint16], *, any_charac
 
 
 def _roles(traits: NDArray[np.uint16]) -> tuple[_Flags, _Flags]:
-    """Return which characters may open a quotation, and which may close it, as far as punctuation is concerned.
+    """Return which characters may begin and which may end a quotation, by the rules of punctuation.
 
-    A run of marks opens something if white space is before it and something else behind, and closes something if
-    something is before it: in `("No," he said) -`, `("` opens, `,"` and `)` close, and `-` does neither.
+    A run of marks opens if white space is before it and a character after it, and closes if a character is before it:
+    in `("No," he said) -`, `("` opens, `,"` and `)` close, and `-` does neither.
     """
     mark, blank = _are(traits, _MARK), _are(traits, _SPACE) | _are(traits, _SURROGATE)
     places = np.arange(len(traits))
     before = np.maximum.accumulate(np.where(mark, -1, places))
     behind = np.minimum.accumulate(np.where(mark, len(traits), places)[::-1])[::-1]
-    blank = np.append(blank, True)  # also what is before the first character and behind the last
+    blank = np.append(blank, True)  # also before the first character and after the last
     return ~mark | (blank[before] & ~blank[behind]), ~mark | ~blank[before]
 
 
 def _next(flags: _Flags) -> NDArray[np.int64]:
-    """Return the next place from each on that is marked, `FAR` if there is none."""
+    """Return for each place the next one that is marked, `FAR` if there is none."""
     marked = np.where(flags, np.arange(len(flags)), FAR)
     return np.minimum.accumulate(marked[::-1])[::-1]
 
 
 def _traits(points: NDArray[np.uint32]) -> NDArray[np.uint16]:
-    """Return the traits of each character: `_SIZE` bits are the bytes of its spelling, each of the others is a flag."""
+    """Return the traits of each character: the bits of `_SIZE` count the bytes of its spelling; others are flags."""
     table = np.zeros(int(points.max(initial=0)) + 1, dtype=np.uint16)
     distinct = np.flatnonzero(np.bincount(points, minlength=1))
     table[distinct] = [_traits_of(chr(point)) for point in distinct.tolist()]

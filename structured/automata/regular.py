@@ -1,11 +1,11 @@
 """The lazy deterministic automaton of a pattern over bytes, built state by state as it is walked.
 
-What is still to be read is a stack of *frames*, each a node of the pattern with the place reached in it, interned so
-that equal stacks are one number. Reading a byte replaces the top frame; a state of the automaton is a set of stacks
-whose top reads a byte. Nothing is built before it is walked: `a{0,100000}` costs one state for each repetition really
-read, since a counter lies in the frame and not in copies of the node. These are the partial derivatives of Antimirov
-("Partial derivatives of regular expressions and finite automaton constructions", 1996), with the concatenations kept as
-a stack. A Thompson construction was rejected because it has to be built whole before the first step.
+The rest of a text is a stack of *frames*, each a node of the pattern with the place reached in it. Stacks are interned,
+so equal stacks are one number. Reading a byte replaces the top frame. A state of the automaton is a set of stacks whose
+top frame reads a byte. States are made when a text reaches them: `a{0,100000}` costs one state for each repetition that
+is read, since a counter is in the frame and not in copies of the node. These are the partial derivatives of Antimirov
+("Partial derivatives of regular expressions and finite automaton constructions", 1996), with concatenations kept as a
+stack. A Thompson construction was rejected, because it must be built completely before the first step.
 """
 
 import hashlib
@@ -34,30 +34,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one text may cost, however hostile the pattern is. Past any of these an automaton raises PatternError."""
+    """The limits of an automaton for one text. It raises PatternError if one is exceeded."""
 
     states: int = 200_000
     """A row of the table takes 1 KiB."""
     bytes: int = 1 << 29
-    """Of the arrays that grow, together."""
+    """The memory of all arrays that grow."""
     seconds: float = 10.0
-    """Spent in making states, steps that take no longer than `LONG` aside."""
+    """The time for making states; steps up to `LONG` do not count."""
 
 
 LIMITS = Limits()
 
 MAX_READINGS = 16
-"""Ways to read items that must differ, in one state, that are walked one by one."""
+"""The most readings of items that must differ that one state may have to be walked one by one."""
 
 LONG = 0.01
-"""Seconds. An ordinary walk takes less than a hundredth of this."""
+"""The seconds up to which a step does not count. An ordinary walk takes less than a hundredth of this."""
 
 
 class RegularAutomaton:
     """The lazy deterministic automaton of a pattern; follows the `Automaton` protocol.
 
-    Patterns that many automata have in common are assembled once, in a `foundation`. `seconds` is the time spent in
-    making states since it was made or reset.
+    Patterns that many automata share are assembled once, in a `foundation`. `seconds` is the time spent in making
+    states since the automaton was made or reset.
     """
 
     def __init__(self, pattern: Pattern, *, foundation: Foundation | None = None, limits: Limits = LIMITS) -> None:
@@ -66,11 +66,11 @@ class RegularAutomaton:
         self.limits = limits
         self._program = assemble(pattern, foundation)
         self.remembers = bool((self._program.nodes[:, OPERATION] == DISTINCT).any())
-        """Whether what may follow may depend on all that was written, as where items must differ."""
+        """Whether items must differ, so that a state depends on all items written."""
         self._begin()
 
     def _begin(self) -> None:
-        """Make the state before the first byte, and no other."""
+        """Make a machine with only the state before the first byte."""
         program = self._program
         self.seconds = 0.0
         self._lock = Lock()
@@ -83,7 +83,7 @@ class RegularAutomaton:
         return f"RegularAutomaton({str(self.pattern)!r}, states={self._states_used})"
 
     def __str__(self) -> str:
-        """Return the part of the automaton that has been walked, one state a line; `…` where bytes were not tried."""
+        """Return the states made so far, one on a line; `…` if some bytes of a state were not tried."""
         lines = []
         for state in range(self._states_used):
             row = self.table[state]
@@ -95,7 +95,7 @@ class RegularAutomaton:
 
     @property
     def fingerprint(self) -> bytes | None:
-        """A digest of the program, which is all that the automaton is made of; None if it quotes a document."""
+        """A digest of the program; None if it quotes a document."""
         program = self._program
         if (program.nodes[:, OPERATION] == QUOTATION).any():
             return None
@@ -105,7 +105,7 @@ class RegularAutomaton:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether half of its limits is used up; see the protocol."""
+        """Whether half of a limit is used up; see the protocol."""
         return self._is_large or 2 * self.seconds > self.limits.seconds
 
     @property
@@ -158,9 +158,9 @@ class RegularAutomaton:
         """Return the successor of a state, or DEAD."""
         if state == DEAD or byte == ROW_COMPLETE:
             return DEAD
-        known = int(self._machine.table[state, byte])
-        if known != UNKNOWN:
-            return known
+        target = int(self._machine.table[state, byte])
+        if target != UNKNOWN:
+            return target
         loops = _loops("states")
         return self._until_done(lambda: loops.step(self._machine, state, byte))
 
@@ -179,7 +179,7 @@ class RegularAutomaton:
         return farthest
 
     def is_remembering(self, state: int) -> bool:
-        """Tell whether a state is in an item that must differ from others: then nearly each token makes a new state."""
+        """Tell whether a state is inside an item that must differ, where nearly each token makes a new state."""
         if not self.remembers:
             return False
         machine, states, frames = self._machine, _loops("states"), _loops("frames")
@@ -189,44 +189,44 @@ class RegularAutomaton:
         return bool((operations[leaves != frames.FINISHED] == ITEM).any())
 
     def inner_item(self, state: int) -> int:
-        """Return the state of an item inside an item, with the outer one left open; both must differ from others.
+        """Return the state inside an inner item with the outer item replaced by a placeholder; both must differ.
 
-        The same tokens may follow it, except for those that go on with one of the `rests` of the state and those that
-        begin another outer item. A state in no such item, or in one only, is returned as it is.
+        The same tokens may follow both states, except for tokens that begin with one of the `rests` of the state or
+        begin another outer item. A state that is not in two such items is returned unchanged.
         """
         if not self.remembers:
             return state
         return self._until_done(lambda: _loops("stand_ins").find_inner(self._machine, state))
 
     def rests(self, state: int, longest: int) -> list[bytes]:
-        """Return how each written item goes on that begins with what has been read of the outermost item.
+        """Return the rests of the written items that begin with the bytes read of the outermost item.
 
-        `"abc"` → `c"`, where `"ab` has been read. At most `longest` bytes of each are returned.
+        `"abc"` → `c"` after `"ab`. At most `longest` bytes of each are returned.
         """
-        loops, found, rests = _loops("stand_ins"), np.empty(longest + 1, dtype=np.int32), []
+        loops, rest, rests = _loops("stand_ins"), np.empty(longest + 1, dtype=np.int32), []
         begun = 0
-        while begun := loops.find_rest(self._machine, state, begun, found):
-            rests.append(bytes(found[1 : 1 + min(int(found[0]), longest)].tolist()))
+        while begun := loops.find_rest(self._machine, state, begun, rest):
+            rests.append(bytes(rest[1 : 1 + min(int(rest[0]), longest)].tolist()))
         return rests
 
     def readings(self, state: int) -> list[int]:
-        """Return the states whose union a state is, each in at most one item that must differ from others.
+        """Split a state into states in at most one item that must differ each, of which it is the union.
 
-        Each can be walked from without making many states; a union of them cannot.
+        A walk from each of them makes few states; a walk from the union would make many.
         """
         if not self.remembers:
             return [state]
-        found = np.empty(MAX_READINGS, dtype=np.int32)
-        count = self._until_done(lambda: _loops("state_walks").split(self._machine, state, found))
-        return found[:count].tolist() or [state]
+        states = np.empty(MAX_READINGS, dtype=np.int32)
+        count = self._until_done(lambda: _loops("state_walks").split(self._machine, state, states))
+        return states[:count].tolist() or [state]
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | StringParts | None:
         """Return the string run of a state, or its parts; see the protocol."""
-        loops, found = _loops("string_parts"), np.empty(6, dtype=np.int32)
-        done = self._until_done(lambda: loops.find_string(self._machine, state, longest, special, found))
+        loops, figures = _loops("string_parts"), np.empty(6, dtype=np.int32)
+        done = self._until_done(lambda: loops.find_string(self._machine, state, longest, special, figures))
         if done != loops.RUN:
-            return StringParts(*found[:3].tolist()) if done == loops.PARTS else None
-        characters, farthest, representative, quoted, inside, steady = found.tolist()
+            return StringParts(*figures[:3].tolist()) if done == loops.PARTS else None
+        characters, farthest, representative, quoted, inside, steady = figures.tolist()
         return StringRun(characters, farthest, representative, bool(quoted), inside, bool(steady))
 
     def without_counters(self, state: int, length: int) -> int:
@@ -235,7 +235,7 @@ class RegularAutomaton:
         return self._until_done(lambda: loops.find_without_counters(self._machine, state, length))
 
     def _until_done(self, loop: Callable[[], int]) -> int:
-        """Return what a loop answers; one thread at a time, since arrays are replaced on the way."""
+        """Return the result of a loop, one thread at a time, because arrays may be replaced."""
         clock = _loops("jit").coarse_clock
         with self._lock:
             start = clock()
@@ -244,7 +244,7 @@ class RegularAutomaton:
         return answer
 
     def _grown_until_done(self, loop: Callable[[], int]) -> int:
-        """Call a loop, growing what it says is full, until it answers something else."""
+        """Call a loop until it returns a result; after each code, grow an array or make a state."""
         while (answer := loop()) < UNKNOWN:
             if answer == _loops("machine").NEEDS_STATE:
                 self._make_wanted()
@@ -253,16 +253,16 @@ class RegularAutomaton:
         return answer
 
     def _make_wanted(self) -> None:
-        """Make what a loop needs to know of the items that differ: the state before them, or the row of another."""
-        loops, wanted = _loops("states"), int(self._machine.sizes[_loops("frames").WANTED])
-        if wanted < 0:
-            self._grown_until_done(lambda: loops.begin_item(self._machine, -1 - wanted))
+        """Make the state before an item that must differ, or the row of a state, which a loop needs."""
+        loops, state = _loops("states"), int(self._machine.sizes[_loops("frames").WANTED])
+        if state < 0:
+            self._grown_until_done(lambda: loops.begin_item(self._machine, -1 - state))
             return
         byte = int(self._machine.sizes[_loops("frames").BYTE_WANTED])
-        if byte >= 0 and self.is_remembering(wanted):  # as each byte leads to a state of its own
-            self._grown_until_done(lambda: loops.step(self._machine, wanted, byte))
+        if byte >= 0 and self.is_remembering(state):  # each byte leads to a new state
+            self._grown_until_done(lambda: loops.step(self._machine, state, byte))
         else:
-            self._grown_until_done(lambda: loops.expand(self._machine, wanted))
+            self._grown_until_done(lambda: loops.expand(self._machine, state))
 
     def _spend(self, seconds: float) -> None:
         if seconds > LONG:
@@ -280,7 +280,7 @@ class RegularAutomaton:
         return self.table.nbytes + sum(int(getattr(self._machine, name).nbytes) for name in names)
 
     def _grow(self, lack: int) -> None:
-        """Double the array that is full. Raises PatternError where that would be more than the limits allow."""
+        """Double the array that is full. Raises PatternError if that would exceed the limits."""
         loops = _loops("machine")
         if lack == loops.TOO_MANY_WAYS:
             raise self._too_costly(f"more than {_loops('states').MAX_WAYS:,} ways from one state to another")

@@ -1,7 +1,7 @@
 """Masks on the model's device: the rows of a mask table as one tensor, and logits under them.
 
-A batch's masks are one gather there, whatever states its texts are in and whatever types they have: between two tokens
-only row numbers cross from the host. It is a module of its own because only it and the models need torch.
+The masks of a batch are one gather on the device, whatever the states and types of its texts. Between two tokens, only
+row numbers are copied from the host. Outside the models, only this module needs torch.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class DeviceMasks:
-    """The rows of a table on one device. Rows are only added to a table, so each is copied once."""
+    """The copy of a mask table on one device. A table only gains rows, so each row is copied once."""
 
     def __init__(self, table: MaskTable, device: "torch.device | str") -> None:
         import torch
@@ -36,10 +36,10 @@ class DeviceMasks:
     @classmethod
     def of(cls, table: MaskTable, device: "torch.device") -> "DeviceMasks":
         """Return the copy of a table on a device, which lives as long as the table."""
-        known = table.copies.get(str(device))
-        if known is None:
-            known = table.copies[str(device)] = cls(table, device)
-        return cast("DeviceMasks", known)
+        copy = table.copies.get(str(device))
+        if copy is None:
+            copy = table.copies[str(device)] = cls(table, device)
+        return cast("DeviceMasks", copy)
 
     def rows(self) -> "torch.Tensor":
         """Return all rows of the table, int32 of shape (rows, words); the buffer doubles when it is full."""
@@ -59,7 +59,7 @@ class DeviceMasks:
             return self._buffer[: len(rows)]
 
     def gather(self, masks: Sequence[Mask]) -> "torch.Tensor":
-        """Return the masks of a batch, int32 of shape (batch, words); those that are no rows are copied."""
+        """Return the masks of a batch, int32 of shape (batch, words); masks without a row are copied from the host."""
         import torch
 
         numbers = np.array([self.table.row_of(mask) for mask in masks], dtype=np.int64)
@@ -67,7 +67,7 @@ class DeviceMasks:
         rows = self.rows().index_select(0, on_device(numbers[is_row], self.device))
         if is_row.all():
             return rows
-        others = np.stack([mask for mask, known in zip(masks, is_row, strict=True) if not known])
+        others = np.stack([mask for mask, has_row in zip(masks, is_row, strict=True) if not has_row])
         places = np.where(is_row, np.cumsum(is_row), len(rows) + np.cumsum(~is_row)) - 1
         return torch.cat([rows, on_device(others, self.device)]).index_select(0, on_device(places, self.device))
 
@@ -76,7 +76,7 @@ def stacked(logits: Sequence[Logits]) -> "torch.Tensor":
     """Return the logits of some texts on a device, each of shape (width,), as one tensor of shape (texts, width)."""
     import torch
 
-    return torch.stack([cast("torch.Tensor", one) for one in logits])
+    return torch.stack([cast("torch.Tensor", row) for row in logits])
 
 
 def draw(
@@ -86,7 +86,7 @@ def draw(
     generators: Sequence[np.random.Generator],
     sampler: Sampler,
 ) -> list[TokenChoice]:
-    """Sample a token for each row of scores, shape (batch, width), where they are, as `Sampler.choose` does."""
+    """Sample a token for each row of scores, shape (batch, width), on their device, as `Sampler.choose` does."""
     import torch
 
     gathered = DeviceMasks.of(table, scores.device).gather(masks)
@@ -98,24 +98,24 @@ def draw(
     else:
         weights = _kept((masked.double() / sampler.temperature).softmax(dim=1), sampler)
         sums = weights.cumsum(dim=1)
-        turned = on_device(np.array([one.random() for one in generators]), scores.device)
+        turned = on_device(np.array([generator.random() for generator in generators]), scores.device)
         token_ids = torch.searchsorted(sums, turned[:, None] * sums[:, -1:], right=True)[:, 0]
-        # Where no score is finite, both are beyond the width.
+        # If no score is finite, both exceed the width.
         last = torch.searchsorted(sums, sums[:, -1:].contiguous())[:, 0]
         token_ids = torch.minimum(token_ids, last).clamp(max=scores.shape[1] - 1)
     chosen = masked.gather(1, token_ids[:, None])[:, 0] - log_total
     mass = (log_total - logits.logsumexp(dim=1)).exp()
-    found = torch.stack([token_ids.double(), chosen.double(), mass.double()], dim=1).tolist()
+    drawn = torch.stack([token_ids.double(), chosen.double(), mass.double()], dim=1).tolist()
     return [
         TokenChoice(int(token_id), log_probability, share)
         if np.isfinite(log_probability)
-        else sampler.choose(logits[row].cpu().numpy(), masks[row], generators[row])  # infinite scores, or none
-        for row, (token_id, log_probability, share) in enumerate(found)
+        else sampler.choose(logits[row].cpu().numpy(), masks[row], generators[row])  # infinite or NaN scores
+        for row, (token_id, log_probability, share) in enumerate(drawn)
     ]
 
 
 def _kept(weights: "torch.Tensor", sampler: Sampler) -> "torch.Tensor":
-    """Return the weights of tokens, shape (batch, width), 0 for those that the sampler leaves out."""
+    """Return the weights of tokens, shape (batch, width), with 0 for tokens that the sampler excludes."""
     if sampler.top_k is not None and sampler.top_k < weights.shape[1]:
         weights = weights.where(weights >= weights.topk(sampler.top_k, dim=1).values[:, -1:], 0.0)
     if sampler.top_p < 1:
@@ -143,7 +143,7 @@ def apply_masks(logits: "torch.Tensor", masks: "torch.Tensor") -> "torch.Tensor"
 
 
 def _apply_on_host(logits: NDArray[np.float32], masks: NDArray[np.int32]) -> NDArray[np.float32]:
-    """Do the same in NumPy, whose unpacking of bits is faster; where few tokens are allowed, five times."""
+    """Apply masks in NumPy, which unpacks bits faster than torch: five times if few tokens are allowed."""
     allowed = np.unpackbits(masks.view(np.uint8), axis=1, bitorder="little").view(np.bool_)
     width = min(logits.shape[1], allowed.shape[1])
     masked = np.full_like(logits, -np.inf)

@@ -1,8 +1,7 @@
 """Generation: the index of a type, and texts from a model, each under its guide, many in one batch.
 
-An index is kept in memory for the next call. Grammars are read from the disk cache as well, where another process has
-read them before. A batch is scheduled for the call, or is one that many callers share; see `Scheduler` and
-`RunningBatch`.
+An index stays in memory for the next call. The tables of grammars also come from the disk cache. A batch belongs to one
+call (`Scheduler`) or to many callers (`RunningBatch`).
 """
 
 import itertools
@@ -38,10 +37,10 @@ KEPT_INDEXES = 64
 def compile_type(
     output_type: OutputType[Any], vocabulary: Vocabulary, *, document: str | None = None, cache: bool = False
 ) -> Index:
-    """Return the index of a type over a vocabulary; what it learns while texts are written serves the next call.
+    """Return the index of a type over a vocabulary; the next call gets the same index, with all states known so far.
 
-    `document` is for types that depend on it; nothing of them is kept on disk. With `cache`, the index of any other
-    type also starts with what other processes have learned.
+    `document` is for types that depend on it, which are not kept on disk. With `cache`, the index of any other type
+    starts with the states and masks that other processes have saved.
     """
     return compiled_type(output_type, vocabulary, document=document, cache=cache).index()
 
@@ -49,14 +48,14 @@ def compile_type(
 def compiled_type(
     output_type: OutputType[Any], vocabulary: Vocabulary, *, document: str | None = None, cache: bool = False
 ) -> RenewedIndex:
-    """Return what has the index of a type, also when that becomes another one; see `compile_type`."""
+    """Return the holder of a type's index, which replaces an exhausted index; see `compile_type`."""
     return _compiled(_Same(output_type), vocabulary, document, cache)
 
 
 def load_grammars(output_type: OutputType[Any]) -> None:
-    """Read the grammars of a type as other processes have, and for others, if there is a cache now.
+    """Load the tables of a type's grammars from the disk cache, or save them there, if there is a cache.
 
-    Raises GrammarError where one is refused.
+    Raises GrammarError if a grammar is refused.
     """
     if isinstance(output_type, Grammar) and (disk := default_cache()) is not None:
         _load_tables(disk, output_type)
@@ -65,7 +64,7 @@ def load_grammars(output_type: OutputType[Any]) -> None:
 
 
 def _load_tables(cache: DiskCache, grammar: Grammar[Any]) -> None:
-    """Read a grammar as another process has, or for others to come; not one that imports from files."""
+    """Load the tables of a grammar from the cache, or save them; skip a grammar that imports files."""
     sources = sources_of(grammar)
     if sources is None:
         return
@@ -81,7 +80,7 @@ def _load_tables(cache: DiskCache, grammar: Grammar[Any]) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Same:
-    """An output type as itself: what its author calls equal, if anything, may have another automaton."""
+    """An output type compared by identity: types that their author calls equal may have different automata."""
 
     output_type: OutputType[Any]
 
@@ -123,8 +122,8 @@ def generate(  # noqa: PLR0913  three are options by name
 ) -> list[Generation]:
     """Write one text for each request, as `as_completed` does, and return them in the order of the requests.
 
-    Raises OutOfMemoryError if one text alone is too much for the model's device, and PatternError or
-    GrammarError if its automaton is too much.
+    Raises OutOfMemoryError if one text alone exceeds the memory of the model's device, and PatternError or GrammarError
+    if its automaton exceeds its limits.
     """
     texts: dict[int, Generation] = {}
     completed = as_completed(
@@ -148,15 +147,14 @@ def as_completed(  # noqa: PLR0913  three are options by name
 ) -> Iterator[tuple[int, Generation | StructuredError]]:
     """Write one text for each request, `batch_size` at a time; yield each, with its place, as soon as it is finished.
 
-    At most `batch_tokens` tokens are in memory at a time, however long the texts become, unless one alone has more. A
-    `RunningBatch` has a size and a limit of its own in place of these. The guides may be of different types. With
-    `jump_forward`, tokens that are known are not asked for.
+    At most `batch_tokens` tokens are in memory at a time, whole budgets counted, unless one text alone needs more. A
+    `RunningBatch` uses its own size and limit. The guides may be of different types. With `jump_forward`, the model is
+    not asked for forced tokens.
 
-    Where the texts are too much for the model's device, half of them are tried again. In place of a text that is too
-    much alone, or whose automaton raises one of `AUTOMATON_ERRORS`, the error is yielded; the others are written all
-    the same.
+    If the texts exceed the memory of the model's device, half of them are tried again. If a text is too large alone, or
+    its automaton raises one of `AUTOMATON_ERRORS`, the error is yielded in its place; the other texts are written.
 
-    Raises ModelError for what the model raises, and where what it returns cannot be read.
+    Raises ModelError if the model raises an error or returns something unreadable.
     """
     places = {Sequence(request, sampler, jump_forward): place for place, request in enumerate(requests)}
     finished = [text for text in places if text.finished]
@@ -169,7 +167,7 @@ def as_completed(  # noqa: PLR0913  three are options by name
 def stream(
     model: LanguageModel, request: Request, sampler: Sampler, *, jump_forward: bool = True
 ) -> Generator[str, None, Generation]:
-    """Write one text, and yield the pieces of the answer as they become known; the generation is what it returns."""
+    """Write one text, yield the pieces of its answer as they become known, and return the generation."""
     sequence = Sequence(request, sampler, jump_forward)
     decoder = getincrementaldecoder("utf-8")()
     read = 0

@@ -1,16 +1,14 @@
 """Sequential Monte Carlo under masks: for each request, texts that follow the model's own distribution over its type.
 
-Sampling under a mask asks the model for one token after the other, and never whether it wanted to go where the mask
-leads: a text that begins with a likely token and goes on with tokens that the model would hardly write comes as often
-as its beginning. Left alone, the model would write it as rarely as all its tokens together say. So several texts, the
-particles, are sampled at once, and each weighs what the model had given to the tokens that were allowed. Where few
-particles have most of the weight, the others make room for copies of these (Willard & Louf, "Efficient Guided
-Generation for Large Language Models", 2023, section 2; Lew et al., "Sequential Monte Carlo Steering of Large Language
-Models using Probabilistic Programs", 2023).
+Sampling under a mask follows the model's distribution over tokens, not over texts. A likely first token may lead to
+unlikely ones, and the mask hides how unlikely these are: the text is then sampled as often as its first token. So
+several texts, the particles, are sampled at once. The weight of a particle is the product of the probabilities that the
+model gave to the allowed tokens. If few particles have most of the weight, copies of these replace the others (Willard
+& Louf, "Efficient Guided Generation for Large Language Models", 2023, section 2; Lew et al., "Sequential Monte Carlo
+Steering of Large Language Models using Probabilistic Programs", 2023).
 
-Every token counts, also one that nothing else may stand in place of, and the end of the text. Weighing the particles
-before they are continued, and not after, costs nothing, as what is allowed does not depend on what is sampled; copies
-then differ at once.
+Forced tokens and the end of the text count too. The probability of the allowed tokens does not depend on the sampled
+token, so particles are weighed before they are continued, and copies differ at once.
 """
 
 import copy
@@ -38,33 +36,35 @@ def sample_particles(
     particles: int,
     jump_forward: bool = True,
 ) -> list[list[Generation]]:
-    """Return `particles` texts for each request, all of which count alike, in random order.
+    """Return `particles` texts of equal weight for each request, in random order.
 
-    As their number grows, they follow the distribution of the texts that the model writes without a mask at the
-    sampler's temperature, end included, given that the text is of the type and fits into the budget. Texts are
-    sequences of tokens, those that masks and forced tokens leave possible. What a request's repetition control does to
-    the model's tokens counts as the model's. Each text is told the logarithm of the estimated probability that
-    the model writes any such text; the estimate is unbiased for any number of particles.
+    As the number of particles grows, the texts follow the model's own distribution at the sampler's temperature, end
+    included, given that a text is of the type and fits the budget. Texts are sequences of tokens, those that masks and
+    forced tokens leave possible. The changes of a request's repetition control count as the model's. Each text gets the
+    logarithm of the estimated probability that the model writes any text of the type; the estimate is unbiased for any
+    number of particles.
 
-    Each turn, every particle is weighed by the probability that the model gave to the tokens that are allowed next,
-    within the budget. When the effective sample size, (sum of weights)² / sum of squares, falls below half of their
-    number, the particles are resampled systematically, and once more at the end. If all of them have weight 0, since
-    the model rules out whatever is allowed, they go on with equal weights, as the mask alone would have it.
+    In each turn, the weight of a particle is multiplied by the probability of the tokens allowed next, within the
+    budget. If the effective sample size, (sum of weights)² / sum of squares, falls below half the number of particles,
+    they are resampled systematically, and once more at the end. If the model rules out all allowed tokens of all
+    particles, they go on with equal weights.
 
-    With `jump_forward`, tokens that are known are appended and read at once, where the model can say what it thought of
-    each (`can_roll_back`); otherwise each takes a pass. Either way they are weighed.
+    With `jump_forward`, forced tokens are appended and read at once if the model returns the logits before each
+    (`can_roll_back`); otherwise each takes a pass. In both cases they are weighed.
 
-    The requests are not used up, nor their random numbers. Raises ValueError unless there is a temperature and at least
-    one particle, OutOfMemoryError if the batch is too much for the model's device, ModelError for what else the model
-    raises, or returns, and PatternError or GrammarError if an automaton is too much.
+    The guides and random numbers of the requests are copied, not used up. Raises ValueError unless the temperature is
+    above 0 and `particles` at least 1, OutOfMemoryError if the batch exceeds the memory of the model's device,
+    ModelError for other failures of the model, and PatternError or GrammarError if an automaton exceeds its limits.
     """
     if particles < 1:
         raise ValueError(f"particles is {particles}; it must be 1 or greater.")
     if sampler.temperature == 0:
-        raise ValueError("temperature is 0, at which nothing is sampled. Set it to 1, the model's own distribution.")
-    populations = [_Population(one, sampler, particles, jump_forward and model.can_roll_back) for one in requests]
+        raise ValueError("temperature is 0, at which nothing is sampled. Set it to 1 for the model's own distribution.")
+    populations = [
+        _Population(population, sampler, particles, jump_forward and model.can_roll_back) for population in requests
+    ]
     write(model, populations)
-    return [one.generations() for one in populations]
+    return [population.generations() for population in populations]
 
 
 @dataclass(slots=True, eq=False)
@@ -72,16 +72,16 @@ class _Particle:
     text: Sequence
     log_weight: float = 0.0
     unweighed: list[int] = field(default_factory=list)
-    """The last of its tokens, which were known."""
+    """The forced tokens at the end of the text that are not in the weight yet."""
     log_allowed: float = 0.0
-    """The logarithm of the probability that the model gives to what may come next; it is in the weight."""
+    """The log-probability of the tokens allowed next, which is already in the weight."""
     is_done: bool = False
 
     def fork(self) -> "_Particle":
         return dataclasses.replace(self, text=copy.copy(self.text), log_weight=0.0)
 
     def weigh(self, places: NDArray[np.float32], temperature: float) -> None:
-        """Weigh the known tokens that have been read, and the next; `places` has shape (window + 1, width)."""
+        """Weigh the forced tokens that have been read, and the next token; `places` has shape (window + 1, width)."""
         text, vocabulary = self.text, self.text.guide.index.vocabulary
         for token_id, logits in zip(self.unweighed, places[-1 - len(self.unweighed) :], strict=False):
             self.log_weight += log_mass(logits, np.array([token_id]), temperature)
@@ -93,7 +93,7 @@ class _Particle:
             self.log_weight += self.log_allowed
 
     def go_on(self, logits: NDArray[np.float32]) -> None:
-        """Append a token that is sampled, and those that are known to follow it; `logits` has shape (width,)."""
+        """Append a sampled token and the forced tokens after it; `logits` has shape (width,)."""
         text, generator = self.text, self.text.request.generator
         before, sampled = len(text.token_ids), len(text.sampled)
         while True:
@@ -104,7 +104,7 @@ class _Particle:
                 raise text.error
             if len(text.sampled) > sampled:
                 break
-            # The mask was learned, and wrong. From now on it is right.
+            # The cached mask was wrong, and is corrected now.
             expected, self.log_allowed = self.log_allowed, self._log_allowed(logits, text.sampler.temperature)
             if expected > -math.inf:
                 self.log_weight += self.log_allowed - expected
@@ -118,7 +118,7 @@ class _Particle:
 
 @dataclass(slots=True, eq=False)
 class _Population:
-    """The particles of one request: one until the prompt has been read, then their full number."""
+    """The particles of one request: one until the prompt has been read, then `size`."""
 
     request: Request
     sampler: Sampler
@@ -126,14 +126,16 @@ class _Population:
     jump_forward: bool
     particles: list[_Particle] = field(init=False)
     ended: list[tuple[int, Sequence]] = field(default_factory=list)
-    """Those that the last turn has finished, with the rows that they come from."""
+    """The texts that the last turn finished, each with the row that it comes from."""
     generator: np.random.Generator = field(init=False)
     log_probability: float = 0.0
-    """Of the language, as estimated up to the last time of resampling."""
+    """The log-probability of the language, as estimated up to the last resampling."""
 
     def __post_init__(self) -> None:
         thinking = self.request.thinking
-        self.generator = copy.deepcopy(self.request.generator)  # where memory is too small, all of it is tried again
+        self.generator = copy.deepcopy(
+            self.request.generator
+        )  # a copy, since a run that exceeds the memory is repeated
         self.request = dataclasses.replace(
             self.request,
             guide=self.request.guide.copy(),
@@ -147,11 +149,11 @@ class _Population:
 
     @property
     def live(self) -> list[Sequence]:
-        return [one.text for one in self.particles if not one.is_done]
+        return [particle.text for particle in self.particles if not particle.is_done]
 
     @property
     def window(self) -> int:
-        return max(len(one.unweighed) for one in self.particles if not one.is_done)
+        return max(len(particle.unweighed) for particle in self.particles if not particle.is_done)
 
     def expand(self, logits: NDArray[np.float32]) -> list[int]:
         """Weigh the live particles, resample if that is due, and sample a token for each; return their rows.
@@ -162,7 +164,7 @@ class _Population:
         size = self.request.guide.index.vocabulary.size  # models have more logits, to round their width up
         places = logits.reshape(len(logits), -1, logits.shape[-1])[:, :, :size]
         rows: list[int | None] = [None] * len(self.particles)
-        live = [place for place, one in enumerate(self.particles) if not one.is_done]
+        live = [place for place, particle in enumerate(self.particles) if not particle.is_done]
         for number, place in enumerate(live):
             rows[place] = number
             self.particles[place].weigh(places[number], self.sampler.temperature)
@@ -170,14 +172,14 @@ class _Population:
             rows = [rows[place] for place in self._resample()]
         kept: list[int] = []
         self.ended = []
-        for one, row in zip(self.particles, rows, strict=True):
+        for particle, row in zip(self.particles, rows, strict=True):
             if row is None:
                 continue
-            if not one.is_done:
-                one.go_on(places[row, -1])
-            if one.is_done:
-                one.text.end()
-                self.ended.append((row, one.text))
+            if not particle.is_done:
+                particle.go_on(places[row, -1])
+            if particle.is_done:
+                particle.text.end()
+                self.ended.append((row, particle.text))
             else:
                 kept.append(row)
         for text in self.live:
@@ -185,20 +187,20 @@ class _Population:
         return kept
 
     def generations(self) -> list[Generation]:
-        """Return the finished texts, resampled so that they count alike, in random order."""
+        """Return the finished texts, resampled to equal weights, in random order."""
         self._resample()
         order = self.generator.permutation(self.size)
         texts = [self.particles[place].text.generation() for place in order.tolist()]
         return [
             dataclasses.replace(
-                one, diagnostics=dataclasses.replace(one.diagnostics, type_log_probability=self.log_probability)
+                text, diagnostics=dataclasses.replace(text.diagnostics, type_log_probability=self.log_probability)
             )
-            for one in texts
+            for text in texts
         ]
 
     def _weights(self) -> tuple[NDArray[np.float64], float]:
-        """Return the weights as parts of the greatest, and its logarithm; all the same if it is 0."""
-        logs = np.array([one.log_weight for one in self.particles])
+        """Return the weights divided by the greatest, and its logarithm; all 1 if the greatest is 0."""
+        logs = np.array([particle.log_weight for particle in self.particles])
         best = float(logs.max())
         return (np.ones_like(logs) if best == -math.inf else np.exp(logs - best)), best
 
@@ -207,10 +209,11 @@ class _Population:
         return 0.0 if best == -math.inf else float(weights.sum() ** 2 / (weights**2).sum())
 
     def _resample(self) -> list[int]:
-        """Replace the particles by as many as there are to be, of equal weight; return which each is a copy of.
+        """Replace the particles by `size` copies of equal weight; return the place that each is a copy of.
 
-        Systematic resampling: one random number decides, and each particle has as many copies as are its due, rounded
-        up or down (Kitagawa, "Monte Carlo Filter and Smoother for Non-Gaussian Nonlinear State Space Models", 1996).
+        Systematic resampling: one random number decides, and each particle gets `size` times its share of the weight as
+        copies, rounded up or down (Kitagawa, "Monte Carlo Filter and Smoother for Non-Gaussian Nonlinear State Space
+        Models", 1996).
         """
         weights, best = self._weights()
         self.log_probability += best + math.log(weights.mean())
@@ -225,7 +228,7 @@ class _Population:
 def log_mass(logits: NDArray[np.float32], token_ids: NDArray[np.integer], temperature: float) -> float:
     """Return the logarithm of the probability that the softmax of `logits / temperature` gives to some tokens.
 
-    `logits` has shape (width,). Those that are NaN have no part. Where none is finite, the greatest share all of it.
+    `logits` has shape (width,). NaN counts as probability 0. If no logit is finite, the greatest share all of it.
     Raises ModelError for tokens whose logits are NaN or +inf.
     """
     best = np.fmax.reduce(logits)

@@ -1,11 +1,9 @@
-"""The tokens of prompts: those that many have in common, and those at the end that an answer may spell otherwise.
+"""The tokens of prompts: a common beginning, which is read once, and an end that the answer may spell differently.
 
-Where many prompts begin alike, a model reads that once.
-
-Token healing: tokens are made of whole texts. Where a prompt ends with `:` and the text would go on with `//`, the
-model has mostly seen one token for `://`, and after `:` alone it expects anything else. So the end of the prompt is
-taken back, as far as some token reaches from there into the answer, and the answer has to begin with it: the model
-chooses the tokens.
+Token healing: tokenizers split whole texts. If a prompt ends with `:` and the answer begins with `//`, the model has
+mostly seen one token for `://`, and after `:` alone it expects anything else. So the last tokens of the prompt are
+taken back, as far as some token reaches from there into the answer. The answer must then begin with their bytes, and
+the model chooses the tokens.
 """
 
 import itertools
@@ -21,7 +19,7 @@ from structured.index.index import Index
 
 
 def common_beginning(texts: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Return the tokens that all of some texts begin with."""
+    """Return the tokens with which all texts begin; at least one text."""
     common = tuple(texts[0])
     for other in texts[1:]:
         if common == tuple(other[: len(common)]):
@@ -32,13 +30,14 @@ def common_beginning(texts: Sequence[Sequence[int]]) -> tuple[int, ...]:
 
 
 def alike(texts: list[Text], pass_cost: float) -> list[tuple[list[Text], int]]:
-    """Part texts by what the model may keep of their prompts; return with each part how many tokens it keeps.
+    """Group texts by common beginnings of their prompts; return with each group how many tokens it has in common.
 
-    Texts go together where less is read anew for it than a pass costs. The part of the first text comes first.
+    Two groups are joined if the tokens that must be read again cost less than a pass. The group of the first text is
+    first.
     """
     by_beginning: dict[tuple[int, ...], list[Text]] = {}
-    for one in texts:
-        by_beginning.setdefault(tuple(one.request.prompt[: one.request.shared]), []).append(one)
+    for text in texts:
+        by_beginning.setdefault(tuple(text.request.prompt[: text.request.shared]), []).append(text)
     parts: list[tuple[tuple[int, ...], list[Text]]] = []
     for beginning, those in sorted(by_beginning.items(), key=operator.itemgetter(0)):
         if parts:
@@ -49,27 +48,27 @@ def alike(texts: list[Text], pass_cost: float) -> list[tuple[list[Text], int]]:
                 parts[-1] = common, before + those
                 continue
         parts.append((beginning, those))
-    places = {one: place for place, one in enumerate(texts)}
-    parts.sort(key=lambda part: min(places[one] for one in part[1]))
+    places = {text: place for place, text in enumerate(texts)}
+    parts.sort(key=lambda part: min(places[text] for text in part[1]))
     return [(those, len(beginning)) for beginning, those in parts]
 
 
 class Healed(NamedTuple):
-    """A prompt whose last tokens were taken back, and the bytes of these, with which the answer must begin."""
+    """A prompt without its last tokens, and the bytes of those tokens, with which the answer must begin."""
 
     prompt: list[int]
     begun: bytes = b""
     taken_back: int = 0
-    """How many tokens were."""
+    """How many tokens were taken back."""
 
 
 def heal(prompt: Sequence[int], index: Index) -> Healed:
-    """Return a prompt without the last tokens in whose place one could stand that goes on into the answer.
+    """Return a prompt without the last tokens that one longer token, reaching into the answer, could replace.
 
-    Nothing is taken back if there is none, and the first token never.
+    If there is no such token, nothing is taken back. The first token is never taken back.
     """
     tokens = index.vocabulary.tokens
-    found = Healed(list(prompt))
+    healed = Healed(list(prompt))
     begun = b""
     for count, token_id in enumerate(reversed(prompt[1:]), start=1):
         token = tokens[token_id] if token_id < len(tokens) else None
@@ -77,16 +76,16 @@ def heal(prompt: Sequence[int], index: Index) -> Healed:
             break
         begun = token + begun
         if _is_text(begun) and index.goes_on(begun, index.automaton.start):
-            found = Healed(list(prompt[: len(prompt) - count]), begun, count)
-    return found
+            healed = Healed(list(prompt[: len(prompt) - count]), begun, count)
+    return healed
 
 
 _BEGUN: WeakKeyDictionary[Index, dict[bytes, Index]] = WeakKeyDictionary()
-"""For each index the ones made of it, as long as it lives; prompts mostly end alike, so there are few."""
+"""The indexes derived from each live index, by the bytes in front; prompts mostly end alike, so there are few."""
 
 
 def begun_index(index: Index, begun: bytes) -> Index:
-    """Return the index of the same texts, each with some bytes in front; kept on disk if that of the texts is."""
+    """Return the index of the same texts, each with some bytes in front; kept on disk if the first index is."""
     if not begun:
         return index
     made = _BEGUN.setdefault(index, {})

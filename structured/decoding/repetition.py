@@ -1,8 +1,8 @@
 """Repetition control: the string or list in which a text repeats itself is closed, and repeated words are penalised.
 
-A small model that is asked for an open string or list may go on until its budget ends. Sampling penalties only make
-that less likely. A mask can do more: the tokens on the shortest way to the end of the answer close the string or the
-list, and the rest of the answer is written as usual. Penalties are there as well, for free text.
+A small model may write an open string or list until its budget ends. Sampling penalties only make this less likely. A
+mask can prevent it: if only tokens of the shortest completion are allowed, the string or list closes, and the rest of
+the answer is written as usual. Penalties are available too, for free text.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from structured.models import Logits
 from structured.models.kv_cache import on_device
 
 MAX_PERIOD = 512
-"""The longest text, in bytes, whose repetition is found; some 64 tokens or more."""
+"""The most bytes of a text whose repetition is found; 64 tokens or more."""
 
 MIN_REPEATED = 24
 """The fewest bytes that count as repetition, all copies together; `www` and `1000000` do not."""
@@ -28,7 +28,7 @@ MAX_LOOKED_AT = (COPIES + 1) * MAX_PERIOD
 """The bytes at the end of a text that are searched for repetition."""
 
 _TAIL = 8
-"""Bytes by which an earlier occurrence is found."""
+"""How many of the last bytes are searched for to find an earlier copy."""
 
 REPETITION = {
     "stop": flag,
@@ -48,13 +48,13 @@ class Repetition:
 
     Attributes:
         stop: Whether a string or a list is closed when its end repeats itself: more than three times the same bytes in
-            a row, 24 bytes or more. What the prompt repeats like that may be copied. A RepetitionWarning says so.
-        penalty: Makes tokens less likely that were written before, as `repetition_penalty` of transformers does (Keskar
+            a row, 24 bytes or more. A repetition that the prompt contains may be copied. A RepetitionWarning says so.
+        penalty: Makes tokens that were written before less likely, as `repetition_penalty` of transformers does (Keskar
             et al., "CTRL", 2019, section 4.1). 1 is off.
-        no_repeat_ngram_size: Rules out that this many tokens in a row are written twice in one answer. 0 is off.
+        no_repeat_ngram_size: Forbids writing the same sequence of this many tokens twice in one answer. 0 is off.
 
-    The last two apply to free text alone, inside of strings that may hold any characters, and count only what was
-    written in such, so that neither field names nor quotations of the prompt are penalised.
+    The last two apply only in free text, that is in strings that may hold any characters, and count only tokens written
+    there. So neither field names nor quotations of the prompt are penalised.
     """
 
     stop: bool = True
@@ -66,13 +66,13 @@ class Repetition:
 
     @property
     def changes_logits(self) -> bool:
-        """Whether logits have to be changed at all."""
+        """Whether `penalised` changes logits."""
         return self.penalty != 1.0 or self.no_repeat_ngram_size > 0
 
     def penalised(self, logits: Logits, written: Sequence[int]) -> Logits:
         """Return the logits of the next token, shape (width,), given the tokens written in free text, BREAK between.
 
-        Logits above 0 are divided by the penalty, those below multiplied; what would repeat an n-gram gets -inf.
+        Logits above 0 are divided by the penalty, those below multiplied; tokens that would repeat an n-gram get -inf.
         """
         seen = sorted({token_id for token_id in written if token_id != BREAK})
         banned = _next_of_ngrams(written, self.no_repeat_ngram_size)
@@ -86,13 +86,13 @@ class Repetition:
 
         changed = logits.clone()
         at = on_device(np.array(seen, dtype=np.int64), changed.device)
-        found = changed[at]
-        changed[at] = torch.where(found > 0, found / self.penalty, found * self.penalty)
+        repeated = changed[at]
+        changed[at] = torch.where(repeated > 0, repeated / self.penalty, repeated * self.penalty)
         return changed.index_fill_(0, on_device(np.array(banned, dtype=np.int64), changed.device), float("-inf"))
 
 
 def repeated_end(text: bytes | bytearray) -> bytes | None:
-    """Return the end of a text that consists of more than three times the same bytes; None if it does not.
+    """Return the end of a text that repeats the same bytes more than three times; None if there is no such end.
 
     `b'["a b", "cheese", "cheese", "cheese", "'` → `b'"cheese", "cheese", "cheese", "'`
     """
@@ -111,18 +111,18 @@ def repeated_end(text: bytes | bytearray) -> bytes | None:
 
 
 def repeated_by(guide: Guide, written: bytes | bytearray, token_id: int, start: int = 0) -> bytes | None:
-    """Return the end that a token, with what is known to follow it, repeats once too often; None if none.
+    """Return the repeated end of a text after a token and the bytes forced after it; None if nothing is repeated.
 
-    `written` is the answer from its byte `start`. Bytes that the type determines are not judged.
+    The answer begins at byte `start` of `written`. A token that only spells forced bytes never counts.
     """
-    token, known = guide.index.chosen_bytes(guide.state, token_id)
-    if not token or len(written) - start + len(token) + len(known) < MIN_REPEATED:
+    token, forced = guide.index.chosen_bytes(guide.state, token_id)
+    if not token or len(written) - start + len(token) + len(forced) < MIN_REPEATED:
         return None
-    return repeated_end(written[max(start, len(written) - MAX_LOOKED_AT) :] + token + known[:MAX_LOOKED_AT])
+    return repeated_end(written[max(start, len(written) - MAX_LOOKED_AT) :] + token + forced[:MAX_LOOKED_AT])
 
 
 def _next_of_ngrams(written: Sequence[int], size: int) -> list[int]:
-    """Return the tokens that followed before what the last `size - 1` tokens are."""
+    """Return the tokens that have followed earlier copies of the last `size - 1` tokens."""
     if size < 1 or len(written) < size:
         return []
     last = tuple(written[len(written) - size + 1 :])

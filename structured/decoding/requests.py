@@ -1,7 +1,7 @@
-"""The requests that decoding answers, with the thinking before an answer, and the finished texts with their figures.
+"""Requests for texts, with the thinking before an answer, and the finished texts with their figures.
 
-Models that reason write freely, then a marker such as `</think>`, then their answer. The free part is a text like any
-other, with a pattern and a budget of its own: when the tokens run out, the mask allows only the marker.
+A reasoning model writes freely, then a marker such as `</think>`, then its answer. The free part has a pattern and a
+budget of its own: when its tokens run out, the mask allows only the marker.
 """
 
 from collections.abc import Iterator, Sequence
@@ -41,7 +41,7 @@ class Thinking:
 
 @lru_cache(maxsize=8)
 def thinking_index(marker: str, vocabulary: Vocabulary) -> Index:
-    """Return the index of all texts that end with a marker, which is in them nowhere else."""
+    """Return the index of all texts that end with the first occurrence of a marker."""
     name = f"The marker {marker!r} of the thinking"
     return Index(RegularAutomaton(ending_with(marker)), vocabulary, name=name)
 
@@ -49,8 +49,8 @@ def thinking_index(marker: str, vocabulary: Vocabulary) -> Index:
 def ending_with(marker: str) -> Pattern:
     """Return the pattern of the texts that end with a marker at its first occurrence.
 
-    A state is the number of its characters that have just been read, as in Knuth, Morris & Pratt ("Fast pattern
-    matching in strings", 1977); a character that does not go on leads back to the longest beginning that does.
+    A state is the number of the marker's characters read last, as in Knuth, Morris & Pratt ("Fast pattern matching in
+    strings", 1977). Another character leads back to the longest beginning of the marker that the text still ends with.
     """
 
     def arcs(read: int) -> Iterator[tuple[Pattern, int]]:
@@ -59,9 +59,9 @@ def ending_with(marker: str) -> Pattern:
             yield from ((literal(character), target) for character, target in targets.items())
             yield char_set(*((ord(character), ord(character)) for character in targets), negated=True), 0
 
-    found = right_linear(0, arcs, len(marker).__eq__)
-    assert found is not None
-    return found
+    pattern = right_linear(0, arcs, len(marker).__eq__)
+    assert pattern is not None
+    return pattern
 
 
 def _longest_beginning(marker: str, text: str) -> int:
@@ -71,11 +71,11 @@ def _longest_beginning(marker: str, text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One text to be written: the prompt's tokens, the guide, which is used up, and the random numbers.
+    """One text to be written: the tokens of its prompt, its guide, which is used up, and its random numbers.
 
-    The first `shared` tokens of the prompt are likely those of other requests too, now and later. With `thinking`, a
-    guide that is used up as well, a text of its own comes before. The first `begun` bytes of the text belong to the
-    prompt, which was healed.
+    Other requests, now and later, probably have the same first `shared` tokens in their prompts. `thinking` is the
+    guide of a text before the answer, and is used up too. If the prompt was healed, the first `begun` bytes of the text
+    belong to the prompt.
     """
 
     prompt: Sequence[int]
@@ -85,19 +85,19 @@ class Request:
     thinking: Guide | None = None
     begun: int = 0
     repetition: Repetition | None = None
-    """What is done about repetition; None for nothing."""
+    """The repetition control; None for none."""
     taken_back: int = 0
-    """In the place of how many tokens of the prompt, which was healed, the first ones of the text stand."""
+    """How many tokens of a healed prompt were taken back, which the first tokens of the text replace."""
 
 
 class SampledToken(NamedTuple):
-    """A token that the model was asked for.
+    """A token that was sampled, and not forced.
 
     Attributes:
-        start: The byte of the answer that it begins at; negative before the answer, in thinking or in the prompt.
-        end: The byte that it ends before; that of `start` for the end token.
+        start: The byte of the answer at which the token begins; negative in the thinking and in the prompt.
+        end: The byte before which it ends; equal to `start` for the end token.
         log_probability: Its log-probability among the allowed tokens.
-        legal_mass: The probability that the model had put on allowed tokens. Where it is small, the model would have
+        legal_mass: The probability that the model gave to all allowed tokens. If it is small, the model would have
             written something else.
     """
 
@@ -107,36 +107,36 @@ class SampledToken(NamedTuple):
     legal_mass: float
 
     def moved(self, count: int) -> "SampledToken":
-        """Return the token so many bytes further on."""
+        """Return the token `count` bytes further on."""
         return self._replace(start=self.start + count, end=self.end + count)
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostics:
-    """How a text came about."""
+    """The figures of how a text was written."""
 
     forced: int = 0
-    """How many of its tokens were appended without asking the model."""
+    """How many tokens were appended without asking the model."""
     passes: int = 0
-    """How many forward passes it took part in."""
+    """How many forward passes the text took part in."""
     repetitions: int = 0
-    """How often a string or a list that repeated itself was closed."""
+    """How often a string or list was closed because it repeated itself."""
     tokens: tuple[SampledToken, ...] = field(default=(), repr=False)
-    """Those that were sampled, the end token included."""
+    """The sampled tokens, end token included."""
     seconds: float = 0.0
-    """From the first pass to the last token."""
+    """The seconds from the first pass to the last token."""
     seconds_in_model: float = 0.0
-    """Of these, in forward passes. The passes of a batch count in full for each of its texts."""
+    """The seconds in forward passes. A pass of a batch counts in full for each of its texts."""
     seconds_in_guide: float = 0.0
-    """Of these, for masks, sampling, speculation and forced tokens; counted likewise. A GPU is waited for when tokens
-    are sampled, so most of its time is counted here."""
+    """The seconds for masks, sampling, speculation and forced tokens, counted likewise. Sampling waits for the GPU, so
+    most of the GPU's time is counted here."""
 
     taken_back: int = 0
-    """In the place of how many tokens of the prompt, which was healed, the first ones stand."""
+    """How many tokens of a healed prompt the first tokens of the text replace."""
 
     type_log_probability: float | None = None
-    """With particles, the logarithm of the estimated probability that the model, left alone, writes any text of the
-    type, end included; where the prompt was healed, it writes the prompt's end anew first. None without particles."""
+    """With particles, the logarithm of the estimated probability that the model without a mask writes any text of the
+    type, end included, and the end of a healed prompt before it. None without particles."""
 
     @property
     def sampled(self) -> int:
@@ -145,17 +145,17 @@ class Diagnostics:
 
     @property
     def legal_masses(self) -> tuple[float, ...]:
-        """For each sampled token, the probability that the model had put on allowed tokens."""
+        """For each sampled token, the probability that the model gave to all allowed tokens."""
         return tuple(token.legal_mass for token in self.tokens)
 
 
 class Served(NamedTuple):
-    """What a server says of a text that it wrote.
+    """The report of a server on a text that it wrote.
 
     Attributes:
-        prompt_tokens: The tokens of the prompt; 0 if it does not say.
-        tokens: Those of the answer, likewise.
-        fault: Why it is no answer, whatever validators say: it was cut off, or the model refused. None if it may be.
+        prompt_tokens: The number of tokens of the prompt; 0 if the server does not say.
+        tokens: The number of tokens of the answer, likewise.
+        fault: Why the text is not an answer: it was cut off, or the model refused. None if there is no fault.
     """
 
     prompt_tokens: int = 0
@@ -169,13 +169,13 @@ class Generation:
 
     Attributes:
         text: The answer.
-        token_ids: Its tokens, those of the reasoning included; empty if a server wrote it, which tells none.
-        log_probability: That of the sampled tokens among the allowed ones, end token included.
-        shortened: Whether the token budget kept the model from a token that it would have written. If not, an unlimited
-            budget would have given the same text.
+        token_ids: Its tokens, those of the reasoning included; empty if a server wrote it.
+        log_probability: The log-probability of the sampled tokens among the allowed ones, end token included.
+        shortened: Whether the token budget excluded a token that the model had sampled. If not, an unlimited budget
+            would have given the same text.
         thinking: The reasoning before the answer, if any.
-        diagnostics: How the text came about: tokens, passes, seconds.
-        served: What the server says of it; None for a model that runs here.
+        diagnostics: The figures of how the text was written: tokens, passes, seconds.
+        served: The report of the server; None for a model that runs here.
     """
 
     text: str
@@ -188,12 +188,12 @@ class Generation:
 
     @property
     def written_tokens(self) -> int:
-        """How many tokens it has, those in the place of the prompt's not counted: never more than its budget."""
+        """How many tokens it has, without those that replace the prompt's; never more than its budget."""
         if self.served is not None:
             return self.served.tokens
         return max(len(self.token_ids) - self.diagnostics.taken_back, 0)
 
     @property
     def sampled_tokens(self) -> int:
-        """How many of them the model was asked for, the end token included; of a server's, all."""
+        """How many of its tokens were sampled, end token included; all tokens of a server's text."""
         return self.diagnostics.sampled if self.served is None else self.served.tokens

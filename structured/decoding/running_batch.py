@@ -1,7 +1,7 @@
 """A running batch: one model, and the texts of many callers in the same forward passes.
 
-Each caller has a thread of its own, and so has the batch. Texts join it and leave it between tokens; those that wait
-are taken in turn from each caller, so that one who asks for much does not keep the others waiting.
+Each caller has its own thread, and so has the batch. Texts join and leave the batch between tokens. Waiting texts are
+taken from each caller in turn, so a caller with many texts does not delay the others.
 """
 
 import copy
@@ -28,17 +28,17 @@ from structured.models.protocol import Messages
 DEFAULT_SIZE = 32
 
 PART = 512
-"""The tokens of a prompt that are read between two tokens of the other texts."""
+"""How many tokens of a prompt are read between two tokens of the other texts."""
 
 CALM = 256
-"""After so many turns a batch that was too much for the device is tried with twice as many texts."""
+"""After this many turns without a memory error, a batch that had to shrink doubles its size."""
 
 
 class RunningBatch(LanguageModel):
-    """A model that many threads share: what they ask for at the same time goes through it in one batch.
+    """A model that many threads share: texts requested at the same time go through it in one batch.
 
-    It stands wherever a model does. Sampling and streaming share the batch; beams and particles, whose texts depend on
-    each other, take passes of their own. Answers are the same as without it.
+    It can replace a model everywhere. Sampling and streaming share the batch; beams and particles, whose texts depend
+    on each other, take passes of their own. The answers are the same as without it.
 
         with RunningBatch(load_model("smollm2")) as model:
             extractor = Extractor(Person, model=model)  # called by the threads of a server, say
@@ -46,7 +46,7 @@ class RunningBatch(LanguageModel):
     Parameters:
         model: The model, as `load_model` returns it.
         size: The most texts at a time.
-        max_tokens: The most tokens that these may have together, prompts and whole budgets counted; None for no limit.
+        max_tokens: The most tokens of these texts together, prompts and whole budgets counted; None for no limit.
 
     Raises:
         ValueError: `size` or `max_tokens` is below 1.
@@ -76,7 +76,7 @@ class RunningBatch(LanguageModel):
         self.close()
 
     def close(self) -> None:
-        """Finish what is being written, and take no more: whoever asks for more gets a ModelError."""
+        """Finish the texts in the batch, and raise a ModelError for later ones."""
         self._desk.close()
 
     @property
@@ -86,7 +86,7 @@ class RunningBatch(LanguageModel):
 
     @property
     def waiting(self) -> int:
-        """How many texts wait for room in it."""
+        """How many texts wait for room in the batch."""
         return self._desk.waiting
 
     def encode(self, prompt: str | Messages) -> list[int]:
@@ -100,11 +100,11 @@ class RunningBatch(LanguageModel):
         return self.model.prefill(prompts, shared=shared, window=window)
 
     def turns(self, sequences: list[Sequence], *, watched: bool = False) -> Iterator[list[Sequence]]:
-        """Finish some texts in the batch; yield those that have ended, together, as soon as they have.
+        """Finish some texts in the batch; after a turn in which some have ended, yield these.
 
-        If they are watched, something is yielded after each turn in which they are in the batch. Where the iterator is
-        closed, the texts that are left leave the batch. Raises ModelError: what the model raised, or that the batch is
-        closed; and why its `Caller` has left.
+        If `watched`, yield after each turn in which some of the texts are in the batch. If the iterator is closed, the
+        unfinished texts leave the batch. Raises ModelError if the model raises it or the batch is closed, and the error
+        of a `Caller` that has left.
         """
         if not sequences:
             return
@@ -130,15 +130,15 @@ _FACTS = (
 
 
 _News = SimpleQueue[list[Sequence] | Exception]
-"""Texts that have ended, or why none will."""
+"""A queue of texts that have ended, or of the error that ended the waiting."""
 
 
 class Caller:
-    """Somebody for whom texts are written in a `with` of it, until another thread calls `leave`."""
+    """A caller whose texts are written inside `with caller:`, until another thread calls `leave`."""
 
     def __init__(self) -> None:
         self.error: Exception | None = None
-        """What whoever waits is told, once it has left."""
+        """The error that is raised for waiting texts once the caller has left."""
         self._waits: set[_News] = set()
         self._token: Token[Caller | None] | None = None
 
@@ -151,14 +151,14 @@ class Caller:
         _caller.reset(self._token)
 
     def leave(self, error: Exception | None = None) -> None:
-        """Let whoever waits, now or later, get an error: the first one given, or else a ModelError."""
+        """Raise an error for all texts of this caller, now and later: the first one passed, or else a ModelError."""
         self.error = self.error or error or _left()
         for news in tuple(self._waits):
             news.put(_copied(self.error))
 
     @contextmanager
     def waits_for(self, news: _News) -> Iterator[None]:
-        """Tell this caller's leaving to those who read the news, in a `with`."""
+        """Put this caller's error on a queue if it leaves inside the `with`."""
         self._waits.add(news)
         if self.error is not None:
             news.put(_copied(self.error))
@@ -173,7 +173,7 @@ _caller: ContextVar[Caller | None] = ContextVar("caller", default=None)
 
 @dataclass(slots=True, eq=False)
 class _Order:
-    """Texts that somebody waits for."""
+    """The texts of one call of `turns`."""
 
     waiting: deque[Sequence]
     is_watched: bool
@@ -182,39 +182,41 @@ class _Order:
 
 @dataclass(slots=True, eq=False)
 class _Desk:
-    """Where callers meet the thread of the batch. What it holds is changed with `changed` held, but for the turns."""
+    """The state that callers and the batch's thread share. Except in turns, it changes only while `changed` is held."""
 
     scheduler: Scheduler
     size: int
     orders: deque[_Order] = field(default_factory=deque)
-    """Those of whom texts wait, in the order in which they are next."""
+    """The orders with waiting texts; the first is served next."""
     owners: dict[Sequence, _Order] = field(default_factory=dict)
-    """Whose the texts are that the scheduler has."""
+    """The order of each text that the scheduler has."""
     leaving: set[Sequence] = field(default_factory=set)
-    """Texts that nobody waits for any more; those that have not ended leave the scheduler before its next turn."""
+    """Cancelled texts; those that have not ended leave the scheduler before its next turn."""
     is_closed: bool = False
     calm: int = 0
-    """For how many turns the texts have not been too much for the device."""
+    """The number of turns since the last memory error."""
     process: int = field(default_factory=os.getpid)
     changed: Condition = field(default_factory=Condition)
 
     @property
     def waiting(self) -> int:
-        """How many texts are not in the batch yet."""
+        """How many texts wait for room in the batch."""
         with self.changed:
-            return sum(len(one.waiting) for one in self.orders) + len(self.scheduler.waiting)
+            return sum(len(order.waiting) for order in self.orders) + len(self.scheduler.waiting)
 
     def submit(self, order: _Order) -> None:
         """Take in an order. Raises ModelError if the batch is closed."""
         with self.changed:
             if self.is_closed or self.process != os.getpid():
                 where = "closed" if self.is_closed else "in another process"
-                raise ModelError(f"The running batch of {self.scheduler.model.name} is {where}. Make one here.")
+                raise ModelError(
+                    f"The running batch of {self.scheduler.model.name} is {where}. Make a new one in this process."
+                )
             self.orders.append(order)
             self.changed.notify_all()
 
     def cancel(self, order: _Order, unfinished: set[Sequence]) -> None:
-        """Let the texts of an order leave that are unfinished."""
+        """Let the unfinished texts of an order leave."""
         with self.changed:
             order.waiting.clear()
             if unfinished:
@@ -222,23 +224,23 @@ class _Desk:
                 self.changed.notify_all()
 
     def close(self) -> None:
-        """Take nobody in any more."""
+        """Refuse further orders."""
         with self.changed:
             self.is_closed = True
             self.changed.notify_all()
 
     def run(self) -> None:
-        """Take turns for as long as there is somebody to take them for."""
+        """Take turns until the batch is closed and empty."""
         while self._admit():
             size = self.scheduler.size
             try:
-                self._tell(self._turn())  # no name for them: it would hold them until the next turn
+                self._tell(self._turn())  # without a variable, which would keep the texts until the next turn
             except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes
                 self._fail(error)
             self._recover(size)
 
     def _turn(self) -> list[Sequence]:
-        """Take a turn. Where the model fails, half of the texts are tried, until the one that it fails for is alone."""
+        """Take a turn. If the model fails, try half of the texts, until the text that it fails for is alone."""
         try:
             return self.scheduler.turn()
         except ModelError as error:
@@ -248,13 +250,13 @@ class _Desk:
             return failed
 
     def _recover(self, size: int) -> None:
-        """Let the batch grow again some time after it had to shrink."""
+        """Let a batch that had to shrink grow again after `CALM` turns."""
         self.calm = 0 if self.scheduler.size < size else self.calm + 1
         if self.calm >= CALM:
             self.calm, self.scheduler.size = 0, min(2 * self.scheduler.size, self.size)
 
     def _admit(self) -> bool:
-        """Let texts in while there is room, one of each caller in turn; tell whether there is anything to do."""
+        """Admit texts while there is room, one of each caller in turn; return False if the batch is over."""
         with self.changed:
             self._drop()
             while not self.orders and not self.scheduler.is_busy:
@@ -265,33 +267,33 @@ class _Desk:
             room = self.scheduler.size - len(self.scheduler.started) - len(self.scheduler.waiting)
             while self.orders and room > 0:
                 order = self.orders.popleft()
-                if order.waiting:  # it is still there
-                    one = order.waiting.popleft()
-                    self.owners[one] = order
-                    self.scheduler.waiting.append(one)
+                if order.waiting:  # else it was cancelled
+                    text = order.waiting.popleft()
+                    self.owners[text] = order
+                    self.scheduler.waiting.append(text)
                     self.orders.append(order)
                     room -= 1
-            self.scheduler.elsewhere = sum(len(one.waiting) for one in self.orders)
+            self.scheduler.elsewhere = sum(len(text.waiting) for text in self.orders)
             return True
 
     def _drop(self) -> None:
-        """Let those texts leave the scheduler that nobody waits for any more."""
-        left = [one for one in self.leaving if self.owners.pop(one, None)]
+        """Remove cancelled texts from the scheduler."""
+        left = [text for text in self.leaving if self.owners.pop(text, None)]
         self.leaving.clear()
         self.scheduler.drop(left, _left())
 
     def _tell(self, ended: list[Sequence]) -> None:
-        """Tell callers which of their texts have ended."""
+        """Put the texts that have ended on the queues of their callers."""
         news: dict[_Order, list[Sequence]] = {
-            self.owners[one]: [] for one in self.scheduler.live if self.owners[one].is_watched
+            self.owners[text]: [] for text in self.scheduler.live if self.owners[text].is_watched
         }
-        for one in ended:
-            news.setdefault(self.owners.pop(one), []).append(one)
+        for text in ended:
+            news.setdefault(self.owners.pop(text), []).append(text)
         for order, texts in news.items():
             order.news.put(texts)
 
     def _fail(self, error: Exception) -> None:
-        """Tell the callers of all texts in the batch that there will be none, and begin an empty one."""
+        """Raise an error for all texts in the batch, and begin an empty one."""
         with self.changed:
             orders = {*self.owners.values()}
             self.owners.clear()
@@ -302,11 +304,11 @@ class _Desk:
 
 
 def _left() -> ModelError:
-    return ModelError("Whoever asked for this text has left.")
+    return ModelError("The caller of this text has left.")
 
 
 def _copied(error: Exception) -> Exception:
-    """Return an error that one caller may add notes to, and the next may raise as well."""
+    """Return a copy of an error, so that each caller may raise it and add notes."""
     try:
         own = copy.copy(error)
     except Exception:  # noqa: BLE001  not every class of errors can be copied

@@ -1,12 +1,12 @@
-"""Sampling: from logits and a mask to a token, by a masked softmax in compiled loops, beside the same in NumPy.
+"""Sampling: from logits and a mask to a token, by a masked softmax in compiled loops, and the same in NumPy.
 
-Sampling is done on the host, one token at a time from one row, with a generator of its own for each text, so that a
-text does not depend on what it was batched with.
+Sampling runs on the host, one token at a time from one row. Each text has a generator of its own, so that it does not
+depend on the batch.
 
-A weight is the exponential of how far a logit is above the likeliest legal one, in single precision: right to a
-millionth. The exponential is written out, for a library's is not computed for eight logits at a time; and no array of
-the vocabulary's size is made where it need not be, for after a forward pass fresh memory costs more than arithmetic.
-Until the loops are compiled, NumPy does the same: as Python they would take a second for a large vocabulary.
+The weight of a token is the exponential of its logit minus the greatest legal logit, in single precision, with an error
+of a millionth. The exponential is written out, because a library's takes one logit at a time. Arrays of the
+vocabulary's size are avoided, because after a forward pass fresh memory costs more than arithmetic. Until the loops
+are compiled, NumPy does the same; run as Python, they would take a second for a large vocabulary.
 """
 
 import functools
@@ -32,46 +32,46 @@ Word = Annotated[np.int32, "int32"]
 
 LOG2_E = np.float32(math.log2(math.e))
 MIN_POWER, MAX_POWER = np.float32(-126.0), np.float32(120.0)
-"""The powers of two that weights are between: what single precision holds, and with room for a sum."""
+"""The least and greatest exponents of weights, as powers of two: single precision holds them and their sum."""
 
 SIXTH, FIFTH, FOURTH, THIRD, SECOND, FIRST = (np.float32(math.log(2) ** n / math.factorial(n)) for n in range(6, 0, -1))
 """The coefficients of the series of 2 ** x."""
 
 
-def survey_arrays(logits: Logits, mask: Masks, found: Sums) -> int:
-    """Do what `survey` does by NumPy, in memory of the vocabulary's size."""
+def survey_arrays(logits: Logits, mask: Masks, sums: Sums) -> int:
+    """Compute `survey` in NumPy, in memory of the vocabulary's size."""
     legal = unpack(mask, len(logits))
     allowed = logits[legal]
     if not len(allowed) or np.isnan(allowed).any() or np.isinf(allowed.max()):
         return -1
     token_id = int(np.flatnonzero(legal)[allowed.argmax()])
     weights = exponentials((logits - logits[token_id]) * LOG2_E)
-    found[:] = weights[legal].sum(dtype=np.float64), weights.sum(dtype=np.float64)
+    sums[:] = weights[legal].sum(dtype=np.float64), weights.sum(dtype=np.float64)
     return token_id
 
 
 def weigh_arrays(logits: Logits, mask: Masks, best: Single, temperature: Single, weights: Weights) -> None:
-    """Do what `weigh` does by NumPy."""
+    """Compute `weigh` in NumPy."""
     power = (logits - best) * (LOG2_E / temperature)
     weights[:] = np.where(unpack(mask, len(logits)) & (power > MIN_POWER), exponentials(power), np.float32(0.0))
 
 
 def turned_arrays(weights: Weights, share: Double) -> int:
-    """Do what `turned` does by NumPy."""
+    """Compute `turned` in NumPy."""
     sums = np.cumsum(weights, dtype=np.float64)
     place = int(np.searchsorted(sums, share * sums[-1], side="right"))
     return place if place < len(weights) else int(np.max(np.flatnonzero(weights), initial=-1))
 
 
 def exponentials(power: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return 2 ** power for each of some powers; the least there is for less, and for NaN."""
+    """Return 2 ** power for each power; powers below MIN_POWER and NaN count as MIN_POWER."""
     weights: NDArray[np.float32] = np.exp2(np.minimum(np.fmax(power, MIN_POWER), MAX_POWER))
     return weights
 
 
 @reassociating_loop
 def exponential(power: Single) -> Single:
-    """Return 2 ** power; the least there is for less, and for NaN."""
+    """Return 2 ** power; a power below MIN_POWER and NaN count as MIN_POWER."""
     within = min(max(MIN_POWER, power), MAX_POWER)
     whole = np.floor(within + np.float32(0.5))
     x = within - whole  # between -0.5 and 0.5
@@ -88,8 +88,8 @@ def word_of(mask: Masks, word: int) -> Word:
 
 @compiled_loop
 def likeliest(logits: Logits, mask: Masks) -> int:
-    """Return the likeliest token of a mask, the first of several; -1 if its logit is infinite or one of them is NaN."""
-    found, best = -1, np.float32(-np.inf)
+    """Return the likeliest token of a mask, the first of equals; -1 if its logit is infinite or a legal one is NaN."""
+    token_id, best = -1, np.float32(-np.inf)
     for word in range((len(logits) + 31) // 32):
         bits = word_of(mask, word)
         if bits == 0:
@@ -104,45 +104,45 @@ def likeliest(logits: Logits, mask: Masks) -> int:
                     if np.isnan(block[bit]):
                         return -1
                     if block[bit] > best:
-                        found, best = 32 * word + bit, block[bit]
-    return -1 if np.isinf(best) else found
+                        token_id, best = 32 * word + bit, block[bit]
+    return -1 if np.isinf(best) else token_id
 
 
 @reassociating_loop
-def sum_up(logits: Logits, mask: Masks, best: Single, found: Sums) -> None:
-    """Write down the sum of the weights of the legal tokens, and that of all."""
-    found[:] = 0.0
+def sum_up(logits: Logits, mask: Masks, best: Single, sums: Sums) -> None:
+    """Write the sum of the weights of the legal tokens, and that of all tokens, into `sums`."""
+    sums[:] = 0.0
     words = len(logits) // 32
     for word in range(words):
         bits = word_of(mask, word)
         first = 32 * word
         legal = total = np.float32(0.0)
-        for bit in range(32):  # a number that the compiler knows: twice as fast as up to the end of a slice
+        for bit in range(32):  # a constant bound makes the loop twice as fast
             weight = exponential((logits[first + bit] - best) * LOG2_E)
             total += weight
             legal += weight if (bits >> np.int32(bit)) & np.int32(1) else np.float32(0.0)
-        found[0] += legal
-        found[1] += total
+        sums[0] += legal
+        sums[1] += total
     bits = word_of(mask, words)
     for token_id in range(32 * words, len(logits)):
         weight = exponential((logits[token_id] - best) * LOG2_E)
-        found[1] += weight
+        sums[1] += weight
         if (bits >> np.int32(token_id & 31)) & np.int32(1):
-            found[0] += weight
+            sums[0] += weight
 
 
 @entry_with_fallback(survey_arrays)
-def survey(logits: Logits, mask: Masks, found: Sums) -> int:
-    """Return the likeliest token, as `likeliest` does, and write down the sums of weights that it has."""
+def survey(logits: Logits, mask: Masks, sums: Sums) -> int:
+    """Return the likeliest token, as `likeliest` does, and write the sums of weights relative to it into `sums`."""
     token_id = likeliest(logits, mask)
     if token_id >= 0:
-        sum_up(logits, mask, logits[token_id], found)
+        sum_up(logits, mask, logits[token_id], sums)
     return token_id
 
 
 @entry_with_fallback(weigh_arrays, reassociates=True)
 def weigh(logits: Logits, mask: Masks, best: Single, temperature: Single, weights: Weights) -> None:
-    """Write down the weight of each token at a temperature: 0 if it is not legal, or less than the least there is."""
+    """Write the weight of each token at a temperature into `weights`: 0 if it is not legal or its power too small."""
     scale = LOG2_E / temperature
     for word in range((len(logits) + 31) // 32):
         bits = word_of(mask, word)
@@ -155,7 +155,7 @@ def weigh(logits: Logits, mask: Masks, best: Single, temperature: Single, weight
 
 @reassociating_loop
 def total_of(weights: Weights) -> Double:
-    """Return the sum of some weights, not more than a few hundred."""
+    """Return the sum of at most a few hundred weights."""
     total = np.float32(0.0)
     for place in range(len(weights)):
         total += weights[place]
@@ -164,7 +164,7 @@ def total_of(weights: Weights) -> Double:
 
 @entry_with_fallback(turned_arrays)
 def turned(weights: Weights, share: Double) -> int:
-    """Return the place where the running sum of weights exceeds a share of all: a sample, if it is uniform."""
+    """Return the place where the running sum of weights exceeds a share of their total: a sample, if it is uniform."""
     total = 0.0
     for first in range(0, len(weights), 256):
         total += total_of(weights[first : first + 256])
@@ -187,10 +187,10 @@ def turned(weights: Weights, share: Double) -> int:
 
 
 LOWEST_TEMPERATURE = 1e-30
-"""What any lower one is the same as, in single precision."""
+"""The lowest temperature above 0: lower ones give the same tokens in single precision, and are raised to it."""
 
 HIGHEST_TEMPERATURE = 1e30
-"""What is far above it has no number in single precision."""
+"""The highest temperature: single precision has no numbers far above it."""
 
 SAMPLING = {
     "temperature": number(
@@ -201,27 +201,27 @@ SAMPLING = {
     "top_p": number(lambda value: 0 < value <= 1, "greater than 0 and at most 1"),
     "min_p": number(lambda value: 0 <= value <= 1, "between 0 and 1"),
 }
-"""What each field of a `Sampler` must be."""
+"""The check of each field of a `Sampler`."""
 
 
 class TokenChoice(NamedTuple):
-    """A token, and the logarithm of its probability among those of the mask, before temperature."""
+    """A token, and its log-probability among the tokens of the mask, before temperature."""
 
     token_id: int
     log_probability: float
     legal_mass: float
     """The probability that the model gave to the tokens of the mask, before temperature."""
     steered: bool = False
-    """Whether another token was sampled first, one outside the mask that it was confined to."""
+    """Whether a token outside `within` was sampled first, and this token replaced it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
     """How tokens are sampled: greedily at temperature 0, else from the softmax of `logits / temperature`.
 
-    Before a draw, all but the `top_k` likeliest tokens are left out, then those beyond the likeliest that together
-    have the probability `top_p`, then those that are less likely than the likeliest by more than the factor `min_p`;
-    each counts allowed tokens alone. With a seed the same text is sampled every time; without one, another each time.
+    Before a draw, three filters apply in order: the `top_k` likeliest tokens are kept, then the likeliest that together
+    have the probability `top_p`, then those with at least `min_p` times the probability of the likeliest. Each filter
+    counts allowed tokens only. With a seed the same text is sampled every time; without it, another each time.
     """
 
     temperature: float = 0.0
@@ -237,12 +237,12 @@ class Sampler:
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """The fields that are not what they are by default."""
-        return tuple(one.name for one in fields(self) if getattr(self, one.name) != one.default)
+        """The fields that differ from their defaults."""
+        return tuple(option.name for option in fields(self) if getattr(self, option.name) != option.default)
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """The fields that were set and have no effect, since at temperature 0 the likeliest token is taken."""
+        """The fields that were set but have no effect, because temperature 0 takes the likeliest token."""
         return self.chosen if self.temperature == 0 else ()
 
     def generator(self, item: int, attempt: int) -> np.random.Generator:
@@ -261,13 +261,13 @@ class Sampler:
     ) -> TokenChoice:
         """Sample one token of the mask. `logits` has shape (width,).
 
-        The width may exceed the vocabulary; what is beyond counts as the model's wish for something illegal.
+        The width may exceed the vocabulary; logits beyond it count as those of illegal tokens.
 
-        `within`, a part of the mask, confines the choice: a token outside it is sampled again from inside, which gives
-        each token the probability it has there. A choice that was inside anyway is the same as without confinement.
+        `within`, a part of the mask, confines the choice: if the sampled token is outside, a token inside is sampled in
+        its place. So each token has the probability that it has inside, and a choice inside does not change.
 
-        Tokens that the model rules out with -inf are sampled only if it rules out every allowed one; then all are
-        equal. Raises ModelError if a logit of an allowed token is NaN, or the highest one infinite.
+        Tokens with the logit -inf are sampled only if all allowed tokens have it; then all are equally likely. Raises
+        ModelError if the logit of an allowed token is NaN, or the highest one is +inf.
         """
         choice = self._choose(np.ascontiguousarray(logits), mask, generator)
         return choice if within is None or within is mask else self.confined(choice, logits, within, generator)
@@ -275,7 +275,7 @@ class Sampler:
     def confined(
         self, choice: TokenChoice, logits: NDArray[np.float32], within: Mask, generator: np.random.Generator
     ) -> TokenChoice:
-        """Return a choice that was made if it is inside of a mask, or one that is sampled there."""
+        """Return the choice if its token is inside a mask; else sample one inside."""
         if allows(within, choice.token_id):
             return choice
         inside = np.flatnonzero(unpack(within, len(logits)))
@@ -304,7 +304,7 @@ class Sampler:
     def _choose_unusual(
         self, logits: NDArray[np.float32], allowed: NDArray[np.int64], generator: np.random.Generator
     ) -> TokenChoice:
-        """Sample one of some tokens, the scores of which may be infinite, or NaN."""
+        """Sample one of some tokens whose scores may be infinite or NaN."""
         log_probabilities, log_total = log_softmax(logits[allowed])
         position = self._draw(log_probabilities, generator)
         mass = share_of_all(log_total, logits)
@@ -317,12 +317,12 @@ class Sampler:
         return turned(self._kept(weights), generator.random())
 
     def _kept(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the weights of tokens, 0 for those left out."""
+        """Return the weights of tokens, with 0 for tokens that the filters exclude."""
         if self.top_k is not None and self.top_k < len(weights):
             weights = np.where(weights >= np.partition(weights, -self.top_k)[-self.top_k], weights, 0.0)
         if self.top_p < 1:
             total = weights.sum(dtype=np.float64)
-            # What is left out here has less than 1 - top_p together, so it need not be sorted.
+            # The others have less than 1 - top_p together, so they need not be sorted.
             likely = np.flatnonzero(weights >= (1 - self.top_p) * total / len(weights))
             likely = likely[np.argsort(-weights[likely], kind="stable")]
             count = int(np.searchsorted(np.cumsum(weights[likely], dtype=np.float64), self.top_p * total)) + 1
@@ -336,25 +336,25 @@ class Sampler:
 
 @functools.cache
 def _never_drawn_from() -> np.random.Generator:
-    """Return a generator for what draws nothing; one for each text would take as long as a token."""
+    """Return a generator for greedy decoding; making one for each text would take as long as a token."""
     return np.random.default_rng(0)
 
 
 def log_softmax(scores: NDArray[np.floating]) -> tuple[NDArray[np.float64], float]:
-    """Return log-probabilities, and the logarithm of the sum that was divided by.
+    """Return log-probabilities, and the logarithm of the sum of exponentials.
 
-    Scores that are -inf, all of them, share the probability. Raises ModelError for NaN and +inf, which a model returns
-    when numbers were too large for it: which token is the likeliest is then unknown.
+    If all scores are -inf, they share the probability. Raises ModelError for NaN and +inf, which a model returns when
+    its numbers overflow: the likeliest token is then unknown.
     """
     best = float(scores.max())
     if not best < np.inf:
         raise ModelError(
             f"The model returned {'infinity' if best == np.inf else 'NaN'} as the logit of an allowed token. Load it "
-            "in a wider dtype (dtype='float32'); a function must return numbers, or -inf for what is ruled out."
+            "in a wider dtype (dtype='float32'); a function must return numbers, or -inf for impossible tokens."
         )
     if np.isinf(best):
-        found = np.where(scores == best, 0.0, -np.inf)
-        return found - np.log((found == 0.0).sum()), best
+        relative = np.where(scores == best, 0.0, -np.inf)
+        return relative - np.log((relative == 0.0).sum()), best
     shifted = scores.astype(np.float64) - best
     log_sum = float(np.log(np.exp(shifted).sum()))
     shifted -= log_sum
@@ -362,7 +362,7 @@ def log_softmax(scores: NDArray[np.floating]) -> tuple[NDArray[np.float64], floa
 
 
 def share_of_all(log_total: float, logits: NDArray[np.float32]) -> float:
-    """Return the part that some tokens have in the probability of all; logits that are NaN have none."""
+    """Return the share of some tokens, given by `log_total`, in the probability of all; NaN logits count as 0."""
     best = float(np.fmax.reduce(logits))
     if np.isinf(best) or np.isinf(log_total):
         return 1.0 if log_total == best else 0.0

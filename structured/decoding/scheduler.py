@@ -1,17 +1,16 @@
-"""The scheduler: which texts are in the running batch, and what each forward pass reads.
+"""The scheduler: it decides which texts are in the batch, and which tokens each forward pass reads.
 
-Each turn samples a token of each text under its mask, appends the tokens that are known to follow, proposes those that
-probably follow, and runs one forward pass for all of them. A text that is finished makes room for the next that waits
-(continuous batching).
+Each turn samples a token of each text under its mask, appends the forced tokens, proposes tokens that probably follow,
+and runs one forward pass for all texts. A waiting text takes the place of a finished one (continuous batching).
 
-Read at once, a long prompt holds up everybody in the batch for as long as that takes (Agrawal et al., "Sarathi:
-Efficient LLM Inference by Piggybacking Decodes with Chunked Prefills", 2023, section 4). Its parts are read in a batch
-of one row, which joins the others when it has come to the end: as a part of their passes, it would be padded in each
-row.
+A long prompt that is read at once delays all texts in the batch (Agrawal et al., "Sarathi: Efficient LLM Inference by
+Piggybacking Decodes with Chunked Prefills", 2023, section 4). So its parts are read in a batch of one row, which joins
+the others at the end of the prompt. Reading the parts in the passes of the others was rejected: every row would be
+padded to the length of a part.
 
-Nothing depends on proposals but speed. Proposed tokens are read with those that are known, and each is sampled all the
-same: if it turns out as proposed, the logits after it are there already; if not, it is rolled back. Whether that pays
-depends on the cost of a pass, which the model states, and on the share of proposals that were right.
+Proposals change only the speed. They are read together with the forced tokens, and each is still sampled: if the sample
+equals the proposal, the logits after it are there already; if not, the proposal is rolled back. Whether proposals pay
+depends on the cost of a pass, which the model states, and on the share of right proposals.
 """
 
 from collections import deque
@@ -37,29 +36,29 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class PartialPrefill:
-    """Texts whose prompts are read in parts, one text after the other."""
+    """The texts whose prompts are read in parts, one text after the other."""
 
     model: LanguageModel
     part: int | None = None
-    """How many tokens are read at a time; None for all of them, so that no prompt is read in parts."""
+    """How many tokens are read at a time; None if no prompt is read in parts."""
     texts: deque[Sequence] = field(default_factory=deque)
     batch: DecodingBatch | None = None
-    """The first text as the model has it; what the model has not read is `pending`."""
+    """The part of the first text that the model has read; the rest is `pending`."""
     logits: Logits | None = None
-    """Those of the last part, shape (1, width), in memory of their own."""
+    """The logits of the last part, shape (1, width), as a copy."""
 
-    def wants(self, one: Sequence) -> bool:
-        """Tell whether a prompt, with what has been written already, is to be read in parts."""
-        if self.part is None or one.finished:
+    def wants(self, text: Sequence) -> bool:
+        """Tell whether the prompt and the tokens of a text are to be read in parts."""
+        if self.part is None or text.finished:
             return False
-        return len(one.request.prompt) + len(one.token_ids) > self._first(one)
+        return len(text.request.prompt) + len(text.token_ids) > self._first(text)
 
     def read(self) -> None:
-        """Read one part more of the first text. Raises ModelError."""
+        """Read one more part of the first text. Raises ModelError."""
         if not self.texts or (self.batch is not None and not self.texts[0].pending):
             return
-        one = self.texts[0]
-        logits = timed_in_model([one], lambda: self._next(one))
+        text = self.texts[0]
+        logits = timed_in_model([text], lambda: self._next(text))
         self.logits = own(logits)
 
     def take(self) -> tuple[Sequence, DecodingBatch, Logits] | None:
@@ -71,30 +70,30 @@ class PartialPrefill:
         return taken
 
     def drop(self) -> None:
-        """Forget texts with an error: nobody waits for them any more."""
+        """Forget the texts with an error."""
         if self.texts and self.texts[0].error is not None:
             self.batch = self.logits = None
-        self.texts = deque(one for one in self.texts if one.error is None)
+        self.texts = deque(text for text in self.texts if text.error is None)
 
     def clear(self) -> None:
         """Forget all texts."""
         self.texts.clear()
         self.batch = self.logits = None
 
-    def _first(self, one: Sequence) -> int:
-        """Return how many tokens the first part has: more than the shared ones, which are read as one."""
+    def _first(self, text: Sequence) -> int:
+        """Return the length of the first part: it contains all shared tokens and at least one more."""
         assert self.part is not None, "prompts are read in parts"
-        return max(self.part, one.request.shared + 1)
+        return max(self.part, text.request.shared + 1)
 
-    def _next(self, one: Sequence) -> Logits:
-        """Let the model read the next part; all of the prompt, if the model reads on token by token."""
+    def _next(self, text: Sequence) -> Logits:
+        """Let the model read the next part, or the whole prompt if its batches are not ragged or cannot join."""
         if self.batch is not None:
-            return calls.forward(self.model, self.batch, [one.read(self.part or len(one.pending))])
-        prompt, shared = one.read_all(), one.request.shared
-        first = self._first(one)
+            return calls.forward(self.model, self.batch, [text.read(self.part or len(text.pending))])
+        prompt, shared = text.read_all(), text.request.shared
+        first = self._first(text)
         self.batch, logits = calls.prefill(self.model, [prompt[:first]], shared=shared)
         if self.batch.is_ragged and self.batch.can_join:
-            one.pending = prompt[first:]
+            text.pending = prompt[first:]
         else:
             self.part = None
             self.batch, logits = calls.prefill(self.model, [prompt], shared=shared)
@@ -102,52 +101,52 @@ class PartialPrefill:
 
 
 def own(logits: Logits) -> Logits:
-    """Return logits in memory of their own: a model may use the same for each pass."""
+    """Return a copy of logits, because a model may use the same memory for each pass."""
     return logits.copy() if isinstance(logits, np.ndarray) else logits.clone()
 
 
 MEMORY = 0.95
-"""The decay, from one pass to the next, of the counts that give the share of proposals that were right."""
+"""The decay from one pass to the next of the counts of proposals and right proposals."""
 
 SECOND_VECTOR_COST = 10
-"""As many logits as take as long as it does that a matrix is multiplied by two vectors and not by one, measured."""
+"""The cost, in logits, of multiplying a matrix by two vectors in place of one; measured."""
 
 
 @dataclass(slots=True)
 class Speculation:
-    """Proposes tokens where that pays, and remembers how it went."""
+    """The proposals of a batch, made where they pay, and the share of them that was right."""
 
     model: LanguageModel
     proposed: float = 0.0
-    """Of late, for how many texts something was proposed, in all passes; each pass back counts a little less."""
+    """How many proposals were made; each earlier pass counts less by `MEMORY`."""
     accepted: float = 0.0
-    """Of these, for how many it was right, at least the first token."""
+    """How many of them were right in at least the first token."""
 
     def propose(self, sequences: list[Sequence]) -> int:
-        """Propose what follows each text, if that pays, and return the window: the most tokens of one."""
+        """Propose tokens for each text, if that pays, and return the window: the most tokens of one proposal."""
         if not self.model.can_roll_back:
-            return 0  # as ever, so that no window is open
+            return 0  # nothing was ever proposed, so no window is open
         most = int(self.model.pass_cost) // len(sequences)
-        counts = [one.propose(most) for one in sequences]
+        counts = [text.propose(most) for text in sequences]
         if any(counts) and not self._pays(counts):
-            counts = [one.propose(0) for one in sequences]
+            counts = [text.propose(0) for text in sequences]
         return max(counts)
 
     def settle(self, sequences: Iterable[Sequence]) -> list[int]:
-        """Discard wrong proposals, and return how many tokens of each text are to be rolled back."""
+        """Discard wrong proposals, and return how many tokens of each text must be rolled back."""
         self.proposed *= MEMORY
         self.accepted *= MEMORY
         wrong = []
-        for one in sequences:
-            count = one.window.count
-            left = one.window.close() if count else 0
+        for text in sequences:
+            count = text.window.count
+            left = text.window.close() if count else 0
             self.proposed += count > 0
             self.accepted += count > left
             wrong.append(left)
         return wrong
 
     def _pays(self, counts: list[int]) -> bool:
-        """Tell whether proposals pay: one that is right saves a text a pass, and logits cost in all texts."""
+        """Tell whether proposals pay: a right one saves its text a pass; the logits cost in all texts."""
         right = (self.accepted + 1) / (self.proposed + 1)
         saved = right * sum(count > 0 for count in counts) * self.model.pass_cost / len(counts)
         places = max(counts) * len(counts) + SECOND_VECTOR_COST
@@ -155,7 +154,7 @@ class Speculation:
 
 
 def columns(counts: list[int], pass_cost: float) -> int:
-    """Return how many pending tokens of each text a pass should read: each column costs, padding included."""
+    """Return how many columns of pending tokens a pass should read; each column costs, padding included."""
     if len(set(counts)) == 1:
         return counts[0]
 
@@ -167,7 +166,7 @@ def columns(counts: list[int], pass_cost: float) -> int:
 
 @dataclass(slots=True)
 class Scheduler:
-    """Which texts are in the batch, and which wait for room in it."""
+    """The texts in the batch, and those that wait for room in it."""
 
     model: LanguageModel
     size: int
@@ -176,16 +175,16 @@ class Scheduler:
     """How many tokens of a prompt are read between two passes of the other texts; None for all."""
     waiting: deque[Sequence] = field(default_factory=deque)
     elsewhere: int = 0
-    """How many texts will wait here as soon as there is room for them."""
+    """How many texts wait outside, in a `RunningBatch`."""
     idle: int = 0
-    """The turns that rows have stood free while texts waited, added up since texts joined last."""
+    """The number of free rows while texts waited, summed over the turns since texts joined last."""
     live: list[Sequence] = field(default_factory=list)
     batch: DecodingBatch | None = None
-    """The live texts as the model has them, a row for each."""
+    """The model's batch, with one row for each live text."""
     logits: list[Logits] = field(default_factory=list)
-    """For each row, those of the last pass; shape (width,), or (window + 1, width)."""
+    """The logits of the last pass for each row; shape (width,), or (window + 1, width)."""
     partly: PartialPrefill = field(init=False)
-    """The texts with long prompts, which are read in parts before they are live."""
+    """The texts whose long prompts are read in parts before they are live."""
     speculation: Speculation = field(init=False)
 
     def __post_init__(self) -> None:
@@ -199,29 +198,29 @@ class Scheduler:
 
     @property
     def started(self) -> list[Sequence]:
-        """The texts that have a row, or will have one as soon as their prompts are read."""
+        """The texts that have a row, or will have a row once their prompts are read."""
         return [*self.live, *self.partly.texts]
 
     def turns(self, sequences: list[Sequence]) -> Iterator[list[Sequence]]:
-        """Finish some texts, sorted by the length of their prompts; yield after each turn those that ended."""
-        self.waiting.extend(sorted(sequences, key=lambda one: len(one.request.prompt)))
+        """Finish some texts, sorted by the length of their prompts; after each turn, yield those that ended."""
+        self.waiting.extend(sorted(sequences, key=lambda text: len(text.request.prompt)))
         while self.is_busy:
             yield self.turn()
 
     def turn(self) -> list[Sequence]:
-        """Take one turn, and return the texts that came to their end in it. Raises ModelError."""
+        """Take one turn, and return the texts that ended in it. Raises ModelError."""
         try:
             self._turn()
         except OutOfMemoryError as error:
             return self.retreat(error)
-        return [one for one in self.live if one.finished]
+        return [text for text in self.live if text.finished]
 
     def drop(self, texts: Collection[Sequence], error: StructuredError) -> None:
-        """Give texts up between two turns, and report them in none: those in the batch leave it with the next pass."""
-        for one in texts:
-            one.error = error
-            if one in self.waiting:
-                self.waiting.remove(one)
+        """Give up texts between two turns, without reporting them; those in the batch leave it with the next pass."""
+        for text in texts:
+            text.error = error
+            if text in self.waiting:
+                self.waiting.remove(text)
         self.partly.drop()
 
     def abandon(self) -> None:
@@ -231,11 +230,11 @@ class Scheduler:
         self.live, self.batch, self.logits = [], None, []
 
     def retreat(self, error: ModelError) -> list[Sequence]:
-        """Let all texts wait, to try half as many; return the one that has been tried alone, which has failed."""
+        """Let all texts wait and halve the size; return the failed text, with the error, if it was tried alone."""
         started = self.started
         alone = started if self.size <= 1 else []
-        for one in alone:
-            one.error = error
+        for text in alone:
+            text.error = error
         if not alone:
             self.waiting.extendleft(reversed(started))
         self.size = max(min(self.size, len(started)) // 2, 1)
@@ -244,7 +243,7 @@ class Scheduler:
         return alone
 
     def _turn(self) -> None:
-        """Let the model read what it has not, take in those that wait, and sample what can be sampled of each text."""
+        """Let the model read pending tokens, admit waiting texts, and sample the next tokens of each text."""
         if self.batch is not None:
             self._forward(self.batch)
         if self.partly.texts:
@@ -260,25 +259,25 @@ class Scheduler:
             wrong = self.speculation.settle(self.live)
             if any(wrong):
                 self._call(partial(self.batch.rollback, wrong))
-        for row, one in enumerate(self.live):
-            if one.finished:
-                one.end()
-                if one.error is None and self.batch is not None:
-                    self._call(partial(self.batch.finish, row, one.pending))
+        for row, text in enumerate(self.live):
+            if text.finished:
+                text.end()
+                if text.error is None and self.batch is not None:
+                    self._call(partial(self.batch.finish, row, text.pending))
 
     def _forward(self, batch: DecodingBatch) -> None:
-        """Let the model read pending tokens, and proposals; texts that are finished leave."""
-        rows = [row for row, one in enumerate(self.live) if not one.finished]
+        """Let the model read pending tokens and proposals; finished texts leave the batch."""
+        rows = [row for row, text in enumerate(self.live) if not text.finished]
         has_left = len(rows) < len(self.live)
         live = self.live = [self.live[row] for row in rows]
         if not live:
             self.batch, self.logits = None, []
             return
-        counts = [len(one.pending) for one in live]
+        counts = [len(text.pending) for text in live]
         count = columns(counts, self.model.pass_cost) if batch.is_ragged else min(counts)
-        pending = [one.read(count) for one in live]
+        pending = [text.read(count) for text in live]
         window = timed_in_guide(live, lambda: self.speculation.propose(live))
-        new = [read + one.window.proposed for read, one in zip(pending, live, strict=True)]
+        new = [read + text.window.proposed for read, text in zip(pending, live, strict=True)]
 
         def forward() -> Logits:
             if has_left:
@@ -288,30 +287,30 @@ class Scheduler:
         self.logits = list(timed_in_model(live, forward))
 
     def _pays(self, room: int) -> bool:
-        """Tell whether those that wait join now: all of them, or as many as are worth a prefill.
+        """Tell whether waiting texts join now: if there is room for all of them, or for enough to be worth a prefill.
 
-        A prefill costs about a turn. None waits longer than `size` turns beside a free row.
+        A prefill costs about a turn. No text waits longer than `size` turns while a row is free.
         """
         waiting = len(self.waiting) + self.elsewhere
         self.idle += min(room, waiting)
         return waiting <= room or room * 4 >= self.size or self.idle >= self.size
 
     def _admit(self, room: int) -> None:
-        """Begin as many of the texts that wait as there is room for."""
+        """Begin as many of the waiting texts as there is room for."""
         self.idle = 0
         new: list[Sequence] = []
-        tokens = sum(one.capacity for one in self.started)
+        tokens = sum(text.capacity for text in self.started)
         while self.waiting and room > 0:
             tokens += self.waiting[0].capacity
             if self.max_tokens is not None and tokens > self.max_tokens and (new or self.started):
                 break
-            one = self.waiting.popleft()
-            (self.partly.texts if self.partly.wants(one) else new).append(one)
+            text = self.waiting.popleft()
+            (self.partly.texts if self.partly.wants(text) else new).append(text)
             room -= 1
         if not new:
             return
         parts = alike(new, self.model.pass_cost)
-        self.live += [one for texts, _ in parts for one in texts]  # if memory does not suffice, all are tried again
+        self.live += [text for texts, _ in parts for text in texts]  # so that all are tried again after a memory error
         for texts, shared in parts:
             if self.batch is not None and not self.batch.can_join:
                 self.waiting.extendleft(reversed(self.live[len(self.logits) :]))
@@ -320,24 +319,24 @@ class Scheduler:
             self._begin(texts, shared)
 
     def _begin(self, new: list[Sequence], shared: int) -> None:
-        """Let the model read the prompts of some texts, which begin with so many tokens that are the same in all."""
-        prompts = [one.read_all() for one in new]
+        """Let the model read the prompts of some texts, whose first `shared` tokens are equal."""
+        prompts = [text.read_all() for text in new]
         window = timed_in_guide(new, lambda: self.speculation.propose(new))
-        prompts = [prompt + one.window.proposed for prompt, one in zip(prompts, new, strict=True)]
+        prompts = [prompt + text.window.proposed for prompt, text in zip(prompts, new, strict=True)]
         self._keep()
         batch, logits = timed_in_model(new, lambda: calls.prefill(self.model, prompts, shared=shared, window=window))
         self._join(batch, logits)
 
     def _take_read(self) -> None:
-        """Take in the text whose prompt has been read in parts to its end, if there is one."""
+        """Admit the text whose prompt has been read in parts to its end, if there is one."""
         read = self.partly.take()
         if read is not None:
-            one, batch, logits = read
-            self.live.append(one)
+            text, batch, logits = read
+            self.live.append(text)
             self._join(batch, logits)
 
     def _join(self, batch: DecodingBatch, logits: Logits) -> None:
-        """Put the texts of another batch behind those of this one."""
+        """Append the rows of another batch to this one."""
         if self.batch is None:
             self.batch, self.logits = batch, list(logits)
         else:
@@ -345,48 +344,48 @@ class Scheduler:
             self.logits += list(logits)
 
     def _call(self, run: Callable[[], None]) -> None:
-        """Call a batch. What it raises becomes a ModelError."""
+        """Call a method of a batch, and raise its errors as ModelError."""
         calls.called(self.model.name, run)
 
     def _sample(self) -> None:
-        """Sample a token for each text of which the model has read all, and more where it has read them already."""
-        ready = [row for row, one in enumerate(self.live) if one.is_ready]
+        """Sample a token for each text without pending tokens, and more as long as samples equal proposals."""
+        ready = [row for row, text in enumerate(self.live) if text.is_ready]
         while ready:
             self._sample_one(ready)
             ready = [row for row in ready if self.live[row].is_ready]
 
     def _sample_one(self, rows: list[int]) -> None:
-        """Sample a token for some texts, in front of what is proposed of them."""
-        size = self.model.vocabulary.size  # models have more logits, to round their width up
+        """Sample one token for each of some rows, before their proposals."""
+        size = self.model.vocabulary.size  # models round the width of their logits up
         sequences: list[Sequence] = []
         masks: list[tuple[Mask, Mask]] = []
         logits: list[Logits] = []
         for row in rows:
-            one = self.live[row]
-            found = one.masks()
-            if found is not None:
-                sequences.append(one)
-                masks.append(found)
-                logits.append(one.penalised(self._next(row)[:size]))
-        if any(isinstance(one, np.ndarray) for one in logits):
-            for one, (mask, within), scores in zip(sequences, masks, map(to_host, logits), strict=True):
+            text = self.live[row]
+            both = text.masks()
+            if both is not None:
+                sequences.append(text)
+                masks.append(both)
+                logits.append(text.penalised(self._next(row)[:size]))
+        if any(isinstance(text, np.ndarray) for text in logits):
+            for text, (mask, within), scores in zip(sequences, masks, map(to_host, logits), strict=True):
                 try:
-                    one.take(one.sampler.choose(scores, mask, one.request.generator, within=within), scores)
-                except ModelError as error:  # its logits are no numbers
-                    one.error = error
+                    text.take(text.sampler.choose(scores, mask, text.request.generator, within=within), scores)
+                except ModelError as error:  # its logits are NaN or infinite
+                    text.error = error
             return
-        for sampler in dict.fromkeys(one.sampler for one in sequences):
-            rows = [row for row, one in enumerate(sequences) if one.sampler == sampler]
-            given = stacked([logits[row] for row in rows])
-            _sample_on_device([sequences[row] for row in rows], [masks[row] for row in rows], given, sampler)
+        for sampler in dict.fromkeys(text.sampler for text in sequences):
+            rows = [row for row, text in enumerate(sequences) if text.sampler == sampler]
+            batch_scores = stacked([logits[row] for row in rows])
+            _sample_on_device([sequences[row] for row in rows], [masks[row] for row in rows], batch_scores, sampler)
 
     def _next(self, row: int) -> Logits:
-        """Return the logits of the token that comes next, in front of what is proposed; shape (width,)."""
+        """Return the logits of a row's next token, before its proposals; shape (width,)."""
         logits = self.logits[row]
         return logits if logits.ndim == 1 else logits[-1 - len(self.live[row].window.proposed)]
 
     def _keep(self) -> None:
-        """Keep the logits of all rows in memory of their own, for a pass of another batch."""
+        """Copy the logits of all rows, because a pass of another batch may overwrite them."""
         self.logits = [self._kept(row) for row in range(len(self.logits))]
 
     def _kept(self, row: int) -> Logits:
@@ -399,11 +398,11 @@ class Scheduler:
 def _sample_on_device(
     sequences: list[Sequence], masks: list[tuple[Mask, Mask]], scores: "torch.Tensor", sampler: Sampler
 ) -> None:
-    """Sample a token for each text where the scores are, shape (texts, width)."""
-    generators, table = [one.request.generator for one in sequences], sequences[0].guide.index.table
+    """Sample a token for each text on the device of the scores, shape (texts, width)."""
+    generators, table = [text.request.generator for text in sequences], sequences[0].guide.index.table
     choices = draw(scores, [mask for mask, _ in masks], table, generators, sampler)
-    for row, (one, (_, within), choice) in enumerate(zip(sequences, masks, choices, strict=True)):
+    for row, (text, (_, within), choice) in enumerate(zip(sequences, masks, choices, strict=True)):
         drawn = choice
         if not allows(within, choice.token_id):
             drawn = sampler.confined(choice, to_host(scores[row]), within, generators[row])
-        one.take(drawn, scores[row])
+        text.take(drawn, scores[row])

@@ -1,10 +1,9 @@
 """Sequences: the texts that are being written, sampled or searched for by beams.
 
-A sequence holds all that changes while its text is written: its guide, its tokens and bytes, what the model has not
-read of it, and what is proposed to follow.
+A sequence holds everything that changes while its text is written: guide, tokens, bytes, pending tokens and proposals.
 
-Beam search and particles differ in which texts go on each turn, and how often. What the model has to do for that is the
-same: it reads what was appended, keeps the rows that go on, and copies those that fork.
+Beam search and particles decide differently which texts go on in each turn, and how often. The model does the same for
+both (`write`): it reads the appended tokens, keeps the rows that go on, and copies those that fork.
 """
 
 from collections.abc import Callable, Iterable
@@ -32,41 +31,41 @@ T = TypeVar("T")
 
 @dataclass(slots=True, eq=False)
 class Sequence:
-    """One text. With `jump_forward`, tokens that are known are appended, and probable ones proposed."""
+    """One text that is being written. With `jump_forward`, forced tokens are appended and probable ones proposed."""
 
     request: Request
     sampler: Sampler
     jump_forward: bool
     guide: Guide = field(init=False)
     next_guide: Guide | None = field(init=False)
-    """That of the answer, while the thinking before it is written."""
+    """The guide of the answer while the thinking before it is written; else None."""
     token_ids: list[int] = field(default_factory=list)
     text: bytearray = field(default_factory=bytearray)
-    """The bytes of its tokens."""
+    """The bytes of the tokens."""
     answer_start: int = 0
-    """How many of these bytes are of the thinking."""
+    """The byte of `text` at which the answer begins, after the thinking."""
     pending: list[int] = field(default_factory=list)
     """Tokens that the model has not read yet."""
     window: Window = field(default_factory=Window)
     source: Source | None = None
-    """The prompt, once something was to be looked up there."""
+    """The prompt for look-ups; None until the first one."""
     log_probability: float = 0.0
     shortened: bool = False
     forced: int = 0
     repetitions: int = 0
     is_leaving: bool = False
-    """Whether the thinking repeated itself, and only the way to its end is allowed."""
+    """Whether the thinking repeated itself, so that only its shortest completion is allowed."""
     free_tokens: list[int] = field(default_factory=list)
-    """Those written in free text, if they are penalised, with BREAK behind each string."""
+    """The tokens written in free text, if the request penalises repetition, with BREAK after each string."""
     sampled: list[SampledToken] = field(default_factory=list)
-    """Their places are those in `text`."""
+    """The sampled tokens, with places in `text`."""
     passes: int = 0
     started: float = 0.0
     ended: float = 0.0
     seconds_in_model: float = 0.0
     seconds_in_guide: float = 0.0
     error: StructuredError | None = None
-    """Why it cannot be finished: the model fails for it, also alone, or it is too much for its automaton."""
+    """Why the text cannot be finished: the model fails for it even alone, or its automaton exceeds its limits."""
 
     def __post_init__(self) -> None:
         thinking, answer = self.request.thinking, self.request.guide
@@ -77,7 +76,7 @@ class Sequence:
             self.error = error
 
     def __copy__(self) -> "Sequence":
-        """Return an independent copy, with the same tokens and the same place in the guide."""
+        """Return an independent copy, with the same tokens and the same state of the guide."""
         twin = object.__new__(Sequence)
         for name in Sequence.__slots__:
             setattr(twin, name, getattr(self, name))
@@ -90,17 +89,17 @@ class Sequence:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing can follow."""
+        """Whether the text has ended or failed."""
         return self.error is not None or (self.next_guide is None and self.guide.finished)
 
     @property
     def is_ready(self) -> bool:
-        """Whether the model has read all of it, so that a token can be sampled."""
+        """Whether the model has read all tokens, so that the next can be sampled."""
         return not self.pending and not self.finished
 
     @property
     def capacity(self) -> int:
-        """How many tokens prompt and text may have together."""
+        """The most tokens that prompt and text may have together."""
         left = self.guide.tokens_left + (self.next_guide.tokens_left if self.next_guide else 0)
         return len(self.request.prompt) + len(self.token_ids) + left
 
@@ -110,7 +109,7 @@ class Sequence:
         return b"" if self.next_guide else bytes(self.text[self.answer_start + self.request.begun :])
 
     def masks(self) -> tuple[Mask, Mask] | None:
-        """Return the tokens that may come next, and those of them in the budget; None where there is an error."""
+        """Return the mask of the next token, and the mask within the budget; None after an automaton's error."""
         try:
             return self.guide.ample_mask(), self.guide.mask()
         except AUTOMATON_ERRORS as error:
@@ -118,7 +117,7 @@ class Sequence:
             return None
 
     def repeats(self, token_id: int) -> bool:
-        """Tell whether a token repeats the end of the text once too often, and the prompt does not."""
+        """Tell whether a token repeats the end of the text too often, unless the prompt has the same repetition."""
         if self.is_leaving:
             return True
         control = self.request.repetition
@@ -128,7 +127,7 @@ class Sequence:
         return repeated is not None and repeated not in self._prompt().text
 
     def take(self, choice: TokenChoice, scores: Logits) -> None:
-        """Append a sampled token or, where it repeats the text, one on the way out of the string or list."""
+        """Append a sampled token or, if it repeats the text, a token of the shortest completion in its place."""
         try:
             within = self.guide.way_out() if self.repeats(choice.token_id) else None
         except AUTOMATON_ERRORS as error:
@@ -140,20 +139,20 @@ class Sequence:
             self.extend(choice)
 
     def leave(self, choice: TokenChoice, out: TokenChoice) -> None:
-        """Append a token on the way out of a string, a list or the thinking, in place of one that repeats."""
+        """Append a token of the shortest completion, `out`, in place of a sampled one that repeats the text."""
         self.repetitions += out.token_id != choice.token_id
         self.is_leaving = self.next_guide is not None
         self.extend(out._replace(steered=choice.steered))
 
     def penalised(self, logits: Logits) -> Logits:
-        """Return the logits of the next token, shape (width,), less what repeats free text."""
+        """Return the logits of the next token, shape (width,), after the penalties for repeated free text."""
         control, guide = self.request.repetition, self.guide
         if control is None or not self.free_tokens or not guide.index.is_free_text(guide.state):
             return logits
         return control.penalised(logits, self.free_tokens)
 
     def extend(self, choice: TokenChoice) -> None:
-        """Append a sampled token, and those known to follow; one that a wrong mask allowed is left out."""
+        """Append a sampled token and the forced tokens after it; ignore a token that a wrong cached mask allowed."""
         try:
             self._extend(choice)
         except WrongMaskError:
@@ -175,17 +174,17 @@ class Sequence:
         self.window.accept(self.pending)
 
     def read_all(self) -> list[int]:
-        """Return the prompt and all tokens, for a model that has read nothing of the text."""
+        """Return the tokens of prompt and text, for a model that has read none of them."""
         self.pending = []
         return [*self.request.prompt, *self.token_ids]
 
     def read(self, count: int) -> list[int]:
-        """Return so many of the pending tokens, for the model to read."""
+        """Remove and return the first `count` pending tokens, for the model to read."""
         taken, self.pending = self.pending[:count], self.pending[count:]
         return taken
 
     def propose(self, most: int) -> int:
-        """Propose at most so many tokens, if all that is sure is to be read, and return how many."""
+        """Propose at most `most` tokens, if none are pending, and return how many."""
         proposed: list[int] = []
         if self.jump_forward and self.is_ready and most > 0:
             most, written = min(most, self.window.size), bytes(self.text[-MAX_WORDS:])
@@ -197,11 +196,11 @@ class Sequence:
         return len(proposed)
 
     def end(self) -> None:
-        """Note that the last token is there, and release the prompt source."""
+        """Record the end of the text, and release the prompt source."""
         self.ended, self.source = perf_counter(), None
 
     def generation(self) -> Generation:
-        """Return what has become of it."""
+        """Return the finished text with its figures."""
         before = self.answer_start + self.request.begun
         return Generation(
             self.answer.decode(),
@@ -213,7 +212,7 @@ class Sequence:
                 self.forced,
                 self.passes,
                 self.repetitions,
-                tuple(self.sampled if before == 0 else (one.moved(-before) for one in self.sampled)),
+                tuple(self.sampled if before == 0 else (token.moved(-before) for token in self.sampled)),
                 max(self.ended - self.started, 0.0) if self.started else 0.0,
                 self.seconds_in_model,
                 self.seconds_in_guide,
@@ -222,13 +221,13 @@ class Sequence:
         )
 
     def _prompt(self) -> Source:
-        """Return the prompt, for looking something up."""
+        """Return the prompt as a source for look-ups."""
         if self.source is None:
             self.source = Source.of(self.request.prompt, self.guide.index.vocabulary, self.request.shared)
         return self.source
 
     def _note_free_text(self, state: int, token_id: int) -> None:
-        """Note a token that was written in a state, if what is written in free text is penalised later."""
+        """Record a token that was written in a state, if the request penalises repetition in free text."""
         control, index = self.request.repetition, self.guide.index
         if control is None or not control.changes_logits:
             return
@@ -245,21 +244,21 @@ class Sequence:
             self.text += tokens[token_id] or b""
 
     def _append_forced(self) -> None:
-        """Append the tokens that are known to follow, and go on from the thinking to the answer when it is done."""
+        """Append the forced tokens, and go on to the answer when the thinking is finished."""
         if self.jump_forward and not self.finished:
-            known = self.guide.take_forced()
-            if known:
-                self._append(known)
-                self.forced += len(known)
+            forced = self.guide.take_forced()
+            if forced:
+                self._append(forced)
+                self.forced += len(forced)
         if self.guide.finished and self.next_guide is not None:
-            self.answer_start = len(self.text)  # first, for whoever reads the answer in another thread
+            self.answer_start = len(self.text)  # set first, since another thread may read the answer
             self.guide, self.next_guide = self.next_guide, None
             self.is_leaving = False
             self._append_forced()
 
 
 def to_host(logits: Logits) -> NDArray[np.float32]:
-    """Return logits as an array in single precision, wherever they are."""
+    """Return logits as an array in single precision on the host."""
     if isinstance(logits, np.ndarray):
         return logits
     import torch
@@ -269,70 +268,70 @@ def to_host(logits: Logits) -> NDArray[np.float32]:
 
 
 def timed_in_model(sequences: Iterable[Sequence], run: Callable[[], T]) -> T:
-    """Run a forward pass, and count it and its time for each of its texts."""
+    """Run a forward pass, and add it and its time to each of its texts."""
     started = perf_counter()
     result = run()
     ended = perf_counter()
-    for one in sequences:
-        one.started = one.started or started
-        one.passes += 1
-        one.seconds_in_model += ended - started
+    for sequence in sequences:
+        sequence.started = sequence.started or started
+        sequence.passes += 1
+        sequence.seconds_in_model += ended - started
     return result
 
 
 def timed_in_guide(sequences: Iterable[Sequence], run: Callable[[], T]) -> T:
-    """Run what is not the model's, and count its time for each of some texts."""
+    """Run work outside the model, and add its time to each of some texts."""
     started = perf_counter()
     result = run()
     ended = perf_counter()
-    for one in sequences:
-        one.started = one.started or started
-        one.seconds_in_guide += ended - started
+    for sequence in sequences:
+        sequence.started = sequence.started or started
+        sequence.seconds_in_guide += ended - started
     return result
 
 
 class Forking(Protocol):
-    """The texts of one request."""
+    """The texts of one request, of which each turn continues, copies or ends some."""
 
     request: Request
     ended: list[tuple[int, Sequence]]
-    """Those that the last turn has finished, with the rows that they come from."""
+    """The texts that the last turn finished, each with the row that it comes from."""
 
     @property
     def live(self) -> list[Sequence]:
-        """Those that go on, in the order of their rows."""
+        """The texts that go on, in the order of their rows."""
 
     @property
     def window(self) -> int:
-        """How many of the last tokens to be read want scores, those before each of them."""
+        """For how many of the last pending tokens the logits before each are needed."""
 
     def expand(self, logits: NDArray[np.float32]) -> list[int]:
-        """Continue the live texts, and return the row that each comes from.
+        """Continue the live texts, and return the row that each of the new ones comes from.
 
-        `logits` has shape (live, width), or (live, window + 1, width), the window being the widest of the batch.
+        `logits` has shape (live, width) or (live, window + 1, width), with the widest window of the batch.
         """
 
 
 def write(model: LanguageModel, requested: Iterable[Forking]) -> None:
-    """Finish the texts of some requests, all in one batch: its rows are the live ones, one request behind the other."""
-    texts = [one for one in requested if one.live]
+    """Finish the texts of some requests in one batch, whose rows are the live texts, request by request."""
+    texts = [search for search in requested if search.live]
     if not texts:
         return
-    shared = min(one.request.shared for one in texts)
-    live = [text for one in texts for text in one.live]
-    window = max(one.window for one in texts)
+    shared = min(search.request.shared for search in texts)
+    live = [text for search in texts for text in search.live]
+    window = max(search.window for search in texts)
     prompts = [text.read_all() for text in live]
     batch, logits = timed_in_model(live, lambda: calls.prefill(model, prompts, shared=shared, window=window))
     while True:
         rows: list[int] = []
         first, scores = 0, to_host(logits)
-        for one in texts:
-            after = first + len(one.live)
-            rows += [first + row for row in one.expand(scores[first:after])]
-            for row, text in one.ended:
+        for search in texts:
+            after = first + len(search.live)
+            rows += [first + row for row in search.expand(scores[first:after])]
+            for row, text in search.ended:
                 calls.called(model.name, partial(batch.finish, first + row, text.pending))
             first = after
-        texts = [one for one in texts if one.live]
+        texts = [search for search in texts if search.live]
         if not texts:
             return
         if rows != list(range(first)):
@@ -341,9 +340,9 @@ def write(model: LanguageModel, requested: Iterable[Forking]) -> None:
 
 
 def _forward(model: LanguageModel, batch: DecodingBatch, texts: list[Forking]) -> Logits:
-    """Let the model read what it has not; where it must read as much of each text, as much as all have."""
-    live = [text for one in texts for text in one.live]
-    window = max(one.window for one in texts)
+    """Let the model read the pending tokens; if rows must read equally many, as many as every text has."""
+    live = [text for search in texts for text in search.live]
+    window = max(search.window for search in texts)
     counts = [len(text.pending) for text in live]
     new = [text.read(max(counts) if batch.is_ragged else min(counts)) for text in live]
     return timed_in_model(live, lambda: calls.forward(model, batch, new, window=window))

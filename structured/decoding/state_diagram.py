@@ -1,4 +1,4 @@
-"""The automaton of a type as people read it: its states and arrows, and the tokens that they allow."""
+"""The automaton of a type for people: its states and arrows, and the tokens that each state allows."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -28,28 +28,28 @@ if TYPE_CHECKING:
     from structured.models.load import VocabularySource
 
 MAX_STATES = 40
-"""States that are shown by default."""
+"""How many states are shown by default."""
 
 MAX_LISTED = 24
-"""Tokens that `str` lists."""
+"""The most tokens that `str` lists."""
 
 MAX_SHOWN = 24
-"""Characters of a token in a table."""
+"""The most characters of a token in a table."""
 
 MAX_LINE = 76
-"""Characters of a line of tokens."""
+"""The most characters of a line of tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedTokens:
-    """The tokens that may come next somewhere in a text, as decoding masks them.
+    """The tokens that may come next at a place in a text, by the masks of decoding.
 
     Attributes:
-        state: Where: the number of a state; `3→4` between two of them; `3+1` in a state, one byte into a character; `…`
-            in a state that is not shown.
-        tokens: The tokens by their ids, in the order of these.
-        may_end: Whether the text may end here: then end tokens are allowed as well.
-        forced: What has to come next, whichever tokens spell it; "" where there is a choice.
+        state: The place: the number of a state; `3→4` between two states; `3+1` one byte into a character after a
+            state; `…` in a state that is not shown.
+        tokens: The tokens by their ids, in the order of the ids.
+        may_end: Whether the text may end here, so that end tokens are allowed as well.
+        forced: The text that must come next, whichever tokens spell it; "" if there is a choice.
     """
 
     state: str
@@ -58,7 +58,7 @@ class AllowedTokens:
     forced: str
 
     def __str__(self) -> str:
-        """Return how many there are, the first ones, and the forced text."""
+        """Return the number of tokens, the first tokens, and the forced text."""
         lines = [
             (
                 f"State {self.state}: {counted(len(self.tokens), 'token')} may follow"
@@ -85,8 +85,8 @@ class TokenStep(NamedTuple):
         before: The state before it, written as in `AllowedTokens`.
         after: The state after it.
         allowed: How many tokens were allowed in its place, end tokens among them.
-        place: Its place among them, in the order of their ids, from 1 on. None if it was not: decoding writes what is
-            forced with other tokens than these.
+        place: Its place among the allowed tokens, by their ids, from 1 on. None if it was not allowed, because
+            decoding spells the forced text with other tokens.
     """
 
     token_id: int
@@ -99,13 +99,13 @@ class TokenStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TokenWalk:
-    """The way of a text through the states, token by token, and the tokens that may follow it."""
+    """The path of a text through the states, token by token, and the tokens that may follow the text."""
 
     steps: tuple[TokenStep, ...]
     end: AllowedTokens
 
     def __str__(self) -> str:
-        """Return the steps as a table, and below it the tokens that may follow."""
+        """Return the steps as a table, with the tokens that may follow below it."""
         rows = [("token", "id", "bytes", "state", "allowed", "place")]
         rows += [
             (
@@ -134,7 +134,7 @@ class StateDiagram:
     Attributes:
         name: The name of the type.
         states: The states, in the order of a breadth-first search from the start, which is the first.
-        total: How many states there are, if all were found; None if there are more than were looked for.
+        total: How many states there are; None if the search stopped before it found all.
     """
 
     name: str
@@ -175,12 +175,12 @@ class StateDiagram:
             model: As for `extract`; or a folder with a tokenizer alone, or a `structured.vocabulary.Vocabulary`.
 
         Raises:
-            ValueError: There is no such state here, or no answer that the tokenizer can spell goes through it.
+            ValueError: The diagram has no such state, or no answer that the tokenizer can spell goes through it.
             ModelError: There is no such model.
             VocabularyError: The tokenizer cannot be used, or spells no text of the type.
         """
         if state not in range(len(self.states)):
-            raise ValueError(f"There is no state {state!r} here. States are 0 to {len(self.states) - 1}.")
+            raise ValueError(f"The diagram has no state {state!r}. Use a number from 0 to {len(self.states) - 1}.")
         index = self._index(model)
         text = text_to(self.states, state, index.vocabulary.absent_bytes)
         reached = DEAD if text is None else state_after(index, text.encode())
@@ -189,14 +189,14 @@ class StateDiagram:
         return allowed_after(index, reached, str(state))
 
     def walk(self, text: str, model: "VocabularySource | None" = None) -> TokenWalk:
-        """Return the way of a text through the states, token by token, as the tokenizer spells it.
+        """Return the path of a text through the states, token by token, as the tokenizer spells it.
 
         Parameters:
             text: An answer, or the beginning of one.
             model: As for `tokens`.
 
         Raises:
-            ValueError: No answer of the type begins so, or the tokenizer cannot spell it.
+            ValueError: No answer of the type begins like this, or the tokenizer cannot spell it.
             ModelError: There is no such model.
             VocabularyError: The tokenizer cannot be used, or spells no text of the type.
         """
@@ -223,7 +223,7 @@ _STATES = count(1, "1 or greater")
 def inspect_automaton(
     output_type: object, *, states: int = MAX_STATES, layout: JsonLayout | None = None
 ) -> StateDiagram:
-    r"""Return the automaton that answers of a type are decoded with, to look at.
+    r"""Return the automaton of a type, with which decoding makes its masks, as a diagram.
 
     >>> from structured import Regex
     >>> from structured.decoding import inspect_automaton
@@ -237,42 +237,42 @@ def inspect_automaton(
       1    [0-9]  2  0
     ((2))  [0-9]  2
 
-    It is the smallest deterministic automaton over characters, where it has no more than some 2,000 states. Of others,
-    such as those of grammars and of types that contain themselves, it is what a search from the start finds first.
-    Where no choice is left for some characters, they are one arrow, unless the type is a `Regex`.
+    Up to about 2,000 states, it is the smallest deterministic automaton over characters. For others, such as those of
+    grammars and of types that contain themselves, it has the first states of a search from the start. A run of
+    characters without a choice is one arrow, unless the type is a `Regex`.
 
     Parameters:
         output_type: As for `extract`.
-        states: How many states are shown at most.
+        states: The most states that are shown.
         layout: As for `to_regex`.
 
     Raises:
-        SchemaError: It is not a type, is not supported, or depends on the document.
-        PatternError: It is not supported, or its automaton takes too much time or memory.
+        SchemaError: `output_type` is not a type, is not supported, or depends on the document.
+        PatternError: It is not supported, or its automaton exceeds its limits of time or memory.
         ValueError: `states` is less than 1.
     """
     _STATES("states", states)
-    known = resolve_type(output_type, layout=layout)
-    check_interface(known)
-    if known.depends_on_document and not isinstance(known, JsonOutput):
+    resolved = resolve_type(output_type, layout=layout)
+    check_interface(resolved)
+    if resolved.depends_on_document and not isinstance(resolved, JsonOutput):
         raise SchemaError(
-            f"{known.name} depends on the document, and there is none to inspect it for",
-            remedy="Look at its automaton(document).",
+            f"{resolved.name} depends on the document, and inspecting it has no document",
+            remedy="Inspect the type's automaton(document) instead.",
         )
-    found, total = explore(automaton_of(known, None), states, fold=not isinstance(known, Regex))
-    return StateDiagram(known.name, found, total, known)
+    shown, total = explore(automaton_of(resolved, None), states, fold=not isinstance(resolved, Regex))
+    return StateDiagram(resolved.name, shown, total, resolved)
 
 
 def allowed_after(index: Index, state: int, name: str) -> AllowedTokens:
-    """Return the tokens that may follow a state of an index; `name` is how people call it."""
+    """Return the tokens that may follow a state of an index; `name` is shown for the state."""
     ids = np.flatnonzero(unpack(index.canonical_mask(state), index.vocabulary.size)).tolist()
-    tokens = {one: token for one in ids if (token := index.vocabulary.tokens[one]) is not None}
+    tokens = {token_id: token for token_id in ids if (token := index.vocabulary.tokens[token_id]) is not None}
     forced = index.forced_bytes(state).decode(errors="replace")
     return AllowedTokens(name, tokens, index.automaton.accepts(state), forced)
 
 
 def walk_text(index: Index, text: str, places: Iterator[str]) -> TokenWalk:
-    """Return the way of a text by the names of its states. Raises ValueError for what the type does not allow."""
+    """Return the path of a text, given the names of its places. Raises ValueError if the type does not allow it."""
     data = text.encode()
     _check(index, data)
     token_ids = index.spelled_tokens(data)
@@ -284,7 +284,7 @@ def walk_text(index: Index, text: str, places: Iterator[str]) -> TokenWalk:
     done = 0
     for token_id in token_ids:
         token = index.vocabulary.tokens[token_id]
-        assert token is not None, "tokens that spell something have bytes"
+        assert token is not None, "tokens of a spelling have bytes"
         allowed = unpack(guide.mask(), index.vocabulary.size)
         place = int(allowed[: token_id + 1].sum()) if allowed[token_id] else None
         after = names[done + len(token)]
@@ -305,17 +305,17 @@ def state_after(index: Index, data: bytes) -> int:
 
 
 def _check(index: Index, data: bytes) -> None:
-    """Raise ValueError if no text begins with some bytes, with the longest beginning that one has."""
+    """Raise ValueError if no text begins with some bytes, and show the longest beginning that is possible."""
     if state_after(index, data) != DEAD:
         return
     good = next(count for count in range(len(data), -1, -1) if state_after(index, data[:count]) != DEAD)
     begun, rest = data[:good].decode(errors="ignore"), data[good:].decode(errors="ignore")
     where = f"after {_quoted(begun[-MAX_SHOWN:])}, " if begun else ""
-    raise ValueError(f"No answer of the type begins so: {where}{_quoted(rest[:MAX_SHOWN])} cannot follow.")
+    raise ValueError(f"No answer of the type begins like this: {where}{_quoted(rest[:MAX_SHOWN])} cannot follow.")
 
 
 def shown_token(token: bytes) -> str:
-    """Return a token in quotes; bytes that are no text by their numbers."""
+    """Return a token in quotes; bytes that are not UTF-8 are shown as escapes."""
     try:
         return _quoted(_shortened(token.decode()))
     except UnicodeDecodeError:

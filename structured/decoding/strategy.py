@@ -1,7 +1,7 @@
-"""Search strategies: the candidates for each answer, by samples, beams or particles, that to be taken first in front.
+"""Search strategies: the candidates for each answer, made by samples, beams or particles, the best first.
 
-A text is written once, or searched for with beams, or sampled several times, each for itself or as particles. All
-candidates come with log-probabilities of one kind, so whoever reads them need not know where they are from.
+A text is written once, searched for with beams, or sampled several times, independently or as particles. The
+log-probabilities of all candidates have the same meaning, so their readers need not know the method.
 """
 
 import dataclasses
@@ -26,34 +26,34 @@ RETRY_TEMPERATURE = 0.7
 
 
 class SearchMethod(ABC):
-    """How the candidates for an answer are made: how many, with which samplers, and by which search."""
+    """A way to make the candidates for an answer: their number, the samplers that it allows, and the search."""
 
     EXAMPLE: ClassVar[str]
-    """How it is written."""
+    """The method as users write it."""
     is_of_samples: ClassVar[bool] = True
-    """Whether the candidates are samples: the share of them that agree is a sign of how right they are."""
+    """Whether the candidates are samples, so that the share of them that agree indicates how right they are."""
     takes_thinking: ClassVar[bool] = True
-    """Whether a text of its own may come before the answer."""
+    """Whether thinking may come before the answer."""
     needs_logits: ClassVar[bool] = True
-    """Whether the texts depend on each other, so that it takes the scores of a model that runs here."""
+    """Whether the texts depend on each other, so that the search needs the logits of a local model."""
 
     count: int
     """How many candidates there are."""
     vote: bool
-    """Whether the answer has for each field the value that most of them have."""
+    """Whether each field of the answer gets the value that most candidates have."""
 
     @abstractmethod
     def check(self, sampler: Sampler) -> None:
-        """Raise ValueError for a sampler that several candidates cannot have."""
+        """Raise ValueError for a sampler that the method does not support."""
 
     @abstractmethod
     def label(self, temperature: float) -> str:
-        """Return what it does, for people."""
+        """Return a description of the method for people."""
 
     def candidates_of(
         self, model: LanguageModel, requests: Sequence[Request], sampler: Sampler, *, jump_forward: bool
     ) -> list[list[Generation]]:
-        """Return the candidates for each of some requests, if their texts depend on each other."""
+        """Return the candidates for each request, if their texts depend on each other."""
         raise NotImplementedError
 
 
@@ -74,11 +74,11 @@ class Beams(SearchMethod):
         if sampler.temperature > 0:
             raise ValueError(
                 f"search is {self}, and temperature {sampler.temperature}; beam search does not sample. Leave the "
-                "temperature out, or take Samples."
+                "temperature out, or use Samples."
             )
 
     def label(self, temperature: float) -> str:  # noqa: ARG002  there is none
-        """Return what it does."""
+        """Return a description for people."""
         return f"{self.count} beams"
 
     def candidates_of(
@@ -105,7 +105,9 @@ class _Sampled(SearchMethod):
         object.__setattr__(self, "count", count(1)(f"The count of {name}", self.count))
         object.__setattr__(self, "vote", flag(f"vote of {name}", self.vote))
         if self.vote and self.count == 1:
-            raise ValueError(f"{name}(1, vote=True) is a vote of one. Take more of them, 5 say.")
+            raise ValueError(
+                f"{name}(1, vote=True) is a vote of one candidate. Use more, such as {name}(5, vote=True)."
+            )
 
     def _label(self, temperature: float, choice: str) -> str:
         choice = "the vote of the valid ones" if self.vote else choice
@@ -115,9 +117,9 @@ class _Sampled(SearchMethod):
 @says_its_arguments
 @dataclass(frozen=True, slots=True)
 class Samples(_Sampled):
-    """`count` answers for each document, sampled each for itself at a temperature above 0.
+    """`count` answers for each document, sampled independently at a temperature above 0.
 
-    The answer is the likeliest that validators accept; with `vote`, each field has the value that most of them have
+    The answer is the likeliest that validators accept; with `vote`, each field gets the value that most of these have
     (self-consistency, Wang et al., 2022).
     """
 
@@ -128,12 +130,12 @@ class Samples(_Sampled):
         """Raise ValueError for a sampler without a temperature."""
         if sampler.temperature == 0:
             raise ValueError(
-                f"search is {self}, and temperature 0, at which all of them are the same. Set a temperature, "
-                "such as 0.7, or take Beams."
+                f"search is {self}, and temperature 0, at which all samples are the same. Set a temperature, "
+                "such as 0.7, or use Beams."
             )
 
     def label(self, temperature: float) -> str:
-        """Return what it does."""
+        """Return a description for people."""
         return self._label(temperature, "the likeliest that is valid")
 
 
@@ -142,15 +144,15 @@ class Samples(_Sampled):
 class Particles(_Sampled):
     """Sequential Monte Carlo with `count` texts for each document, at a temperature above 0.
 
-    The answer follows the model's own distribution over texts, given that they are of the type; `Samples` follow that
-    of their tokens. It is a random one that validators accept; with `vote`, each field has the value that most of them
-    have.
+    The particles follow the model's own distribution over texts, given that they are of the type; `Samples` follow its
+    distribution over tokens. The answer is a random particle that validators accept; with `vote`, each field gets the
+    value that most of these have.
     """
 
     EXAMPLE = "Particles(16)"
 
     def check(self, sampler: Sampler) -> None:
-        """Raise ValueError for a sampler without a temperature, and for one that leaves tokens out."""
+        """Raise ValueError for a sampler without a temperature, and for one with `top_k`, `top_p` or `min_p`."""
         if sampler.temperature == 0:
             raise ValueError(
                 f"search is {self}, and temperature 0, at which nothing is sampled. Set temperature=1: "
@@ -160,11 +162,11 @@ class Particles(_Sampled):
         if limits:
             raise ValueError(
                 f"search is {self}, with {' and '.join(limits)}; particles follow the distribution of all "
-                "that the model writes. Leave those out, or take Samples."
+                "texts of the model. Leave those options out, or use Samples."
             )
 
     def label(self, temperature: float) -> str:
-        """Return what it does."""
+        """Return a description for people."""
         return self._label(temperature, "one of the valid ones")
 
     def candidates_of(
@@ -179,7 +181,7 @@ METHODS: tuple[type[SearchMethod], ...] = (Beams, Samples, Particles)
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How an answer is looked for: by a method or, without one, greedily or as a single sample."""
+    """The search for an answer: a method with several candidates, greedy decoding, or a single sample."""
 
     sampler: Sampler
     method: SearchMethod = Samples(1)
@@ -201,7 +203,7 @@ class Search:
 
     @property
     def is_sampled_often(self) -> bool:
-        """Whether there are several candidates, and they are samples."""
+        """Whether there are several candidates that are samples."""
         return self.is_of_several and self.method.is_of_samples
 
     @property
@@ -211,12 +213,12 @@ class Search:
 
     @property
     def samples(self) -> int:
-        """How many texts are sampled for an answer, each for itself."""
+        """How many texts are sampled independently for an answer."""
         return 1 if self.method.needs_logits else self.method.count
 
     @property
     def for_retries(self) -> "Search":
-        """The search for retries: sampled where the first was greedy."""
+        """The search for retries, which samples if the first attempt was greedy."""
         if self.sampler.temperature > 0:
             return self
         return Search(dataclasses.replace(self.sampler, temperature=RETRY_TEMPERATURE))
@@ -232,21 +234,21 @@ class Search:
     ) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
         """Yield the candidates of each request, with its place, as soon as all of them are finished.
 
-        Particles are in random order, others likeliest first.
+        Particles are in random order, other candidates likeliest first.
 
-        `batch_size` texts go through the model at a time, and of these at most as many as may have `batch_tokens`
-        tokens together, prompts and whole budgets counted. Beams or particles of one request go together, however many.
-        For a request one text of which, or one search, is alone too much for the model's device, or the automaton of
-        which raises an error of `AUTOMATON_ERRORS`, that error is yielded.
+        At most `batch_size` texts go through the model at a time, with at most `batch_tokens` tokens, prompts and whole
+        budgets counted. The beams or particles of one request are never separated. If a text or search of a request
+        alone exceeds the memory of the model's device, or its automaton raises one of `AUTOMATON_ERRORS`, the error is
+        yielded in place of its candidates.
 
-        Candidates do not depend on the batch, and with more samples there are the same as with fewer, and others.
+        Candidates do not depend on the batch. More samples contain the same texts as fewer samples.
         """
         if self.is_joint:
             size = max(batch_size // self.method.count, 1)
             return self._searched(model, requests, size, batch_tokens, jump_forward)
         asked = requests
         if self.samples > 1:
-            asked = [one for request in requests for one in repeated(request, self.samples)]
+            asked = [copy for request in requests for copy in repeated(request, self.samples)]
         drawn = as_completed(
             model, asked, self.sampler, batch_size=batch_size, batch_tokens=batch_tokens, jump_forward=jump_forward
         )
@@ -267,7 +269,7 @@ class Search:
     def _searched(
         self, model: LanguageModel, requests: Sequence[Request], size: int, batch_tokens: int | None, jump_forward: bool
     ) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
-        """Yield what is found for each request, `size` requests at a time, half of them where that fails."""
+        """Yield the candidates of each request, `size` requests at a time, and half as many after an error."""
         waiting = deque(enumerate(requests))
         while waiting:
             batch = [waiting.popleft()]
@@ -279,7 +281,7 @@ class Search:
                 batch.append(waiting.popleft())
             places = [place for place, _ in batch]
             try:
-                found = self.method.candidates_of(
+                candidates = self.method.candidates_of(
                     model, [request for _, request in batch], self.sampler, jump_forward=jump_forward
                 )
             except (OutOfMemoryError, *AUTOMATON_ERRORS) as error:
@@ -289,23 +291,23 @@ class Search:
                     size = len(batch) // 2
                     waiting.extendleft(reversed(batch))
             else:
-                yield from zip(places, found, strict=True)
+                yield from zip(places, candidates, strict=True)
 
     def _most_tokens(self, request: Request) -> int:
-        """Return how many tokens the texts of a request may have together, prompts included."""
+        """Return the most tokens that the texts of a request may have together, prompts included."""
         thinking = 0 if request.thinking is None else request.thinking.tokens_left
         return self.method.count * (len(request.prompt) + thinking + request.guide.tokens_left)
 
 
 def by_likelihood(group: Sequence[Generation | StructuredError]) -> list[Generation] | StructuredError:
-    """Return the texts of a group, the likeliest first, or the error of one that has failed."""
-    errors = [one for one in group if isinstance(one, StructuredError)]
-    texts = [one for one in group if isinstance(one, Generation)]
-    return errors[0] if errors else sorted(texts, key=lambda one: (-one.log_probability, one.token_ids, one.text))
+    """Return the texts of a group, likeliest first, or the first error in it."""
+    errors = [text for text in group if isinstance(text, StructuredError)]
+    texts = [text for text in group if isinstance(text, Generation)]
+    return errors[0] if errors else sorted(texts, key=lambda text: (-text.log_probability, text.token_ids, text.text))
 
 
 def repeated(request: Request, count: int) -> list[Request]:
-    """Return a request that many times, each with random numbers of its own; the first has those of the request."""
+    """Return `count` copies of a request, each with random numbers of its own; the first has the request's."""
     return [
         dataclasses.replace(
             request,

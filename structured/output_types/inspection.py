@@ -224,8 +224,8 @@ def _inspect_texts(output_type: OutputType[Any]) -> Report:
     check_interface(output_type)
     if output_type.depends_on_document:
         raise SchemaError(
-            f"{output_type.name} depends on the document, and there is none to inspect it for",
-            remedy="Look at its automaton(document).",
+            f"{output_type.name} depends on the document, and inspecting it has no document",
+            remedy="Inspect the type's automaton(document) instead.",
         )
     cost, answers, hazards = inspect_texts(automaton_of(output_type, None), output_type.how_to_limit)
     text = description_of(output_type).text

@@ -320,7 +320,7 @@ def test_the_tokens_of_a_state_are_shown():
         (["--choice", "a", "--tokens", "--state", "0", "--text", "a"], 2, "Leave one of them out."),
         (["--choice", "a", "--automaton", "--regex"], 2, "--regex and --automaton are asked for at once."),
         (["--choice", "a", "--tokens", "--text", "b", "-m", str(PACKAGED_MODEL)], 2, "`b` cannot follow"),
-        (["--choice", "a", "--tokens", "--state", "9", "-m", str(PACKAGED_MODEL)], 2, "There is no state 9 here."),
+        (["--choice", "a", "--tokens", "--state", "9", "-m", str(PACKAGED_MODEL)], 2, "The diagram has no state 9."),
         (["--choice", "a", "--tokens", "-m", "./nowhere"], 3, "There is no folder"),
         (["--choice", "a", "--dot", "nowhere/x.dot"], 3, "No such file or directory"),
         (["--grammar", "jsn"], 2, "There is no file 'jsn'. Grammars that ship: json,"),

@@ -336,7 +336,7 @@ def test_closed_it_takes_nobody() -> None:
         batch.close()
         model.open()
         assert len(one.result()[0].text) == 10
-        with pytest.raises(ModelError, match=r"is closed\. Make one here"):
+        with pytest.raises(ModelError, match=r"is closed\. Make a new one in this process"):
             generate(batch, [request(batch, LETTERS, 0, sampler)], sampler)
 
 

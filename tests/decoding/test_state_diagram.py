@@ -159,9 +159,9 @@ def test_forced_text_is_shown() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x", "No answer of the type begins so: `x` cannot follow."),
-        ("12.5x", "No answer of the type begins so: after `12.5`, `x` cannot follow."),
-        ("1\n", r"No answer of the type begins so: after `1`, `\n` cannot follow."),
+        ("x", "No answer of the type begins like this: `x` cannot follow."),
+        ("12.5x", "No answer of the type begins like this: after `12.5`, `x` cannot follow."),
+        ("1\n", r"No answer of the type begins like this: after `1`, `\n` cannot follow."),
     ],
 )
 def test_a_text_that_is_no_answer_is_refused(text: str, message: str) -> None:
@@ -183,7 +183,7 @@ def test_what_the_tokenizer_cannot_spell_is_refused() -> None:
 
 
 def test_a_state_that_is_not_shown_has_no_tokens() -> None:
-    with pytest.raises(ValueError, match=re.escape("There is no state 3 here. States are 0 to 2.")):
+    with pytest.raises(ValueError, match=re.escape("The diagram has no state 3. Use a number from 0 to 2.")):
         inspect_automaton(FLOAT).tokens(3, BYTES)
 
 

@@ -176,7 +176,7 @@ def test_samples_have_random_numbers_of_their_own(vocabulary: Vocabulary) -> Non
     [
         (
             {"search": Samples(3)},
-            "search is Samples(count=3, vote=False), and temperature 0, at which all of them are the same",
+            "search is Samples(count=3, vote=False), and temperature 0, at which all samples are the same",
         ),
         (
             {"search": Beams(3), "temperature": 0.5},
@@ -203,7 +203,7 @@ def test_options_that_make_no_sense_together_are_refused(options: Options, messa
         (lambda: Particles(0), ValueError, "The count of Particles is 0; it must be 1 or greater."),
         (lambda: Beams(True), TypeError, "The count of Beams is True; it must be a whole number, 1 or greater."),
         (lambda: Samples(3, vote="best"), TypeError, "vote of Samples is 'best'; it must be True or False."),
-        (lambda: Particles(1, vote=True), ValueError, "Particles(1, vote=True) is a vote of one. Take more of them"),
+        (lambda: Particles(1, vote=True), ValueError, "Particles(1, vote=True) is a vote of one candidate. Use more"),
     ],
 )
 def test_methods_of_search_are_checked_when_they_are_made(

@@ -1,9 +1,8 @@
 r"""The alphabet of an automaton: classes of characters that no transition tells apart.
 
-A `\w` of Unicode cuts the characters into some 1,400 ranges, but into two classes only: what is said of each class is
-said twice, and not 1,400 times. Classes are numbered in the order of their first characters; a block of them is an
-integer, one bit for each. Ranges alone were the alternative, of which every product and every round of minimisation
-would take as many as all sets together have.
+The `\w` of Unicode cuts the characters into about 1,400 ranges but only two classes, so tables have two columns and
+not 1,400. Classes are numbered in the order of their first characters; a block of classes is an integer with one bit
+for each. Ranges without classes were rejected: every product and every round of minimisation would read all of them.
 """
 
 from bisect import bisect_right
@@ -28,7 +27,7 @@ DEAD = -1
 _END = 0x110000
 
 _CELLS = 1 << 20
-"""Ranges of characters in so many rows; the steps of all of them are found at once."""
+"""The most entries of rows whose steps are computed at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +83,7 @@ class Alphabet:
     def steps(self, rows: NDArray[np.int32]) -> tuple[tuple[Step, ...], ...]:
         """Return for each row, the number of a state for each class, the longest ranges that lead to the same state."""
         size = max(_CELLS // len(self.starts), 1)
-        return tuple([found for at in range(0, len(rows), size) for found in self._steps_of_some(rows[at : at + size])])
+        return tuple([steps for at in range(0, len(rows), size) for steps in self._steps_of_some(rows[at : at + size])])
 
     def _steps_of_some(self, rows: NDArray[np.int32]) -> Iterator[tuple[Step, ...]]:
         """Yield the same for few rows."""
@@ -96,9 +95,9 @@ class Alphabet:
         high = np.where(np.append(row[1:] == row[:-1], False), np.append(low[1:], 0), _END) - 1
         states = targets[begins]
         live = states != DEAD
-        found = list(zip(low[live].tolist(), high[live].tolist(), states[live].tolist(), strict=True))
+        steps = list(zip(low[live].tolist(), high[live].tolist(), states[live].tolist(), strict=True))
         ends = np.cumsum(np.bincount(row[live], minlength=len(rows))).tolist()
-        return (tuple(found[start:end]) for start, end in zip([0, *ends], ends, strict=False))
+        return (tuple(steps[start:end]) for start, end in zip([0, *ends], ends, strict=False))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,11 +127,11 @@ def common_alphabet(sets: frozenset[tuple[Range, ...]]) -> Alphabet:
     changes.pop(_END, None)
     starts = sorted(changes)
     holding = 0  # one bit for each of the sets
-    found: list[int] = []
+    holders: list[int] = []
     for start in starts:
         holding ^= changes[start]
-        found.append(holding)
-    return Alphabet(tuple(starts), numbered(found))
+        holders.append(holding)
+    return Alphabet(tuple(starts), numbered(holders))
 
 
 @lru_cache(maxsize=256)
@@ -146,12 +145,12 @@ def refinement(alphabets: tuple[Alphabet, ...]) -> Refinement:
             changes.setdefault(start, []).append((part, number))
     starts = sorted(changes)
     here = [0] * len(alphabets)
-    found: list[tuple[int, ...]] = []
+    classes: list[tuple[int, ...]] = []
     for start in starts:
         for part, number in changes[start]:
             here[part] = number
-        found.append(tuple(here))
-    return Refinement(Alphabet(tuple(starts), numbered(found)), tuple(zip(*dict.fromkeys(found), strict=True)))
+        classes.append(tuple(here))
+    return Refinement(Alphabet(tuple(starts), numbered(classes)), tuple(zip(*dict.fromkeys(classes), strict=True)))
 
 
 def numbered(names: Iterable[Hashable]) -> tuple[int, ...]:
@@ -178,7 +177,7 @@ def _sets_of(node: Pattern) -> Iterable[tuple[Range, ...]]:
 
 def ranges_by_state(row: Iterable[Step]) -> dict[int, tuple[Range, ...]]:
     """Return for each state the ranges of characters that lead to it."""
-    found: dict[int, list[Range]] = {}
+    by_state: dict[int, list[Range]] = {}
     for low, high, state in row:
-        found.setdefault(state, []).append((low, high))
-    return {state: tuple(ranges) for state, ranges in found.items()}
+        by_state.setdefault(state, []).append((low, high))
+    return {state: tuple(ranges) for state, ranges in by_state.items()}

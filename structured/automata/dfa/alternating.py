@@ -1,10 +1,9 @@
 """Alternating automata of patterns over characters, made deterministic state by state.
 
-Its states are sets of *branches*, each the nodes still to be read (a stack, interned) and what must hold, or must not,
-of the rest of the text: that is how a lookahead is carried along (Chandra, Kozen & Stockmeyer, "Alternation", 1981).
-Derivatives of extended regular expressions (Brzozowski, 1964) were the alternative: the same states, under names that
-have to be kept in normal form. What a lookbehind looks for is a language that is read from the start of the text on,
-beside the branches: a state knows the states of those.
+A state is a set of *branches*. A branch is a stack of nodes still to be read, interned, and obligations on the rest of
+the text, which come from lookaheads (Chandra, Kozen & Stockmeyer, "Alternation", 1981). A lookbehind is a language that
+is read from the start of the text; a state contains the states of these languages. Derivatives of extended regular
+expressions (Brzozowski, 1964) were rejected: they give the same states, but their names must be kept in normal form.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -77,7 +76,7 @@ _Sought = int | tuple[Range, ...]
 
 
 def _sought_behind(pattern: Pattern) -> Iterator[tuple[_Sought, Pattern]]:
-    """Yield what a pattern looks for behind, but not what that looks for in turn."""
+    """Yield the lookbehinds of a pattern, but not those within lookbehinds."""
     open_ends, seen = [pattern], set[int]()
     while open_ends:
         node = open_ends.pop()
@@ -347,13 +346,13 @@ class PatternLanguage:
         holding = self._holding([*following])
         rows_behind = [language.row(inner) for language, inner in zip(self.behind.values(), before, strict=False)]
         behind = zip(*rows_behind, strict=True) if rows_behind else repeat(())
-        known: dict[tuple[Any, ...], int | None] = {}
+        successors: dict[tuple[Any, ...], int | None] = {}
         row: list[int | None] = []
         inner_rows = [language.row(inner) for language, inner in tracked]
         for found in zip(holding, behind, *inner_rows):  # noqa: B905  without anything behind there is no end of it
-            if found not in known:
-                known[found] = self._successor(found_by_block, tracked, found)
-            row.append(known[found])
+            if found not in successors:
+                successors[found] = self._successor(found_by_block, tracked, found)
+            row.append(successors[found])
         return row
 
     def _holding(self, blocks: Sequence[int]) -> list[tuple[int, ...]]:
@@ -395,25 +394,25 @@ class PatternLanguage:
 
     def accepts(self, state: int) -> bool:
         """Tell whether some branch ends here, with all its obligations met."""
-        found = self._accepting.get(state)
-        if found is None:
+        is_accepting = self._accepting.get(state)
+        if is_accepting is None:
             with self._lock:
-                found = self._accepting[state] = any(
+                is_accepting = self._accepting[state] = any(
                     all(language.accepts(inner) == is_included for language, inner, is_included in obligations)
                     for obligations in self.endings(state)
                 )
-        return found
+        return is_accepting
 
 
 def _kept_branches(
     branches: Iterable[_Branch], tracked: dict[tuple[PatternLanguage, int], int], found: Sequence[Any]
 ) -> Iterator[_Branch]:
     """Yield the branches with what is left of their obligations, if they can be met."""
-    known: dict[frozenset[_Obligation], frozenset[_Obligation] | None] = {}
+    left_of: dict[frozenset[_Obligation], frozenset[_Obligation] | None] = {}
     for after, obligations in branches:
-        if obligations not in known:
-            known[obligations] = _kept_obligations(obligations, tracked, found)
-        left = known[obligations]
+        if obligations not in left_of:
+            left_of[obligations] = _kept_obligations(obligations, tracked, found)
+        left = left_of[obligations]
         if left is not None:
             yield after, left
 

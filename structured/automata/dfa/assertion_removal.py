@@ -1,8 +1,8 @@
-r"""Patterns without assertions: what a pattern says of its neighbourhood, written out in the texts themselves.
+r"""The removal of assertions: boundaries and lookarounds are replaced by patterns of the same texts.
 
-Compiled loops follow patterns whose nodes each read something. Of a whole text much is known at its ends: there `^`,
-`$` and `(?!x)` hold or not, whatever the text. The assertions that are left take the automaton of the texts, which
-becomes a right-linear grammar.
+Compiled loops need patterns whose nodes all read characters. At the ends of a whole text, `^`, `$` and `(?!x)` hold or
+fail whatever the text is. If other assertions are left, the automaton of the texts is built and becomes a right-linear
+pattern.
 """
 
 from structured.automata.dfa.alternating import PatternLanguage

@@ -1,8 +1,8 @@
 """Minimisation: the states of a deterministic automaton that are alike, by refining two partitions in turn.
 
-One is of the states, the other of the transitions: by their character, and by the set of states that they lead to.
-Where a set of one is cut, sets of the other are (Valmari, "Fast brief practical DFA minimization", 2012). Dead states,
-and what leads to them, are left out first.
+One partition is of the states. The other is of the transitions, by their character and the set of their target states.
+Cutting a set of one partition cuts sets of the other (Valmari, "Fast brief practical DFA minimization", 2012). Dead
+states and the transitions to them are removed first.
 """
 
 from typing import NamedTuple

@@ -124,9 +124,9 @@ _OF_CHARACTERS = Literal | Words | CharSet | Concat | Alternation | Iteration | 
 def automaton_to_pattern(automaton: Automaton) -> Pattern:
     """Return the pattern of the texts of an automaton: a right-linear one."""
     arcs = [[(CharSet(ranges), target) for target, ranges in ranges_by_state(row).items()] for row in automaton.arcs]
-    found = right_linear(0, arcs.__getitem__, automaton.accepting.__contains__)
-    assert found is not None, "from every state a text can end"
-    return found
+    pattern = right_linear(0, arcs.__getitem__, automaton.accepting.__contains__)
+    assert pattern is not None, "from every state a text can end"
+    return pattern
 
 
 def is_of_characters(pattern: Pattern) -> bool:

@@ -1,7 +1,7 @@
 """The subset construction of patterns without assertions: states that are sets of stacks, numbered as they are met.
 
-What a set of stacks leads to is found in compiled loops (Rabin & Scott, "Finite automata and their decision problems",
-1959). What a stack reads is found in Python, once, and handed in.
+Compiled loops compute the successors of a set (Rabin & Scott, "Finite automata and their decision problems", 1959).
+Python computes once what each stack reads, and passes it to `add`.
 """
 
 from collections.abc import Iterable, Sequence

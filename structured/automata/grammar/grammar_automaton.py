@@ -1,13 +1,13 @@
 """The lazy deterministic automaton of a context-free grammar over bytes.
 
-This is section 4 of Willard & Louf ("Efficient Guided Generation for Large Language Models", 2023): a configuration is
-the state of the lexer within a token, and the stack of the parser. A state of the automaton is a set of these, mostly
-of one or two, since the rest of the text may decide where a token ends. It is kept only if some text goes on to the
-end: the shortest is found by a search that what the lexer and the parser need at least leads straight there (A*, of
-Hart, Nilsson and Raphael, 1968). What a search finds is remembered, so that the next takes a few steps.
+This is section 4 of Willard & Louf ("Efficient Guided Generation for Large Language Models", 2023). A configuration is
+a state of the lexer and a stack of the parser. A state of the automaton is a set of configurations, mostly one or two,
+since the rest of the text may decide where a token ends. Configurations without a completion are dropped. A* finds the
+shortest completion (Hart, Nilsson and Raphael, 1968); the estimate is the least that lexer and parser need. All
+distances found are kept, so that the next search takes a few steps.
 
-`tests/support/plain_grammar.py` is all of that in plain Python. Here the lexer is the same, and the rest are compiled
-loops: a text soon passes through no new states of the lexer, but through new stacks as long as it goes on.
+`tests/support/plain_grammar.py` is the same in plain Python. Here only the lexer is Python, because a text soon reaches
+no new states of it; new stacks come as long as a text goes on, so the rest are compiled loops.
 """
 
 import hashlib
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from structured.automata.loops.grammar_machine import GrammarMachine
 
 MAX_TOKEN_WALKS = 5_000
-"""States of the lexer, with nodes of a trie, for which the tokens below are sorted."""
+"""The most walks of tokens, each for a state of the lexer and a set of nodes of a trie."""
 
 
 class GrammarAutomaton:
     """The automaton of the texts of a grammar; follows the `Automaton` protocol.
 
-    Each begins with `prefix`, and none has a byte of `absent`. Raises GrammarError if there are none.
+    Each text begins with `prefix` and has no byte of `absent`. Raises GrammarError if there are no texts.
     """
 
     def __init__(  # noqa: PLR0913  what tells it from others
@@ -119,7 +119,7 @@ class GrammarAutomaton:
         )
 
     def reset(self) -> "GrammarAutomaton":
-        """Return the automaton of the same texts that has walked nothing, but for its lexer."""
+        """Return a new automaton of the same texts with the same lexer."""
         return self._changed(self.prefix, self.absent)
 
     @property
@@ -139,7 +139,7 @@ class GrammarAutomaton:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether half of the limits is used up. Texts go on here, and new ones are better begun with another."""
+        """Whether half of a limit is used up; see the protocol."""
         is_large = 2 * self._states_used > self.limits.states or 2 * self._kept > self.limits.bytes
         return is_large or not self.lexer.has_room
 
@@ -151,9 +151,9 @@ class GrammarAutomaton:
         """Return the successor of a state, or DEAD."""
         if state == DEAD or byte == ROW_COMPLETE:
             return DEAD
-        known = int(self._machine.table[state, byte])
-        if known != UNKNOWN:
-            return known
+        target = int(self._machine.table[state, byte])
+        if target != UNKNOWN:
+            return target
         loops = _loops("grammar_states")
         return self._alone(lambda: loops.step(self._machine, state, byte))
 
@@ -181,8 +181,8 @@ class GrammarAutomaton:
     def _members(self, state: int) -> list[int]:
         """Return the configurations of a state; none for one within the prefix."""
         first, count = self._machine.states[state].tolist()
-        found: list[int] = self._machine.members[first : first + count].tolist()
-        return found
+        members: list[int] = self._machine.members[first : first + count].tolist()
+        return members
 
     def _mark(self, trie: Trie, node: int, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens at a node, which lead to a state; return its distance if there are some."""
@@ -217,7 +217,7 @@ class GrammarAutomaton:
                     few = np.concatenate([few[: progress[loops.FEW]], more, np.zeros_like(few)])
                     progress[loops.FEW] += len(more)
                 elif answer == machine.MORE_FOUND:
-                    waiting, few = (np.concatenate([one, np.zeros_like(one)]) for one in (waiting, few))
+                    waiting, few = (np.concatenate([array, np.zeros_like(array)]) for array in (waiting, few))
                 else:
                     return answer
 
@@ -269,11 +269,11 @@ class GrammarAutomaton:
             self._tell_states()
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:  # noqa: ARG002
-        """Return None: what may follow is not known to be a string."""
+        """Return None: no string runs are known."""
         return None
 
     def without_counters(self, state: int, length: int) -> int:  # noqa: ARG002
-        """Return the state itself: of counts, nothing is known."""
+        """Return the state itself: no counters are known."""
         return state
 
     def _widths(self) -> list[int]:
@@ -304,7 +304,7 @@ class GrammarAutomaton:
         return int(self._machine.sizes[_loops("grammar_machine").STATES_USED])
 
     def _alone(self, call: Callable[[], int]) -> int:
-        """Return what a call answers, one thread at a time. It may take the seconds of the limits, and then ends."""
+        """Return the result of a call, one thread at a time, within the seconds of the limits."""
         with self._lock:
             self._began = _loops("jit").clock()
             if self._machine is not self._weighed:  # an array has grown
@@ -314,7 +314,7 @@ class GrammarAutomaton:
             return self._until_done(call)
 
     def _collect(self) -> None:
-        """Forget what no state consists of; the next time, when there is as much again, or a quarter of the limit."""
+        """Drop all that no state needs; again after as much growth, or a quarter of the limit."""
         lacks = _loops("grammar_machine")
         machine = collected(self._machine)
         for lack in (lacks.MORE_STACKS, lacks.MORE_PLACES, lacks.MORE_CONFIGURATIONS):
@@ -324,7 +324,7 @@ class GrammarAutomaton:
         self._enough = self._kept + max(self._kept, self.limits.bytes // 4)
 
     def _until_done(self, loop: Callable[[], int]) -> int:
-        """Return what a loop answers, after telling it what it asks for."""
+        """Call a loop until it returns a result; after each code, grow an array or fill in rows of the lexer."""
         clock, machine = _loops("jit").clock, _loops("grammar_machine")
         while (answer := loop()) < UNKNOWN:
             if answer == machine.NEEDS_ROW:
@@ -345,7 +345,7 @@ class GrammarAutomaton:
         return answer
 
     def _tell_row(self, state: int) -> None:
-        """Let the machine know where bytes lead the lexer from a state."""
+        """Copy the row of a lexer state to the machine."""
         with self.lexer.lock:
             row = self.lexer.row(state)
             self._room("rows", state + 1)
@@ -362,12 +362,12 @@ class GrammarAutomaton:
         self._machine.token_ends_of[state] = first, -1 if is_complete and not token_ends else len(token_ends), 0
 
     def _tell_column(self, column: int) -> None:
-        """Let the machine know what is left of rules in a block whose lines begin at a column."""
+        """Copy the remainders of rules in a block at a column to the machine."""
         self._room("rests", column + 1)
         self._machine.rests[column] = self._remainders.at(column)
 
     def _tell_start(self, context: int, rest: int) -> None:
-        """Let the machine know the state of the lexer before a token."""
+        """Copy the lexer state before a token to the machine."""
         with self.lexer.lock:
             state = self.lexer.start(context, rest)
             self._tell_states()
@@ -379,7 +379,7 @@ class GrammarAutomaton:
         self._machine.starts[context, rest] = state
 
     def _tell_states(self) -> None:
-        """Let the machine know what is new of the lexer besides."""
+        """Copy new states and arrivals of the lexer to the machine."""
         lexer, told = self.lexer, self._told
         arrivals = lexer.arrivals[told["arrivals"] :]
         tokens: list[tuple[int, ...]] = [token for _, more in arrivals for token in more]
@@ -402,7 +402,7 @@ class GrammarAutomaton:
         self._append("lexed", lexed, "states")
 
     def _append(self, name: str, rows: Sequence[tuple[int, ...]], count: str = "") -> None:
-        """Put rows behind those of an array that the machine knows."""
+        """Append rows to an array of the machine."""
         told = self._told[count or name]
         self._room(name, told + len(rows))
         if rows:
@@ -413,7 +413,7 @@ class GrammarAutomaton:
         self._machine = _loops("grammar_machine").with_room(self._machine, name, count)
 
     def _grow(self, lack: int) -> None:
-        """Double the array that is full. Raises GrammarError where that would be more than the limits allow."""
+        """Double the array that is full. Raises GrammarError if that would exceed the limits."""
         loops = _loops("grammar_machine")
         if lack == loops.MORE_STATES and self._states_used >= self.limits.states:
             raise self._too_costly(f"more than {self.limits.states:,} states")

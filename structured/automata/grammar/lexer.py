@@ -1,11 +1,11 @@
 """An exact contextual lexer as a lazy automaton over bytes.
 
-Lark tries the terminals that the parser can take in one place as alternatives of one regular expression, and a token
-is the match that Python's `re` prefers. So where a token ends may depend on the rest of the text: after `1` of
-`1.5`, a number goes on, and in `1.x` it does not. A state here is one of both ways that a text may be read: where the
-preferred threads have read a whole token and others are still alive that would be preferred, one way goes on with
-those, and another takes the token, with the obligation that those others never succeed. Mostly that is settled by the
-next byte. A state knows nothing of the parser: what the tokens that end there mean is left to the caller.
+Lark tries the terminals that the parser allows at a place as alternatives of one regular expression, and a token is the
+match that Python's `re` prefers. So the end of a token may depend on the rest of the text: after `1` a number goes on
+in `1.5`, but not in `1.x`. If a thread has read a whole token while preferred threads are still alive, the automaton
+follows two ways: it reads on with the preferred threads, or it ends the token, with the obligation that these threads
+never succeed. The next byte mostly decides. States do not depend on the parser: the caller interprets the tokens that
+end in them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,16 +21,16 @@ from structured.automata.opcodes import FAR
 from structured.errors import GrammarError, PatternError
 
 IGNORED = -1
-"""The terminal of a token that the parser never sees."""
+"""The terminal of an ignored token."""
 
 _NO_LINE = -1
 """The column where the token has no line feed."""
 
 _PAST = -2
-"""Less a terminal: what a thread has read that ended a token of it before, if the obligations it has left are met."""
+"""The goal of a thread that reads on after a token of terminal t, with obligations: `_PAST - t`."""
 
 MAX_STATES = 20_000
-"""States whose bytes are followed. Each takes some 20 KB, as Python objects."""
+"""The most states with rows. Each takes about 20 KB, as Python objects."""
 
 T = TypeVar("T")
 
@@ -46,9 +46,9 @@ class Terminal:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The terminals that are tried in a place, in their order, and the texts that make a token another terminal.
+    """The terminals that are tried at a place, in order, and the keywords that replace them.
 
-    `keywords[terminal]` are terminals: a token is the first of them of which it is a whole match.
+    `keywords[terminal]` are terminals: a token becomes the first of them that matches all of it.
     """
 
     terminals: tuple[int, ...]
@@ -57,7 +57,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Indentation:
-    """How line ends make tokens of indentation, as Lark's `Indenter` does; terminals by their numbers."""
+    """The rules that make tokens of indentation from line ends, as Lark's `Indenter`; terminals by their numbers."""
 
     line_end: int
     indent: int
@@ -66,41 +66,41 @@ class Indentation:
     closing: frozenset[int]
     tab_width: int
     line_ends: int
-    """Behind all other terminals: the number of a line end before a line whose first column is 0."""
+    """The terminal, after all others, of a line end before a line that begins at column 0."""
 
 
 class Rest(NamedTuple):
-    """What a token leaves behind: obligations on what follows it, and what there is to look back at."""
+    """The effect of a token on the rest of the text: obligations, and the frames for lookbehinds."""
 
     obligations: frozenset[Obligation]
     behind: frozenset[int]
 
 
 class Token(NamedTuple):
-    """The terminal of a token that may end here, or IGNORED, and what it leaves behind."""
+    """The terminal of a token that may end here, or IGNORED, and the number of its `Rest`."""
 
     terminal: int
     rest: int
 
 
 class Arrival(NamedTuple):
-    """Where a byte leads: the state within the token, or DEAD, and the tokens that may end there."""
+    """The result of a byte: the state within the token, or DEAD, and the tokens that may end there."""
 
     state: int
     tokens: tuple[Token, ...]
 
 
 class _Taken(NamedTuple):
-    """A match of a terminal that ends here: the threads of the same terminal that are preferred, and obligations."""
+    """A match of a terminal that ends here: the preferred threads of the same terminal, and obligations."""
 
     preferred: Threads
     obligations: frozenset[Obligation]
 
 
 class _Step(NamedTuple):
-    """What a byte makes of the threads of one terminal.
+    """The threads of one terminal after a byte.
 
-    `is_sure`: one of them has succeeded for certain, here or before, so that what is less preferred does not count.
+    `is_sure`: a thread has succeeded without obligations, so that less preferred threads and terminals do not count.
     """
 
     threads: Threads
@@ -119,7 +119,7 @@ class _State(NamedTuple):
     """
 
     is_fresh: bool
-    """Whether the token has not begun."""
+    """Whether no byte of the token has been read."""
     threads: tuple[Threads, ...]
     keywords: frozenset[int]
     rest: Rest
@@ -128,11 +128,11 @@ class _State(NamedTuple):
 
 
 class Lexer:
-    """The states of a lexer, made when they are reached.
+    """The states of a lexer, made lazily.
 
     With an `indentation`, each line end is a terminal of its own for each column: `line_ends + column`.
-    `expected[state]` says which terminals the token may become, each with the least number of bytes that it takes.
-    Automata may share one; who calls it holds its `lock`.
+    `expected[state]` has the terminals that the token may become, each with its least number of bytes. Automata may
+    share a lexer; the caller must hold its `lock`.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class Lexer:
         return frames
 
     def start(self, context: int, rest: int) -> int:
-        """Return the state before a token, DEAD if there can be none and the text cannot end either."""
+        """Return the state before a token, DEAD if no token may follow and the text may not end."""
         state = self._starts.get((context, rest))
         if state is None:
             here, behind = self.contexts[context], self.rests[rest].behind
@@ -207,17 +207,17 @@ class Lexer:
         """Return the threads of a terminal before its first byte."""
         threads = self._beginnings.get((terminal, behind))
         if threads is None:
-            found = self.matcher.unfold([Thread(self._begun[terminal])], behind, is_ordered=True)
-            threads = self._beginnings[terminal, behind] = tuple(found)
+            unfolded = self.matcher.unfold([Thread(self._begun[terminal])], behind, is_ordered=True)
+            threads = self._beginnings[terminal, behind] = tuple(unfolded)
         return threads
 
     def may_end(self, state: int) -> bool:
         """Tell whether a text may end in a state, if the parser lets it."""
-        known = self.states[state]
-        return known.is_fresh and self.matcher.hold_at_end(known.rest.obligations)
+        progress = self.states[state]
+        return progress.is_fresh and self.matcher.hold_at_end(progress.rest.obligations)
 
     def row(self, state: int) -> tuple[int, ...]:
-        """Return for each byte the number of the arrival that it leads to; `nothing` if it leads nowhere."""
+        """Return for each byte the number of its arrival; `nothing` for none."""
         row = self._rows.get(state)
         if row is None:
             if len(self._rows) >= MAX_STATES:
@@ -227,7 +227,7 @@ class Lexer:
 
     @property
     def has_room(self) -> bool:
-        """Whether no more than half of the states that there may be are followed."""
+        """Whether at most half of the states allowed have rows."""
         return 2 * len(self._rows) <= MAX_STATES
 
     def _new_row(self, state: _State) -> tuple[int, ...]:
@@ -259,7 +259,7 @@ class Lexer:
         return row
 
     def _behind_row(self, behind: frozenset[int]) -> list[frozenset[int]]:
-        """Return for each byte what there is to look back at after it."""
+        """Return for each byte the frames for lookbehinds after it."""
         row = self._behind_rows.get(behind)
         if row is None:
             one_of_each: dict[frozenset[int], frozenset[int]] = {}
@@ -268,7 +268,7 @@ class Lexer:
         return row
 
     def _thread_row(self, threads: Threads, behind: frozenset[int]) -> list[_Step]:
-        """Return for each byte what it makes of the threads of one terminal."""
+        """Return for each byte the step of the threads of one terminal."""
         row = self._thread_rows.get((threads, behind))
         if row is None:
             frames = [*self._frames_of(threads), *behind]
@@ -296,7 +296,7 @@ class Lexer:
         return self._steps.setdefault(step, step)
 
     def _obligation_row(self, obligation: Obligation, behind: frozenset[int]) -> list[frozenset[Obligation] | None]:
-        """Return for each byte what is left of an obligation, None if it is not met."""
+        """Return for each byte the rest of an obligation, None if it is violated."""
         row = self._obligation_rows.get((obligation, behind))
         if row is None:
             frames = [*self._frames_of(obligation.threads), *behind]
@@ -384,7 +384,7 @@ class Lexer:
         return frozenset({Obligation(False, frozenset(threads))}) if threads else NO_OBLIGATIONS
 
     def _terminal(self, terminal: int, keywords: frozenset[int], column: int) -> int:
-        """Return what a token of a terminal is whose text some keywords have read as well."""
+        """Return the terminal of a token, given the keywords that match all of it."""
         if self.terminals[terminal].is_ignored:
             return IGNORED
         ended = [self._keyword_goals[self._keyword(frame)] for frame in keywords if self.matcher.is_end(frame)]

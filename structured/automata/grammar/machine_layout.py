@@ -1,7 +1,7 @@
 """The machine of a grammar: its limits, its tables as the arrays of compiled loops, and its garbage collection.
 
-Most stacks, places and configurations are met once, while a mask is made: a token that is not taken leads there. What
-the states consist of is kept, and numbered anew.
+Most stacks, places and configurations are used once, for tokens of a mask that are not sampled. The collection keeps
+those that states consist of, and renumbers them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ _Numbers = NDArray[np.int32]
 
 
 def new_machine(tables: Tables, absent: frozenset[int], facts: dict[int, int]) -> "GrammarMachine":
-    """Return the machine of a grammar that has walked nothing, and knows nothing of its lexer."""
+    """Return the machine of a grammar without states, and without rows of its lexer."""
     from structured.automata.loops.grammar_machine import GrammarMachine
 
     actions = np.zeros((len(tables.shifts), len(tables.symbols)), dtype=np.int32)
@@ -80,7 +80,7 @@ def new_machine(tables: Tables, absent: frozenset[int], facts: dict[int, int]) -
 
 
 def blocks_closed(tables: Tables, symbols: Sequence[int]) -> int:
-    """Return how many of the blocks are closed that are open before some symbols."""
+    """Return how many of the blocks open before some symbols these close."""
     if tables.indentation is None:
         return 0
     depth = lowest = 0
@@ -159,10 +159,10 @@ def _padded(rows: Iterable[Sequence[int]], filling: int) -> NDArray[np.int64]:
 
 
 LIMITS = Limits(seconds=120.0)
-"""Those of other automata, but for the time: it is that of one call, such as for a mask."""
+"""The limits of other automata, but for the seconds, which are those of one call, such as for a mask."""
 
 MAX_SEARCHED = 20_000
-"""Configurations that one search for the shortest text passes through."""
+"""The most configurations that one search visits."""
 
 
 class EmptyGrammarError(GrammarError):
@@ -183,7 +183,7 @@ class SearchedTooFarError(GrammarError):
 
 
 def collected(machine: "GrammarMachine") -> "GrammarMachine":
-    """Return a machine with what its states consist of. Numbers of configurations from before are of no use after."""
+    """Return a machine with only what its states consist of; earlier numbers of configurations become invalid."""
     from structured.automata.loops import grammar_machine as kinds
     from structured.automata.loops.configurations import PLACE
     from structured.automata.loops.stacks import BELOW, STACK

@@ -1,9 +1,9 @@
 """Threads of a backtracking matcher, run side by side and kept in the order in which `re` would try them.
 
-A thread is what is still to be read: a stack of frames, interned, each a node with the place reached in it. To unfold
-it follows what reads no byte, preferred ways first, as Python's engine does, also in what it does with a repetition
-whose item reads nothing. This is the machine of Pike ("The text editor sam", 1987) with counters in the frames. What a
-lookahead asks of the rest of the text is carried along as an obligation.
+A thread is a stack of frames, interned, each a node with the place reached in it. Unfolding follows all steps that read
+no byte, preferred steps first, as Python's engine does, including its rule for repetitions whose item is empty. This is
+the machine of Pike ("The text editor sam", 1987) with counters in the frames. A lookahead becomes an obligation on the
+rest of the text.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,13 +16,13 @@ from structured.errors import GrammarError
 NO_OBLIGATIONS: "frozenset[Obligation]" = frozenset()
 
 END = -1
-"""The node of a frame under all others, which says what has been read."""
+"""The node of the lowest frame, which names the goal."""
 
 
 class Obligation(NamedTuple):
-    """What is still asked of the rest of the text: that some thread reads a beginning of it or, if not, that none does.
+    """A condition on the rest of the text: that some thread (`is_positive`) or no thread reads a beginning of it.
 
-    A thread at its end has read a beginning, if its own obligations are met.
+    A thread at its end has read a beginning if its own obligations are met.
     """
 
     is_positive: bool
@@ -30,7 +30,7 @@ class Obligation(NamedTuple):
 
 
 class Thread(NamedTuple):
-    """What is still to be read, and what is asked of the rest of the text besides."""
+    """A stack of frames that is still to be read, and obligations on the rest of the text."""
 
     frame: int
     obligations: frozenset[Obligation] = NO_OBLIGATIONS
@@ -52,11 +52,11 @@ class Frame(NamedTuple):
 Threads = tuple[Thread, ...]
 
 MAX_THREADS = 20_000
-"""Ways that are followed for one state."""
+"""The most threads of one state."""
 
 
 class Matcher:
-    """The frames of some expressions, and what reading a byte makes of them.
+    """The frames of some expressions, and their successors by bytes.
 
     `behind` is what the text so far means for looking behind: the frames of all expressions that are looked for, with
     each of them begun anew at every place.
@@ -68,7 +68,7 @@ class Matcher:
         self.shortest: list[int] = []
         """The bytes of the shortest match of each frame, lookaround aside."""
         self.goal: list[int] = []
-        """What each frame has read at its end."""
+        """The goal of each frame: the number that its lowest frame names."""
         self._known: dict[Frame, int] = {}
         self._awake: dict[int, int] = {}
         self._after: dict[tuple[int, int], int] = {}
@@ -84,11 +84,11 @@ class Matcher:
         return self._frame(node, 0, below)
 
     def beginning(self) -> frozenset[int]:
-        """Return what there is to look back at before the first byte."""
+        """Return the frames for lookbehinds before the first byte."""
         return self._seen(self._starts)
 
     def behind_after(self, behind: frozenset[int], byte: int) -> frozenset[int]:
-        """Return what there is to look back at after one more byte."""
+        """Return the frames for lookbehinds after one more byte."""
         if not self._starts:
             return behind
         moved = [Thread(after) for frame in behind for after in [self.after(frame, byte)] if after >= 0]

@@ -1,4 +1,4 @@
-"""What a frame goes on with before the next byte: it is unfolded until every frame reads a byte, or is finished."""
+"""The closure of a frame: it is unfolded, without reading a byte, until every frame reads a byte or is finished."""
 
 from structured.automata.loops.distinct_items import unfold_distinct, unfold_item
 from structured.automata.loops.frames import (
@@ -48,9 +48,9 @@ from structured.automata.opcodes import (
 
 @compiled_loop
 def unfold_repeat(machine: Machine, depth: int, current: int) -> int:
-    """Put on the stack what a repetition goes on with: its item once more and, if that may be, what follows it.
+    """Put the successors of a repetition on the stack: its item once more and, if it may end, the frame below.
 
-    `x{0,5}` → `x x{0,4}`, ``; `x{3,5}` → `x x{2,4}`. Returns how many frames that are.
+    `x{0,5}` → `x x{0,4}`, ``; `x{3,5}` → `x x{2,4}`. Returns their number.
     """
     node, tail = int(machine.frames[current, NODE]), int(machine.frames[current, TAIL])
     required, allowed = int(machine.frames[current, FIRST]), int(machine.frames[current, SECOND])
@@ -69,7 +69,7 @@ def unfold_repeat(machine: Machine, depth: int, current: int) -> int:
 
 @compiled_loop
 def unfold_members(machine: Machine, depth: int, current: int) -> int:
-    """Put on the stack what members go on with: the next one, and what follows if it is left out."""
+    """Put the successors of members on the stack: the next member, and the rest without it; return their number."""
     node, tail = int(machine.frames[current, NODE]), int(machine.frames[current, TAIL])
     position, written = int(machine.frames[current, FIRST]), int(machine.frames[current, SECOND])
     start, count, more = int(machine.nodes[node, A]), int(machine.nodes[node, B]), int(machine.nodes[node, C])
@@ -97,9 +97,9 @@ def unfold_members(machine: Machine, depth: int, current: int) -> int:
 
 @compiled_loop
 def unfold(machine: Machine, depth: int, current: int) -> int:  # noqa: C901, PLR0912  one case for each operation
-    """Put on the stack the frames that a frame goes on with without a byte; return how many they are.
+    """Put the successors of a frame without a byte on the stack; return their number.
 
-    What is full is put on the stack in place of a frame; MORE_STACK is returned if the stack itself is.
+    A code is put on the stack in place of a frame; MORE_STACK is returned if the stack itself is full.
     """
     node, first, tail = (
         int(machine.frames[current, NODE]),
@@ -154,9 +154,9 @@ def unfold(machine: Machine, depth: int, current: int) -> int:  # noqa: C901, PL
 
 @compiled_loop
 def is_covered(machine: Machine, current: int, now: int) -> bool:
-    """Tell whether a repetition was reached by an item without a byte, from the same with one more allowed.
+    """Tell whether an empty item led to a repetition from the same repetition with one more item allowed.
 
-    Whatever matches from here then matches from there.
+    All texts that match from here then match from there.
     """
     node, required, allowed = (
         machine.frames[current, NODE],
@@ -171,7 +171,7 @@ def is_covered(machine: Machine, current: int, now: int) -> bool:
 
 @compiled_loop
 def close(machine: Machine, top: int) -> int:
-    """Find the leaves of a frame: the frames reached from it without a byte that read one next, or are finished."""
+    """Find the leaves of a frame: the frames reached without a byte that read a byte next, or are finished."""
     if machine.frames[top, LEAVES] >= 0:
         return DONE
     machine.sizes[ROUND] += 1
@@ -209,9 +209,9 @@ def close(machine: Machine, top: int) -> int:
 
 @compiled_loop
 def place_member(machine: Machine, depth: int, current: int) -> int:
-    """Return the stack of the members written once the one of a frame is among them; as `frame`.
+    """Return the stack of written members with the member of a frame added in its place, or a code.
 
-    `3 | 5 2 0 …` → `5 3 2 0 …`; the numbers above its place wait on the stack of the loop.
+    `3 | 5 2 0 …` → `5 3 2 0 …`; the numbers above the place wait on the stack of the loop.
     """
     node, member, below = (
         int(machine.frames[current, NODE]),
@@ -232,16 +232,16 @@ def place_member(machine: Machine, depth: int, current: int) -> int:
 
 @compiled_loop
 def unfold_choosing(machine: Machine, depth: int, node: int, written: int) -> int:
-    """Put on the stack each member that may come next, and one by another name; return how many frames that are."""
+    """Put each member that may come next, and one with another name, on the stack; return their number."""
     start, rest = int(machine.nodes[node, A]), int(machine.operands[machine.nodes[node, C] + 1])
     ways = 0
     if rest >= 0:
         machine.stack[depth] = push(machine, rest, written)
         ways = 1
-    known = written
+    frame_left = written
     for member in range(int(machine.nodes[node, B]) - 1, -1, -1):
-        if machine.frames[known, FIRST] == member:
-            known = int(machine.frames[known, TAIL])
+        if machine.frames[frame_left, FIRST] == member:
+            frame_left = int(machine.frames[frame_left, TAIL])
             continue
         after = frame(machine, node, member, 0, written)
         machine.stack[depth + ways] = push(machine, int(machine.operands[start + 3 * member]), after)
@@ -251,24 +251,24 @@ def unfold_choosing(machine: Machine, depth: int, node: int, written: int) -> in
 
 @compiled_loop
 def unfold_written(machine: Machine, depth: int, written: int) -> int:
-    """Put on the stack what follows some members: a separator and one more or, if none is missing, what is after them.
+    """Put the successors of written members on the stack; return their number.
 
-    Returns how many frames that are.
+    These are a separator with one more member and, if no required member is missing, the frame after all members.
     """
     node = int(machine.frames[written, NODE])
     start, more = int(machine.nodes[node, A]), int(machine.nodes[node, C])
     shortest = FAR if machine.operands[more + 1] < 0 else int(machine.nodes[machine.operands[more + 1], SHORTEST])
     is_missing = False
-    known = written
+    frame_left = written
     for member in range(int(machine.nodes[node, B]) - 1, -1, -1):
-        if machine.frames[known, FIRST] == member:
-            known = int(machine.frames[known, TAIL])
+        if machine.frames[frame_left, FIRST] == member:
+            frame_left = int(machine.frames[frame_left, TAIL])
         else:
             is_missing = is_missing or machine.operands[start + 3 * member + 1] == 1
             shortest = min(shortest, int(machine.nodes[machine.operands[start + 3 * member], SHORTEST]))
     ways = 0
     if not is_missing:
-        machine.stack[depth] = machine.frames[known, TAIL]
+        machine.stack[depth] = machine.frames[frame_left, TAIL]
         ways = 1
     if shortest < FAR:
         separator = int(machine.operands[more])
@@ -283,7 +283,7 @@ def unfold_written(machine: Machine, depth: int, written: int) -> int:
 
 @compiled_loop
 def unfold_permutation(machine: Machine, depth: int, current: int) -> int:
-    """Put on the stack what members in any order go on with; return how many frames that are."""
+    """Put the successors of members in any order on the stack; return their number."""
     node, first, second = (
         int(machine.frames[current, NODE]),
         int(machine.frames[current, FIRST]),

@@ -1,7 +1,7 @@
 """The process that compiles the loops, while this one runs them as Python.
 
-It goes on when this process ends, so that even a program of a second leaves machine code behind for the next one. A
-thread was rejected: it would end with the program, and hold it up until then.
+It continues when this process ends, so that even a program of one second leaves machine code for the next one. A
+thread was rejected: it would end with the program, and slow it down until then.
 """
 
 import atexit
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 class OtherProcess:
-    """A process that runs some code, started once at most, while no other process is at the same work."""
+    """A process that runs some code: started at most once, and only if no other process does the same work."""
 
     def __init__(self, code: str, folder: Callable[[], Path]) -> None:
         self._code = code
@@ -23,7 +23,7 @@ class OtherProcess:
         self._starter = 0
 
     def is_at_work(self) -> bool:
-        """Tell whether it was started and has not ended, or another process works in the folder."""
+        """Tell whether it runs, or another process works in the folder."""
         if self._process is not None and self._starter == os.getpid() and self._process.poll() is None:
             return True
         with suppress(OSError, RuntimeError):
@@ -82,7 +82,7 @@ def is_locked(folder: Path) -> bool:
 
 @contextmanager
 def one_process(folder: Path) -> Iterator[None]:
-    """Let one process at a time go on that names a folder, where the system has locks."""
+    """Let one process at a time work in a folder, if the system has locks."""
     try:
         import fcntl
     except ImportError:

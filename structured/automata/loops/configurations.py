@@ -1,4 +1,4 @@
-"""The configurations of a grammar's automaton: what a byte makes of them, and how far the end of a text is from them.
+"""The configurations of a grammar's automaton: their successors by bytes, and their distances from the end.
 
 `tests/support/plain_grammar.py` is the same in plain Python.
 """
@@ -26,20 +26,19 @@ from structured.automata.loops.stacks import STACK, advance, is_complete, least_
 from structured.automata.opcodes import FAR
 
 LEXER, PLACE, DISTANCE, LEAST, MOST, READ, BEFORE, MET, MARK = range(9)
-"""The columns of a configuration: the state of the lexer and the place of the parser; the bytes of the shortest text to
-the end, a number that these are not less than and one that they are not more than, each UNKNOWN until asked for; in the
-search that met it last, the bytes read and the configuration before, and the round of that search; the last round in
-which it was gathered."""
+"""The columns of a configuration: the state of the lexer and the place of the parser; the bytes of the shortest
+completion, a lower and an upper bound of these, each UNKNOWN until computed; in the last search that met it, the bytes
+read, the configuration before, and the round of the search; the last round in which it was gathered."""
 
 
 MAX_FOLLOWED = 64
-"""Tokens that are followed to an end before it is searched for."""
+"""The most tokens that are followed before a search for the end begins."""
 
 NO_TOKEN = -1
-"""In place of the number of token ends: no token ends behind the state."""
+"""The number of token ends of a state after which no token ends."""
 
 SLACK = 2
-"""Bytes by which a token end may be longer than the shortest text, where that is not asked for."""
+"""The bytes by which a path by token ends may exceed the shortest text, if the exact distance is not needed."""
 
 
 @compiled_loop
@@ -57,7 +56,7 @@ def configuration_slot(machine: GrammarMachine, lexer: int, place: int) -> int:
 
 @compiled_loop
 def configuration(machine: GrammarMachine, lexer: int, place: int) -> int:
-    """Return the configuration of a state of the lexer and a place; what is full."""
+    """Return the configuration of a state of the lexer and a place, or a code."""
     slot = configuration_slot(machine, lexer, place)
     if machine.configuration_slots[slot] >= 0:
         return int(machine.configuration_slots[slot])
@@ -78,7 +77,7 @@ def configuration(machine: GrammarMachine, lexer: int, place: int) -> int:
 
 @compiled_loop
 def fresh(machine: GrammarMachine, place: int, rest: int) -> int:
-    """Return the configuration before a token, after what another leaves behind; what is full or has to be told."""
+    """Return the configuration before a token, after the rest that the last token leaves, or a code."""
     context = int(machine.contexts[machine.stacks[machine.places[place, STACK], 0]])
     lexer = UNKNOWN
     if rest < machine.starts.shape[1]:
@@ -92,7 +91,7 @@ def fresh(machine: GrammarMachine, place: int, rest: int) -> int:
 
 @compiled_loop
 def arrival_of(machine: GrammarMachine, current: int, byte: int) -> int:
-    """Return the arrival of the lexer on a byte; what it has to be told."""
+    """Return the arrival of the lexer on a byte, or a code."""
     lexer = int(machine.configurations[current, LEXER])
     if lexer >= len(machine.rows) or machine.rows[lexer, ROW_COMPLETE] == UNKNOWN:
         machine.sizes[ASKED] = lexer
@@ -102,7 +101,7 @@ def arrival_of(machine: GrammarMachine, current: int, byte: int) -> int:
 
 @compiled_loop
 def landed(machine: GrammarMachine, current: int, arrival: int, way: int) -> int:
-    """Return where an arrival leads: in way 0 within the token, in others after it; DEAD if nowhere; what is full."""
+    """Return the configuration of an arrival: within the token for way 0, after it for others; DEAD, or a code."""
     place = int(machine.configurations[current, PLACE])
     if way == 0:
         lexer = int(machine.arrivals[arrival, 0])
@@ -114,7 +113,7 @@ def landed(machine: GrammarMachine, current: int, arrival: int, way: int) -> int
 
 @compiled_loop
 def is_end(machine: GrammarMachine, current: int) -> int:
-    """Return 1 if the text may end in a configuration, else 0; what is full."""
+    """Return 1 if the text may end in a configuration, else 0, or a code."""
     if not machine.lexed[machine.configurations[current, LEXER], 2]:
         return 0
     return is_complete(machine, int(machine.configurations[current, PLACE]))
@@ -122,7 +121,7 @@ def is_end(machine: GrammarMachine, current: int) -> int:
 
 @compiled_loop
 def least(machine: GrammarMachine, current: int) -> int:
-    """Return a number of bytes that no text is shorter than that completes a configuration; what is full."""
+    """Return a lower bound of the bytes that complete a configuration, or a code."""
     found = int(machine.configurations[current, LEAST])
     if found != UNKNOWN:
         return found
@@ -151,7 +150,7 @@ def least(machine: GrammarMachine, current: int) -> int:
 
 @compiled_loop
 def is_before(machine: GrammarMachine, left: int, right: int) -> bool:
-    """Tell whether one entry of the heap comes before another: the nearer total, then the one that has read more."""
+    """Tell whether one entry of the heap comes before another: the smaller total, then the more bytes read."""
     if machine.heap[left, 0] != machine.heap[right, 0]:
         return bool(machine.heap[left, 0] < machine.heap[right, 0])
     return bool(machine.heap[left, 1] > machine.heap[right, 1])
@@ -168,7 +167,7 @@ def swap(machine: GrammarMachine, left: int, right: int) -> None:
 
 @compiled_loop
 def put(machine: GrammarMachine, total: int, read: int, current: int) -> int:
-    """Put a configuration on the heap; say if that is full."""
+    """Put a configuration on the heap; return DONE or a code."""
     place = int(machine.sizes[HEAP_USED])
     if place == len(machine.heap):
         return MORE_HEAP
@@ -184,7 +183,7 @@ def put(machine: GrammarMachine, total: int, read: int, current: int) -> int:
 
 @compiled_loop
 def take(machine: GrammarMachine) -> None:
-    """Move the first entry of the heap behind its end."""
+    """Move the first entry of the heap to the place after its end."""
     last = int(machine.sizes[HEAP_USED]) - 1
     machine.sizes[HEAP_USED] = last
     swap(machine, 0, last)
@@ -201,7 +200,7 @@ def take(machine: GrammarMachine) -> None:
 
 @compiled_loop
 def remember(machine: GrammarMachine, end: int, total: int) -> None:
-    """Note the distances of all configurations on the way to the end of a search."""
+    """Store the distances of all configurations on the path found by a search."""
     current = end
     while current >= 0:
         machine.configurations[current, DISTANCE] = total - machine.configurations[current, READ]
@@ -210,7 +209,7 @@ def remember(machine: GrammarMachine, end: int, total: int) -> None:
 
 @compiled_loop
 def spread(machine: GrammarMachine, current: int, now: int) -> int:  # noqa: C901  one loop, and what each step may lack
-    """Put all that one byte leads to from a configuration on the heap; what is full or has to be told."""
+    """Put all successors of a configuration on the heap; return DONE or a code."""
     read = int(machine.configurations[current, READ]) + 1
     last = -1
     for byte in range(255):
@@ -246,10 +245,10 @@ def spread(machine: GrammarMachine, current: int, now: int) -> int:  # noqa: C90
 
 @compiled_loop
 def most(machine: GrammarMachine, start: int) -> int:
-    """Return a number of bytes in which a configuration can be completed, FAR if it cannot; what is full.
+    """Return an upper bound of the bytes that complete a configuration, FAR if it has no completion, or a code.
 
-    It takes the token end after which the parser needs the fewest bytes, token by token, and searches only where that
-    leads nowhere.
+    It follows the token end after which the parser needs the fewest bytes, token by token, and searches only if these
+    lead nowhere.
     """
     current = start
     machine.configurations[start, BEFORE] = -1
@@ -282,7 +281,7 @@ def most(machine: GrammarMachine, start: int) -> int:
 
 @compiled_loop
 def remember_most(machine: GrammarMachine, end: int, total: int) -> int:
-    """Note for all configurations on the way to an end in how many bytes they can be completed; return the first's."""
+    """Store the upper bounds of all configurations on a path to an end; return that of the first."""
     current, found = end, 0
     while current >= 0:
         found = total - int(machine.configurations[current, READ])
@@ -293,14 +292,14 @@ def remember_most(machine: GrammarMachine, end: int, total: int) -> int:
 
 @compiled_loop
 def out_of(machine: GrammarMachine, current: int, way: int) -> int:
-    """Return the configuration after a token end, DEAD if it cannot be taken; what is full or has to be told."""
+    """Return the configuration after a token end, DEAD if the parser does not allow it, or a code."""
     after = advance(machine, int(machine.configurations[current, PLACE]), int(machine.token_ends[way, 0]))
     return after if after < 0 else fresh(machine, after, int(machine.token_ends[way, 1]))
 
 
 @compiled_loop
 def known_most(machine: GrammarMachine, current: int) -> int:
-    """Return the bytes in which a configuration is known to be completed, UNKNOWN if they are not; what is full."""
+    """Return the known upper bound of the bytes that complete a configuration, UNKNOWN if there is none, or a code."""
     if machine.configurations[current, MOST] != UNKNOWN:
         return int(machine.configurations[current, MOST])
     if machine.configurations[current, DISTANCE] != UNKNOWN:
@@ -315,7 +314,7 @@ def known_most(machine: GrammarMachine, current: int) -> int:
 
 @compiled_loop
 def best_token_end(machine: GrammarMachine, current: int) -> int:
-    """Return the token end that needs the fewest bytes in all; DEAD if none can be taken; what is full."""
+    """Return the token end that needs the fewest bytes in all; DEAD if none can be taken, or a code."""
     lexer, place = int(machine.configurations[current, LEXER]), int(machine.configurations[current, PLACE])
     if lexer >= len(machine.token_ends_of) or machine.token_ends_of[lexer, 0] == UNKNOWN:
         machine.sizes[ASKED] = lexer
@@ -325,7 +324,7 @@ def best_token_end(machine: GrammarMachine, current: int) -> int:
         return enough
     found, nearest = DEAD, FAR
     first, count = int(machine.token_ends_of[lexer, 0]), int(machine.token_ends_of[lexer, 1])
-    for turn in range(-1, count):  # that which was taken last comes first
+    for turn in range(-1, count):  # the last one taken is tried first
         way = first + (int(machine.token_ends_of[lexer, 2]) if turn < 0 else turn)
         width = int(machine.token_ends[way, 2])
         if count <= 0 or width >= nearest:
@@ -347,7 +346,7 @@ def best_token_end(machine: GrammarMachine, current: int) -> int:
 
 @compiled_loop
 def distance_of(machine: GrammarMachine, start: int) -> int:
-    """Return the bytes of the shortest text that completes a configuration, FAR if there is none; what is full."""
+    """Return the bytes of the shortest text that completes a configuration, FAR if there is none, or a code."""
     if machine.configurations[start, DISTANCE] != UNKNOWN:
         return int(machine.configurations[start, DISTANCE])
     nearest = least(machine, start)
@@ -364,10 +363,10 @@ def distance_of(machine: GrammarMachine, start: int) -> int:
 
 @compiled_loop
 def search(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop, and what each step may lack
-    """Search for the shortest text that completes a configuration: its bytes, FAR if there is none; what is full.
+    """Search for the shortest text that completes a configuration: its bytes, FAR if there is none, or a code.
 
-    This is the search of `PlainGrammarAutomaton._distance`. It begins anew where it has to ask for something, and ends
-    where nothing is left that is shorter than what is known to complete the configuration.
+    This is the search of `PlainGrammarAutomaton._distance`. After a code it begins anew. It ends when no path is left
+    that is shorter than the known upper bound.
     """
     if machine.configurations[start, DISTANCE] != UNKNOWN:
         return int(machine.configurations[start, DISTANCE])
@@ -407,7 +406,7 @@ def search(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop,
         full = spread(machine, current, now)
         if full < 0:
             return full
-    for known in range(machine.sizes[CONFIGURATIONS_USED]):  # what was met leads nowhere else
+    for known in range(machine.sizes[CONFIGURATIONS_USED]):  # all configurations met are without end
         if machine.configurations[known, MET] == now:
             machine.configurations[known, DISTANCE] = FAR
     return FAR

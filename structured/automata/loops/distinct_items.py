@@ -1,13 +1,12 @@
-"""Items that all differ: which ones have been written lies on the stack, and below them what follows the last.
+"""Items that must all differ (`uniqueItems`): the written items are on the stack, above the frame after the array.
 
-A frame of DISTINCT with -1 in `FIRST` says that items are being read. On it lie frames of the items that have been: the
-text of one in `FIRST`, how many there are in `SECOND`, the greatest text on top, so that one set of items is one stack,
-whatever their order was. Where an item is read, a frame of ITEM lies on top of these: the state of the automaton of any
-item in `FIRST`, what has been read of this one in `SECOND`. That state is one of the same machine with nothing below
-it, so that what an item may be is found out once, whatever was written before.
+A frame of DISTINCT with -1 in `FIRST` marks the array. On it is a frame for each written item, with its text in `FIRST`
+and the number of items in `SECOND`. The greatest text is on top, so that one set of items is one stack. While an
+item is read, a frame of ITEM is on top, with the state of any item in `FIRST` and the text read in `SECOND`. That
+state belongs to the same machine, with nothing below it, so that the states of items are made once for all sets.
 
-A text is a stack as well, of frames of ITEM: the last byte in `FIRST`, how many bytes it has in `SECOND`. Equal texts
-are one number.
+A text is a stack of frames of ITEM too: its last byte in `FIRST`, its number of bytes in `SECOND`. Equal texts are one
+number.
 """
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
@@ -36,28 +35,28 @@ from structured.automata.loops.machine import NEEDS_STATE, Machine
 from structured.automata.opcodes import FAR, LEAST, MOST_ITEMS, SEPARATOR, UNLIMITED, A, B
 
 ITEM_START, SOME_OTHER = -1, -2
-"""The columns FIRST of two more kinds of frames of ITEM. On FINISHED, one has the state before any item in `LEAVES`,
-and the other is a text that stands for any that is not written. On some items, that has the state behind them and such
-a text in `LEAVES`."""
+"""Values of FIRST in two more kinds of frames of ITEM. ITEM_START, on FINISHED, has the state before any item in
+`LEAVES`. SOME_OTHER, on FINISHED, is a placeholder for any unwritten text; on written items, it has the state after
+them and such a text in `LEAVES`."""
 
 
 @compiled_loop
 def wanting(machine: Machine, state: int) -> int:
-    """Note that the row of a state has to be filled; return the code that says so."""
+    """Request the row of a state, and return the code for that."""
     machine.sizes[WANTED], machine.sizes[BYTE_WANTED] = state, -1
     return NEEDS_STATE
 
 
 @compiled_loop
 def wanting_byte(machine: Machine, state: int, byte: int) -> int:
-    """Note that an entry of the row of a state has to be filled; return the code that says so."""
+    """Request one entry of the row of a state, and return the code for that."""
     machine.sizes[WANTED], machine.sizes[BYTE_WANTED] = state, byte
     return NEEDS_STATE
 
 
 @compiled_loop
 def first_state(machine: Machine, item: int) -> int:
-    """Return the state before any item; what is full or has to be made."""
+    """Return the state before any item, or a code."""
     kept = frame(machine, item, ITEM_START, 0, FINISHED)
     if kept < 0:
         return kept
@@ -68,13 +67,13 @@ def first_state(machine: Machine, item: int) -> int:
 
 @compiled_loop
 def text_with(machine: Machine, item: int, text: int, byte: int) -> int:
-    """Return a text with one more byte; what is full."""
+    """Return a text with one more byte, or a code."""
     return frame(machine, item, byte, int(machine.frames[text, SECOND]) + 1, text)
 
 
 @compiled_loop
 def known_text(machine: Machine, item: int, text: int, byte: int) -> int:
-    """Return a text with one more byte; DEAD if there is none, as then no item begins so."""
+    """Return a text with one more byte; DEAD if there is no such text, so that no item begins with it."""
     slot = frame_slot(machine, item, byte, int(machine.frames[text, SECOND]) + 1, text)
     return max(int(machine.frame_slots[slot]), DEAD)
 
@@ -89,9 +88,9 @@ def beginning(machine: Machine, text: int, count: int) -> int:
 
 @compiled_loop
 def mark_written(machine: Machine, written: int) -> int:
-    """Mark the items that are written in `COUNT`, and all that they begin with in `MARK`; return with what.
+    """Mark the written items in `COUNT` and all their beginnings in `MARK`; return the mark.
 
-    It stays marked until others are asked for.
+    The marks stay until the items of another stack are marked.
     """
     if machine.sizes[MARKED] == written:
         return int(machine.sizes[MARKED_WITH])
@@ -117,7 +116,7 @@ def is_written(machine: Machine, text: int, written: int) -> bool:
 
 @compiled_loop
 def next_begun(machine: Machine, text: int, written: int) -> int:
-    """Return the uppermost frame of an item that begins with a text, FINISHED if none of those written does."""
+    """Return the uppermost frame of a written item that begins with a text, FINISHED if there is none."""
     while machine.frames[written, FIRST] >= 0:
         if beginning(machine, int(machine.frames[written, FIRST]), int(machine.frames[text, SECOND])) == text:
             return written
@@ -127,9 +126,9 @@ def next_begun(machine: Machine, text: int, written: int) -> int:
 
 @compiled_loop
 def length_here(machine: Machine, item: int, state: int, text: int, written: int, best: int) -> int:
-    """Return the bytes of the shortest rest of an item that ends here, or goes on as none that is written does.
+    """Return the bytes of the shortest rest of an item that ends here or leaves all written items at the next byte.
 
-    `best` if none is shorter; the row of the state is known.
+    `best` if no such rest is shorter. The row of the state must be known.
     """
     now = mark_written(machine, written)
     if machine.distances[state] == 0 and not is_written(machine, text, written):
@@ -147,10 +146,9 @@ def length_here(machine: Machine, item: int, state: int, text: int, written: int
 
 @compiled_loop
 def length_along(machine: Machine, item: int, state: int, text: int, word: int, written: int, best: int) -> int:
-    """Return the bytes of the shortest rest of an item that leaves a word at some place; `best` if none is shorter.
+    """Return the bytes of the shortest rest that follows a written item and then leaves it, or a code.
 
-    What has to be made, if something has. Where it stands now has been looked at, and so have places that were passed
-    in the same round, along other words.
+    `best` if no such rest is shorter. The present place, and places passed in this round, are skipped.
     """
     begun = int(machine.frames[text, SECOND])
     for read in range(int(machine.frames[word, SECOND]) - begun + 1):
@@ -169,10 +167,9 @@ def length_along(machine: Machine, item: int, state: int, text: int, word: int, 
 
 @compiled_loop
 def length_unlike(machine: Machine, item: int, state: int, text: int, written: int) -> int:
-    """Return the bytes of the shortest rest with which an item is none of those written; FAR if there is none.
+    """Return the bytes of the shortest rest with which an item differs from all written ones; FAR if none; or a code.
 
-    What has to be made, if something has. Only along the items that begin with the same text is a longer rest needed
-    than any item would do with.
+    Only written items that begin with the same text can make that rest longer than the shortest rest of any item.
     """
     now = mark_written(machine, written)
     if text == FINISHED:
@@ -195,7 +192,7 @@ def length_unlike(machine: Machine, item: int, state: int, text: int, written: i
 
 @compiled_loop
 def rest_after(machine: Machine, item: int, written: int) -> int:
-    """Return the bytes of the shortest completion behind the item that follows those written."""
+    """Return the bytes of the shortest completion after the item that is being read."""
     start, count = int(machine.nodes[item, A]), int(machine.frames[written, SECOND])
     needed = needed_after(machine, start, count + 1) - needed_after(machine, start, count)
     return needed + int(machine.frames[written, LENGTH])
@@ -203,7 +200,7 @@ def rest_after(machine: Machine, item: int, written: int) -> int:
 
 @compiled_loop
 def item_frame(machine: Machine, item: int, state: int, text: int, written: int) -> int:
-    """Return the frame of an item that is read; DEAD if it can only become one of those written; what is lacking."""
+    """Return the frame of an item that is read; DEAD if it can only become a written item; or a code."""
     if text < 0 or written < 0:
         return min(text, written)
     known = int(machine.frame_slots[frame_slot(machine, item, state, text, written)])
@@ -221,7 +218,7 @@ def item_frame(machine: Machine, item: int, state: int, text: int, written: int)
 
 @compiled_loop
 def item_after(machine: Machine, leaf: int, byte: int) -> int:
-    """Return the frame of an item after one more byte; DEAD or what is lacking."""
+    """Return the frame of an item after one more byte, DEAD, or a code."""
     item, state = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, FIRST])
     after = int(machine.table[state, byte])
     if after == UNKNOWN:
@@ -234,9 +231,9 @@ def item_after(machine: Machine, leaf: int, byte: int) -> int:
 
 @compiled_loop
 def place_item(machine: Machine, depth: int, text: int, written: int) -> int:
-    """Return the stack of the items written once one more is among them; as `frame`.
+    """Return the stack of written items with one more item in its place, or a code.
 
-    `3 | 5 2 …` → `5 3 2 …`; the texts above its place wait on the stack of the loop, from a depth on.
+    `3 | 5 2 …` → `5 3 2 …`; the texts above the place wait on the stack of the loop, from a depth on.
     """
     node, above, below = int(machine.frames[written, NODE]), depth, written
     while machine.frames[below, FIRST] > text:
@@ -254,7 +251,7 @@ def place_item(machine: Machine, depth: int, text: int, written: int) -> int:
 
 @compiled_loop
 def unfold_item(machine: Machine, depth: int, leaf: int) -> int:
-    """Put on the stack what follows an item, if it may end here; return how many frames that are."""
+    """Put the frame after an item on the stack if the item may end here; return the number of frames."""
     text, written = int(machine.frames[leaf, SECOND]), int(machine.frames[leaf, TAIL])
     if machine.distances[machine.frames[leaf, FIRST]] > 0 or is_written(machine, text, written):
         return 0
@@ -264,7 +261,7 @@ def unfold_item(machine: Machine, depth: int, leaf: int) -> int:
 
 @compiled_loop
 def unfold_distinct(machine: Machine, depth: int, written: int) -> int:
-    """Put on the stack what follows some items: what is after them all, and another one; return how many frames."""
+    """Put the frame after all items, and one more item, on the stack; return the number of frames."""
     node, count = int(machine.frames[written, NODE]), int(machine.frames[written, SECOND])
     start, item = int(machine.nodes[node, A]), int(machine.nodes[node, B])
     most, ways = int(machine.operands[start + MOST_ITEMS]), 0

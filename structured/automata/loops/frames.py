@@ -1,4 +1,4 @@
-"""The frames of the regular automaton, interned, so that equal stacks are one number; and its progress within words."""
+"""The frames of the regular automaton, interned, so that equal stacks are one number; and progress within words."""
 
 from structured.automata.loops.jit import compiled_loop
 from structured.automata.loops.machine import MORE_FRAMES, Machine
@@ -36,7 +36,7 @@ def word_length(machine: Machine, words: int, word: int) -> int:
 
 @compiled_loop
 def shortest_word(machine: Machine, words: int, count: int, word: int, read: int) -> int:
-    """Return the bytes left of the shortest of the words that begin as `word` does up to `read` bytes."""
+    """Return the bytes left of the shortest word that has the first `read` bytes of `word`."""
     shortest = word_length(machine, words, word)
     for other in range(word + 1, count):
         if machine.operands[words + count + 1 + other] < read:
@@ -47,7 +47,7 @@ def shortest_word(machine: Machine, words: int, count: int, word: int, read: int
 
 @compiled_loop
 def next_word(machine: Machine, words: int, total: int, word: int, read: int) -> int:
-    """Return the next word that begins with the same `read` bytes and goes on differently; `total` if none does."""
+    """Return the next word with the same `read` first bytes and another next byte; `total` if there is none."""
     shared = words + total + 1
     after = word + 1
     while after < total and machine.operands[shared + after] > read:
@@ -57,13 +57,13 @@ def next_word(machine: Machine, words: int, total: int, word: int, read: int) ->
 
 @compiled_loop
 def is_word(machine: Machine, node: int, word: int, read: int) -> bool:
-    """Tell whether the first word that begins with what was read is no longer than that."""
+    """Tell whether the bytes read are a whole word."""
     return word_length(machine, int(machine.nodes[node, A]), word) == read
 
 
 @compiled_loop
 def character_place(machine: Machine, node: int, word: int, read: int) -> int:
-    """Return the node of what is left of a character, after `read` bytes of a word: that of a whole one in between."""
+    """Return the node of the rest of a character after `read` bytes of a word; between characters, of a whole one."""
     whole = int(machine.operands[machine.nodes[node, C]])
     place = whole
     start = int(machine.operands[machine.nodes[node, A] + word])
@@ -80,9 +80,9 @@ def character_place(machine: Machine, node: int, word: int, read: int) -> int:
 
 @compiled_loop
 def unlike_length(machine: Machine, node: int, word: int, read: int) -> int:
-    """Return the bytes that end the character begun, or one more character where a word has been read.
+    """Return the bytes that complete the character begun, or 1 for one more character after a whole word.
 
-    No more are needed, since never are all the characters that would do taken by words (`assemble` sees to that).
+    These suffice, because `assemble` ensures that words never use all characters at a place.
     """
     place = character_place(machine, node, word, read)
     if place != machine.operands[machine.nodes[node, C]]:
@@ -91,17 +91,17 @@ def unlike_length(machine: Machine, node: int, word: int, read: int) -> int:
 
 
 NODE, FIRST, SECOND, TAIL, LENGTH, LEAVES, COUNT, MARK = range(8)
-"""The columns of a frame: the node on top, how far it is read, the frame below; the bytes of the shortest completion;
-where its leaves lie in `leaves` (-1: not known yet) and how many there are; the last round in which it was met. In the
-frame of a sequence, `SECOND` is the part before which it is cut off, 0 if it is not."""
+"""The columns of a frame: its node; the place reached in it, as two numbers; the frame below; the bytes of the shortest
+completion; the start of its leaves in `leaves` (-1 if not known) and their number; the last round that met it. In the
+frame of a sequence, `SECOND` is the part before which it is cut off, 0 for none."""
 
 FRAMES_USED, LEAVES_USED, STATES_USED, MEMBERS_USED, ARCS_USED, ROUND = range(6)
 WANTED, MARKED, MARKED_WITH, BYTE_WANTED = range(6, 10)
-"""What is counted in `sizes`; the state that is needed: its number, or `-1 - i` for the one before an item `i`; the
-frame of the items that are marked as written, and what with; the one byte of that state that is needed, -1 for all."""
+"""The entries of `sizes`: used rows of arrays; the state that is needed, or `-1 - i` for the state before an item `i`;
+the frame of the items marked as written, and their mark; the byte of the needed state's row, -1 for all."""
 
 BEGUN, CHOOSING = -1, -2
-"""The columns FIRST of a frame of members in any order that are not a member; see `closure.py`."""
+"""Values of FIRST in a frame of members in any order that are not a member; see `closure.py`."""
 
 FINISHED = 0
 """The frame under all others: nothing is left to read."""
@@ -109,7 +109,7 @@ FINISHED = 0
 
 @compiled_loop
 def mixed(code: int, value: int) -> int:
-    """Return a hash code into which one more value is mixed."""
+    """Return a hash code with one more value mixed in."""
     code = ((code ^ value) * 0x9E3779B1) & 0x7FFFFFFF
     return code ^ (code >> 15)
 
@@ -126,12 +126,12 @@ def frame_slot(machine: Machine, node: int, first: int, second: int, tail: int) 
     mask = len(machine.frame_slots) - 1
     slot = frame_hash(node, first, second, tail) & mask
     while machine.frame_slots[slot] >= 0:
-        known = machine.frame_slots[slot]
+        same = machine.frame_slots[slot]
         if (
-            machine.frames[known, NODE] == node
-            and machine.frames[known, FIRST] == first
-            and machine.frames[known, SECOND] == second
-            and machine.frames[known, TAIL] == tail
+            machine.frames[same, NODE] == node
+            and machine.frames[same, FIRST] == first
+            and machine.frames[same, SECOND] == second
+            and machine.frames[same, TAIL] == tail
         ):
             break
         slot = (slot + 1) & mask
@@ -140,7 +140,7 @@ def frame_slot(machine: Machine, node: int, first: int, second: int, tail: int) 
 
 @compiled_loop
 def members_length(machine: Machine, node: int, position: int, written: int) -> int:
-    """Return the bytes of the shortest rest from a member on, given whether one has been written before."""
+    """Return the bytes of the shortest rest from a member on, given whether a member was written before."""
     if position < machine.nodes[node, B]:
         return int(machine.operands[machine.nodes[node, A] + 4 * position + 2 + written])
     return 0 if written else int(machine.operands[machine.nodes[node, C] + 2])
@@ -148,9 +148,9 @@ def members_length(machine: Machine, node: int, position: int, written: int) -> 
 
 @compiled_loop
 def permutation_length(machine: Machine, node: int, first: int, second: int) -> int:
-    """Return the bytes that a frame of members in any order adds to the shortest completion of the one below it.
+    """Return the bytes that a frame of members in any order adds to the shortest completion of the frame below it.
 
-    A member that has been written takes away what is still needed for it.
+    A written member subtracts its own bytes from those still needed.
     """
     more = int(machine.nodes[node, C])
     if first == CHOOSING:
@@ -162,8 +162,8 @@ def permutation_length(machine: Machine, node: int, first: int, second: int) -> 
 
 @compiled_loop
 def quoted_length(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
-    """Return the bytes that a frame of a quotation adds to the shortest completion of the one below it."""
-    if first < 0:  # the lower one of the two
+    """Return the bytes that a frame of a quotation adds to the shortest completion of the frame below it."""
+    if first < 0:  # the lower of its two frames
         return 0
     depth, state = -1 - int(machine.frames[tail, FIRST]), int(machine.frames[tail, SECOND])
     if depth == 0:
@@ -173,16 +173,16 @@ def quoted_length(machine: Machine, node: int, first: int, second: int, tail: in
 
 @compiled_loop
 def needed_after(machine: Machine, start: int, count: int) -> int:
-    """Return the bytes that are still needed after so many items that differ; `start` is where their numbers are."""
+    """Return the bytes still needed after `count` items that must differ, whose numbers begin at `start`."""
     least = int(machine.operands[start + LEAST])
     return int(machine.operands[start + ITEM_LENGTHS + least + min(count, least)])
 
 
 @compiled_loop
 def distinct_length(machine: Machine, node: int, count: int) -> int:
-    """Return the bytes that a frame of items that differ adds to the shortest completion of the one below it.
+    """Return the bytes that a frame of items that must differ adds to the shortest completion of the frame below it.
 
-    An item that has been written takes away what is still needed for it.
+    A written item subtracts its own bytes from those still needed.
     """
     start = int(machine.nodes[node, A])
     needed = needed_after(machine, start, count)
@@ -191,7 +191,7 @@ def distinct_length(machine: Machine, node: int, count: int) -> int:
 
 @compiled_loop
 def own_length(machine: Machine, node: int, first: int, second: int, tail: int) -> int:  # noqa: C901  as `unfold`
-    """Return the bytes of the shortest rest of a node that has been read so far."""
+    """Return the bytes of the shortest rest of a partly read node."""
     operation = machine.nodes[node, OPERATION]
     if operation == TEXT:
         return int(machine.nodes[node, SHORTEST]) - first
@@ -212,7 +212,7 @@ def own_length(machine: Machine, node: int, first: int, second: int, tail: int) 
         return permutation_length(machine, node, first, second)
     if operation == DISTINCT:
         return distinct_length(machine, node, second)
-    if operation == ITEM:  # that of what is read of an item is told by `item_frame`
+    if operation == ITEM:  # `item_frame` sets the length of an item
         return 0
     if operation == REPEAT:
         return min(int(first) * int(machine.nodes[machine.nodes[node, A], SHORTEST]), FAR)
@@ -223,7 +223,7 @@ def own_length(machine: Machine, node: int, first: int, second: int, tail: int) 
 
 @compiled_loop
 def frame(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
-    """Return the frame with these contents, new or known; what is full if it or already its tail has no room."""
+    """Return the frame with these contents, or a code; a code in place of the tail is passed on."""
     if tail < 0:
         return tail
     slot = frame_slot(machine, node, first, second, tail)
@@ -247,9 +247,9 @@ def frame(machine: Machine, node: int, first: int, second: int, tail: int) -> in
 
 @compiled_loop
 def push(machine: Machine, node: int, tail: int) -> int:
-    """Return the frame that reads a node from its beginning and then `tail`; as `frame`.
+    """Return the frame that reads a node from its beginning and then `tail`, or a code.
 
-    That of a sequence is the one of its first part, on the others.
+    For a sequence, that is the frame of its first part, on a frame of the others.
     """
     while machine.nodes[node, OPERATION] == SEQUENCE:
         if machine.nodes[node, B] > 1:
@@ -275,16 +275,16 @@ def push(machine: Machine, node: int, tail: int) -> int:
 def rehash_frames(machine: Machine) -> None:
     """Fill the empty hash table of frames with those in use."""
     mask = len(machine.frame_slots) - 1
-    for known in range(1, machine.sizes[FRAMES_USED]):
+    for current in range(1, machine.sizes[FRAMES_USED]):
         slot = (
             frame_hash(
-                machine.frames[known, NODE],
-                machine.frames[known, FIRST],
-                machine.frames[known, SECOND],
-                machine.frames[known, TAIL],
+                machine.frames[current, NODE],
+                machine.frames[current, FIRST],
+                machine.frames[current, SECOND],
+                machine.frames[current, TAIL],
             )
             & mask
         )
         while machine.frame_slots[slot] >= 0:
             slot = (slot + 1) & mask
-        machine.frame_slots[slot] = known
+        machine.frame_slots[slot] = current

@@ -1,7 +1,7 @@
 """The machine of a grammar's automaton: all its arrays as one named tuple, and how they grow.
 
-The parser is laid out whole. What the lexer knows is filled in by Python when a loop asks for it, which it does less
-and less. As in `machine.py`, a loop that cannot go on says why, and is called again.
+The tables of the parser are complete. Python fills in the rows of the lexer when a loop needs them, which becomes
+rarer as a text goes on. As in `machine.py`, a loop that cannot go on returns a code, and is called again.
 """
 
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.jit import Flags, Ints, Rows
 
 DONE = 0
-"""The answer of a loop that has nothing else to tell."""
+"""The result of a loop that has finished and returns nothing else."""
 
 (
     MORE_STACKS,
@@ -31,10 +31,10 @@ DONE = 0
     MORE_FOUND,
     NEEDS_WALK,
 ) = range(-3, -17, -1)
-"""What every loop answers that cannot go on: which array is full, what it must be told of the lexer (for the state in
-`sizes[ASKED]`, its row or its token ends; or for the context there and the rest in `sizes[ASKED_TOO]`) or of the blanks
-before a line (for the column in `sizes[ASKED]`), that a search passed through too much, that a walk has no room for
-what it finds, or that it must be told what tokens do in a state of the lexer."""
+"""The codes of loops that cannot go on. An array is full. A row or the token ends of the lexer state `sizes[ASKED]` are
+needed; or the start for the context `sizes[ASKED]` and the rest `sizes[ASKED_TOO]`; or the remainders for the column
+`sizes[ASKED]`. A search visited too many configurations. A walk has no room for its results, or needs the walk of the
+vocabulary in a state of the lexer."""
 
 GROWING = {
     MORE_STACKS: ("stacks",),
@@ -45,7 +45,7 @@ GROWING = {
     MORE_STATES: ("states", "distances", "table"),
     MORE_MEMBERS: ("members",),
 }
-"""The arrays that each of these answers asks for more of."""
+"""The arrays that are full, for each code."""
 
 SLOTS = {
     MORE_STACKS: "stack_slots",
@@ -54,7 +54,7 @@ SLOTS = {
     MORE_CONFIGURATIONS: "configuration_slots",
     MORE_STATES: "state_slots",
 }
-"""The hash tables of these arrays, which are filled again when they grow."""
+"""The hash tables of these arrays, which are filled again after growth."""
 
 (
     STACKS_USED,
@@ -76,7 +76,7 @@ none; the states that there may be, the configurations that one search may pass 
 
 
 class GrammarMachine(NamedTuple):
-    """The tables of a grammar, and what has been walked so far.
+    """The tables of a grammar, and its configurations and states so far.
 
     `rows[lexer state]` are arrivals for each byte, UNKNOWN in all if they have not been asked for; `arrivals` are
     `state, first token, tokens`, `tokens` are `terminal, rest`, `starts[context, rest]` lexer states. `lexed` are
@@ -127,7 +127,7 @@ class GrammarMachine(NamedTuple):
 
 
 def grown(machine: GrammarMachine, lack: int) -> GrammarMachine:
-    """Return a machine in which what is full is twice as long; its hash table has to be filled again."""
+    """Return a machine whose full arrays are twice as long; their hash table must be filled again."""
     larger: dict[str, Any] = {}
     for name in GROWING[lack]:
         array = getattr(machine, name)
@@ -139,7 +139,7 @@ def grown(machine: GrammarMachine, lack: int) -> GrammarMachine:
 
 
 def with_room(machine: GrammarMachine, name: str, count: int) -> GrammarMachine:
-    """Return a machine in which an array has so many rows or more; new ones are UNKNOWN."""
+    """Return a machine in which an array has at least `count` rows; new rows are UNKNOWN."""
     array: NDArray[np.int32] = getattr(machine, name)
     if count <= len(array):
         return machine

@@ -50,7 +50,7 @@ def members_code(machine: GrammarMachine, start: int, count: int) -> int:
 
 @compiled_loop
 def intern_state(machine: GrammarMachine, count: int, now: int) -> int:
-    """Return the state of the `count` configurations behind the used part of `members`, marked `now`; what is full."""
+    """Return the state of the `count` configurations behind the used part of `members`, marked `now`, or a code."""
     if count == 0:
         return DEAD
     start = int(machine.sizes[MEMBERS_USED])
@@ -85,7 +85,7 @@ def intern_state(machine: GrammarMachine, count: int, now: int) -> int:
 def gather(machine: GrammarMachine, count: int, current: int, now: int) -> int:
     """Put a configuration behind the used part of `members`, unless it is there or has no end.
 
-    Returns how many are there; what is full or has to be told.
+    Returns how many are there, or a code.
     """
     distance = distance_of(machine, current)
     if distance < 0:
@@ -102,7 +102,7 @@ def gather(machine: GrammarMachine, count: int, current: int, now: int) -> int:
 
 @compiled_loop
 def follow(machine: GrammarMachine, state: int, byte: int) -> int:
-    """Return the successor of a state, and note it in the table; what is full or has to be told."""
+    """Return the successor of a state, and note it in the table, or a code."""
     machine.sizes[ROUND] += 1
     now = int(machine.sizes[ROUND])
     count = 0
@@ -141,7 +141,7 @@ def is_alike(machine: GrammarMachine, state: int, byte: int, other: int) -> bool
 
 @compiled_entry
 def begin(machine: GrammarMachine, state: int, rest: int) -> int:
-    """Return the state before the first byte, DEAD if there is no text; what is full or has to be told."""
+    """Return the state before the first byte, DEAD if there is no text, or a code."""
     columns = column_of(machine, 0, -1)
     stack = push(machine, state, -1)
     place = place_of(machine, stack, 0, columns)
@@ -160,7 +160,7 @@ def begin(machine: GrammarMachine, state: int, rest: int) -> int:
 
 @compiled_entry
 def before(machine: GrammarMachine, state: int, byte: int) -> int:
-    """Return a new state that leads to another by one byte; what is full."""
+    """Return a new state that leads to another by one byte, or a code."""
     new = int(machine.sizes[STATES_USED])
     if new == len(machine.states):
         return MORE_STATES
@@ -176,7 +176,7 @@ def before(machine: GrammarMachine, state: int, byte: int) -> int:
 
 @compiled_entry
 def step(machine: GrammarMachine, state: int, byte: int) -> int:
-    """Return the successor of a state, DEAD if there is none; what is full or has to be told."""
+    """Return the successor of a state, DEAD if there is none, or a code."""
     if machine.table[state, byte] != UNKNOWN:
         return int(machine.table[state, byte])
     return follow(machine, state, byte)
@@ -184,7 +184,7 @@ def step(machine: GrammarMachine, state: int, byte: int) -> int:
 
 @compiled_entry
 def expand(machine: GrammarMachine, state: int) -> int:
-    """Fill the row of a state; say what is full or has to be told."""
+    """Fill the row of a state; return DONE or a code."""
     for byte in range(256):
         if machine.table[state, byte] != UNKNOWN:
             continue

@@ -1,8 +1,8 @@
-"""The compiler of the inner loops: plain Python over arrays, run as machine code as soon as there is some.
+"""The compiler of the inner loops: plain Python over arrays, run as machine code as soon as it exists.
 
-Numba takes half a minute for all of them, once on a machine. Nobody waits for that: until the machine code of a loop
-lies in Numba's cache, the Python that it is written in runs, and another process compiles. With NUMBA_DISABLE_JIT=1
-nothing is ever compiled. Compiling first was rejected: a small model has answered before the compiler is done.
+Numba compiles all loops in half a minute, once on a machine. No call waits for it: until the machine code of a loop is
+in Numba's cache, the loop runs as Python, and another process compiles. With NUMBA_DISABLE_JIT=1 nothing is compiled.
+Compiling first was rejected: a small model has answered before the compiler has finished.
 
 Loops pass their arrays to each other as named tuples. Reference counts are switched off, since every call would count
 each array of a tuple; so no loop may make an array. From Python the arrays go in one by one, since Numba takes long to
@@ -42,20 +42,20 @@ Flags = Annotated[NDArray[np.bool_], Array("boolean")]
 Bytes = Annotated[NDArray[np.uint8], Array("uint8", is_readonly=True)]
 
 SLOWER = 50
-"""How many times as long a loop takes as Python, about."""
+"""About how many times slower a loop is as Python."""
 
 PATIENCE_SECONDS = 0.3
-"""For so long loops run as Python before Numba is imported, which takes longer than that for what was compiled."""
+"""How long loops run as Python before Numba is imported, which takes longer than short programs need."""
 
 READ_SECONDS = 0.001
-"""By so much at most `coarse_clock` is behind."""
+"""The most seconds by which `coarse_clock` is late."""
 
 LOOK_SECONDS = 0.5
-"""Between two looks for machine code that another process makes."""
+"""The seconds between two checks for machine code that another process makes."""
 
 _LOGGER = logging.getLogger(__name__)
 _LOCK = RLock()
-"""Held where Numba is at work."""
+"""The lock that is held while Numba works."""
 
 _REASSOCIATES: dict[Callable[..., Any], bool] = {}
 """All loops, and whether each may add up its numbers in any order."""
@@ -65,7 +65,7 @@ T = TypeVar("T")
 
 
 def compiled_loop(function: Callable[P, T]) -> Callable[P, T]:
-    """Note that a function is a loop that other loops call. It stays the Python that it is.
+    """Mark a function as a loop that other loops call, and return it unchanged.
 
     It is compiled for the types that it is annotated with; without named types Numba compiles a function again for each
     kind of integer that it is called with.
@@ -91,7 +91,7 @@ def compiled_entry(function: Callable[P, T]) -> Callable[P, T]:
 def entry_with_fallback(
     fallback: Callable[P, T], *, reassociates: bool = False
 ) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Make a `compiled_entry` whose Python would take too long: `fallback`, with the same results, runs instead.
+    """Make a `compiled_entry` that is too slow as Python: until it is compiled, `fallback` runs, with the same results.
 
     One that `reassociates` adds up its floating-point numbers in any order.
     """
@@ -168,13 +168,13 @@ def coarse_clock() -> float:
 
 
 class _Lag(local):
-    """By how much the clock of a thread is behind."""
+    """The seconds by which the clock of a thread is late."""
 
     seconds = 0.0
     read, read_at = 0.0, -1.0
     """What the clock said last, for the coarse one, and when that was."""
     is_in_loop = False
-    """Whether a loop runs as Python; what those that it calls take is part of that."""
+    """Whether a loop runs as Python; the time of the loops that it calls is part of its own."""
 
 
 _lag = _Lag()
@@ -215,7 +215,7 @@ class _Entry:
             _lag.seconds += (thread_time() - started) * (1 - 1 / SLOWER)
 
     def _look(self) -> None:
-        """Load the machine code if there is some; else see to it that another process makes it.
+        """Load the machine code if it exists; else make sure that another process compiles it.
 
         Where another thread is at it, this one goes on with Python.
         """

@@ -1,7 +1,8 @@
 """The machine of a regular automaton: all its arrays as one named tuple, and how they begin and grow.
 
-A loop that lacks room answers with a code below UNKNOWN that says which array is full, and leaves behind nothing but
-facts that stay true; the caller replaces the array by a larger one and calls again.
+A loop that cannot go on returns a *code* below UNKNOWN, which says which array is full or which state is needed. All
+rows written before stay valid: the caller enlarges the array or makes the state, and calls the loop again. Docstrings
+say "or a code" for this.
 """
 
 from typing import Any, NamedTuple
@@ -15,13 +16,13 @@ from structured.automata.opcodes import OPERATION, QUOTATION
 from structured.vocabulary.trie import Trie
 
 DONE = 0
-"""The answer of a loop that has nothing else to tell."""
+"""The result of a loop that has finished and returns nothing else."""
 
 MORE_FRAMES, MORE_LEAVES, MORE_STATES, MORE_MEMBERS, MORE_STACK, MORE_ARCS, TOO_MANY_WAYS, NEEDS_STATE = range(
     -3, -11, -1
 )
-"""What every loop answers that cannot go on: which array is full, that it gives up, or that another state has to be
-made or have its row filled first; which one it has noted."""
+"""The codes of loops that cannot go on: an array is full, a byte leads to too many frames, or a state is needed, which
+is in `sizes[WANTED]`."""
 
 GROWING = {
     MORE_FRAMES: ("frames",),
@@ -31,16 +32,16 @@ GROWING = {
     MORE_STACK: ("stack",),
     MORE_ARCS: ("arcs",),
 }
-"""The arrays that each of these answers asks for more of."""
+"""The arrays that are full, for each code."""
 
 
 FIRST_ROWS = 1 << 11
-"""Rows that a table begins with, 2 MB. When it grows, they are copied, and it gets room for all rows that there may be:
-the operating system gives memory when a row is first written to, and to copy more rows would be felt."""
+"""The first rows of a table, 2 MB. When the table grows, they are copied, and it gets room for the most rows allowed:
+the operating system gives memory only when a row is written, and copying more rows would take noticeable time."""
 
 
 class Machine(NamedTuple):
-    """The program of an automaton, and what has been walked so far; `frames` and `states` say what the columns mean."""
+    """The program of an automaton, and its frames and states so far; `frames.py` and `states.py` name the columns."""
 
     nodes: Rows
     operands: Ints
@@ -57,7 +58,7 @@ class Machine(NamedTuple):
     stack: Ints
     arcs: Rows
     most: int
-    """The states that there may be."""
+    """The most states."""
     quotes: bool
     """Whether some node is a quotation."""
 
@@ -72,7 +73,7 @@ class TrieArrays(NamedTuple):
 
 
 def new_machine(nodes: NDArray[np.int32], operands: NDArray[np.int32], text: NDArray[np.uint8], most: int) -> Machine:
-    """Return the machine of a program, with at most so many states, that has walked nothing."""
+    """Return the machine of a program without any states; it may have at most `most`."""
     return Machine(
         nodes,
         operands,
@@ -84,7 +85,7 @@ def new_machine(nodes: NDArray[np.int32], operands: NDArray[np.int32], text: NDA
         distances=_zeros(FIRST_ROWS),
         state_slots=_unfilled(2 * FIRST_ROWS),
         members=_zeros(8192),
-        # A row is filled when its state is made; until then the operating system need not even give it memory.
+        # A row is filled when its state is made; until then the operating system gives it no memory.
         table=np.empty((FIRST_ROWS, 256), dtype=np.int32),
         sizes=_zeros(10),
         stack=_zeros(256),
@@ -95,7 +96,7 @@ def new_machine(nodes: NDArray[np.int32], operands: NDArray[np.int32], text: NDA
 
 
 def grown(machine: Machine, lack: int) -> Machine:
-    """Return a machine in which what is full is twice as long; a hash table that grows has to be filled again."""
+    """Return a machine whose full arrays are twice as long; a hash table that grows must be filled again."""
     larger: dict[str, Any] = {}
     for name in GROWING[lack]:
         array = getattr(machine, name)
@@ -119,25 +120,25 @@ def _unfilled(*shape: int) -> NDArray[np.int32]:
 
 
 STATE, NEXT, END = range(3)
-"""The columns of the path of a walk, one row for each level: the state there, the child of the node there
-that comes next, and the end of its children."""
+"""The columns of the path of a walk, with a row for each level of the trie: the state, the next child of the node, and
+the end of its children."""
 
 FIRST_RANK, END_RANK, DEPTH, RULE, CURSOR, AFTER, NEAR = range(3, 10)
-"""Further columns of a level inside a quotation, where `STATE` is a frame of it, negated: the interval of the
-suffix array, the depth and the state of the rule; the first rank that has not been passed by the children so far; the
-state of what follows the quotation; and a distance that the one of the level does not exceed. See `quoting.py`."""
+"""Further columns of a level inside a quotation, where `STATE` is the negated frame of the quotation: the interval of
+the suffix array, the depth, the state of the rule; the first rank not passed by the children so far; the state after
+the quotation; and an upper bound of the distance. See `quoting.py`."""
 
 ITEM_STATE, ITEM_TEXT, ENDED = FIRST_RANK, END_RANK, DEPTH
-"""The same of a level inside an item that must differ from others, or behind it: the state of the automaton of
-any item, and what is read of this one, DEAD if no item that is written begins so; behind it `-1 - s` for the state `s`
-that follows, and the level at which the item ended. See `distinct_items.py`."""
+"""The columns of a level inside an item that must differ, or after it: inside, the state of any item, and the text read
+of this one, DEAD if no written item begins with it; after it, `-1 - s` for the state `s` after the item, and the level
+at which the item ended. See `distinct_items.py`."""
 
 LEVEL, FARTHEST = range(2)
-"""What a walk writes down: the level that it stopped at, and the greatest distance of a state that a token led to."""
+"""The progress of a walk: the level at which it stopped, and the greatest distance of a state after a token."""
 
 
 def walk_from(trie: Trie, state: int) -> tuple[TrieArrays, NDArray[np.int32], NDArray[np.int32]]:
-    """Return the arrays of a trie, and the path and the progress of a walk that begins at its root, from a state."""
+    """Return the arrays of a trie, and the path and progress of a walk that begins at its root in a state."""
     path = np.empty((trie.height + 1, 10), dtype=np.int32)
     path[0, STATE], path[0, NEXT], path[0, END] = state, trie.first[0], trie.first[1]
     return TrieArrays(trie.byte, trie.first, trie.token_start, trie.token_ids), path, np.zeros(2, dtype=np.int32)
@@ -145,11 +146,11 @@ def walk_from(trie: Trie, state: int) -> tuple[TrieArrays, NDArray[np.int32], ND
 
 @compiled_entry
 def walk(trie: TrieArrays, table: Rows, wanted: Flags, reached: Flags, path: Rows, mask: Words, progress: Ints) -> bool:
-    """Walk a trie, skipping dead subtrees; tell whether the end was reached.
+    """Walk a trie, skipping dead subtrees, and tell whether the walk is finished.
 
-    The states after all live tokens are marked in `reached`; the bits of those tokens that lead to a `wanted` state are
-    set. Both have a place for each row. The walk stops at a child whose transition the table does not know, so that the
-    caller can expand the state of the level and call again.
+    Mark the states after all live tokens in `reached`, and set the bits of the tokens that lead to a `wanted` state;
+    both arrays have an entry for each row of the table. At a transition that the table does not know, the walk stops,
+    so that the caller can expand the state of the level and call again.
     """
     level = int(progress[LEVEL])
     state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])

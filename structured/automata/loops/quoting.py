@@ -75,9 +75,9 @@ def suffix_array(text: NDArray[np.uint8]) -> NDArray[np.int32]:
 def _rank(
     rank: NDArray[np.int32], order: NDArray[np.intp], slots: NDArray[np.intp], keys: NDArray[np.integer[Any]]
 ) -> NDArray[np.intp]:
-    """Give the suffixes in some slots, sorted by their keys, the number of the first slot with the same key, from 1 on.
+    """Rank the suffixes in some slots, sorted by key: each gets the number, from 1, of the first slot with its key.
 
-    Returns the slots whose suffixes are not told apart yet.
+    Returns the slots of suffixes that still have equal keys.
     """
     is_first = np.concatenate([[True], keys[1:] != keys[:-1]]) if len(keys) else np.zeros(0, dtype=np.bool_)
     rank[order[slots]] = slots[np.maximum.accumulate(np.where(is_first, np.arange(len(slots)), 0))] + 1
@@ -87,7 +87,7 @@ def _rank(
 
 
 def measure_ends_by_rows(text: Bytes, unruled: Ints, kinds: Ints, moves: Rows, accepting: Flags, nearest: Rows) -> None:
-    """Do what `measure_ends` does, for all states of a place at once."""
+    """Compute `measure_ends` in NumPy, for all states of a place at once."""
     states, last = len(moves), len(text)
     after = np.where(moves == DEAD, states, moves).T  # the last column is that of a state from which no end is reached
     row = np.full(states + 1, FAR, dtype=np.int32)
@@ -104,9 +104,9 @@ def measure_ends_by_rows(text: Bytes, unruled: Ints, kinds: Ints, moves: Rows, a
 
 @entry_with_fallback(measure_ends_by_rows)
 def measure_ends(text: Bytes, unruled: Ints, kinds: Ints, moves: Rows, accepting: Flags, nearest: Rows) -> None:
-    """Fill in the bytes from each place, in each state of a rule, to the nearest end that the rule allows.
+    """Compute `nearest`: the bytes from each place, in each state of a rule, to the nearest end that the rule allows.
 
-    `unruled` are those to the nearest end of all, shape (places,); `nearest` has shape (states, places).
+    `unruled` has the bytes to the nearest end without a rule, shape (places,); `nearest` has shape (states, places).
     """
     last = len(text)
     for state in range(len(moves)):
@@ -126,7 +126,7 @@ def measure_ends(text: Bytes, unruled: Ints, kinds: Ints, moves: Rows, accepting
 def bytes_to_end(machine: Machine, quotation: int, rank: int, depth: int, state: int) -> int:
     """Return the bytes from a depth of a suffix to the nearest end that the rule allows, `FAR` if there is none.
 
-    `quotation` is where the numbers of the node start in `operands`.
+    `quotation` is the start of the node's numbers in `operands`.
     """
     begin = int(machine.operands[machine.operands[quotation + SUFFIXES] + rank])
     counts, place = int(machine.operands[quotation + COUNTS]), begin + depth
@@ -157,7 +157,7 @@ def quotation_length(machine: Machine, quotation: int, first: int, end: int, dep
 
 @compiled_loop
 def length_of_one(machine: Machine, quotation: int, first: int, end: int, depth: int, state: int) -> int:
-    """Return the bytes to the nearest end from a depth of the first suffix of an interval that has one, else `FAR`."""
+    """Return the bytes to the nearest end from a depth of the first suffix of an interval that has an end, or `FAR`."""
     for rank in range(first, end):
         found = bytes_to_end(machine, quotation, rank, depth, state)
         if found < FAR:
@@ -174,7 +174,7 @@ def byte_at(machine: Machine, quotation: int, rank: int, depth: int) -> int:
 
 @compiled_loop
 def first_rank(machine: Machine, quotation: int, first: int, end: int, depth: int, byte: int) -> int:
-    """Return the first rank of an interval at which the byte at a depth is not less than another; `end` if none is."""
+    """Return the first rank of an interval whose byte at a depth is not less than another; `end` if there is none."""
     low, high, width = first, first, 1
     while high < end and byte_at(machine, quotation, high, depth) < byte:
         low = high + 1
@@ -192,7 +192,7 @@ def first_rank(machine: Machine, quotation: int, first: int, end: int, depth: in
 
 @compiled_loop
 def after_character(machine: Machine, quotation: int, rank: int, end: int, depth: int) -> int:
-    """Return the end of those ranks of an interval, from one on, that go on with the same character at a depth."""
+    """Return the end of the run of ranks, from a rank on, with the same character at a depth."""
     if byte_at(machine, quotation, rank, depth) == BARRIER:
         return rank + 1
     counts, last, ahead = int(machine.operands[quotation + COUNTS]), end, depth
@@ -208,8 +208,8 @@ def after_character(machine: Machine, quotation: int, rank: int, end: int, depth
 def can_end(machine: Machine, quotation: int, first: int, end: int, depth: int, state: int) -> bool:
     """Tell whether a quotation may end at a depth of some suffix of an interval.
 
-    That depends on what is before, which they have in common, and on the next character; so of those with the same one
-    is asked. Before its first byte no quotation ends.
+    An end depends on the characters before, which all suffixes share, and on the next one. So one suffix for each next
+    character is tested. Before its first byte no quotation ends.
     """
     rank = first if depth > 0 else end
     while rank < end:

@@ -1,6 +1,6 @@
-"""The stacks of a parser in the loops: interned, and what a token makes of them.
+"""The interned stacks of a parser, and their successors by terminals.
 
-A place is a stack with the open brackets and the columns of the open blocks beside it, where a grammar counts those.
+A place is a stack with the number of open brackets and the columns of the open blocks, if a grammar counts those.
 """
 
 from structured.automata.byte_automaton import DEAD, UNKNOWN
@@ -30,10 +30,10 @@ STATE, BELOW = range(2)
 """The columns of a stack: the state of the parser on top, the stack below."""
 
 STACK, BRACKETS, COLUMNS, LEAST = range(4)
-"""The columns of a place; the last is the least number of bytes to the end, which is UNKNOWN until it is asked for."""
+"""The columns of a place; `LEAST` is a lower bound of the bytes to the end, UNKNOWN until it is computed."""
 
 COLUMN, OUTER = range(2)
-"""The columns of the column of a block."""
+"""The columns of a block: the column of its lines, and the block around it."""
 
 IGNORED = -1
 
@@ -44,8 +44,8 @@ def stack_slot(machine: GrammarMachine, state: int, below: int) -> int:
     mask = len(machine.stack_slots) - 1
     slot = mixed(mixed(0, state), below) & mask
     while machine.stack_slots[slot] >= 0:
-        known = machine.stack_slots[slot]
-        if machine.stacks[known, STATE] == state and machine.stacks[known, BELOW] == below:
+        stack = machine.stack_slots[slot]
+        if machine.stacks[stack, STATE] == state and machine.stacks[stack, BELOW] == below:
             break
         slot = (slot + 1) & mask
     return slot
@@ -53,7 +53,7 @@ def stack_slot(machine: GrammarMachine, state: int, below: int) -> int:
 
 @compiled_loop
 def push(machine: GrammarMachine, state: int, below: int) -> int:
-    """Return the stack of a state on another stack; what is full."""
+    """Return the stack of a state on another stack, or a code."""
     slot = stack_slot(machine, state, below)
     if machine.stack_slots[slot] >= 0:
         return int(machine.stack_slots[slot])
@@ -69,7 +69,7 @@ def push(machine: GrammarMachine, state: int, below: int) -> int:
 
 @compiled_loop
 def reduced(machine: GrammarMachine, stack: int, size: int, origin: int) -> int:
-    """Return the stack with a symbol in place of the top ones; what is full."""
+    """Return the stack with a symbol in place of the top `size` ones, or a code."""
     for _ in range(size):
         stack = int(machine.stacks[stack, BELOW])
     return push(machine, int(machine.actions[machine.stacks[stack, STATE], origin]) - 1, stack)
@@ -77,7 +77,7 @@ def reduced(machine: GrammarMachine, stack: int, size: int, origin: int) -> int:
 
 @compiled_loop
 def advance_stack(machine: GrammarMachine, stack: int, terminal: int) -> int:
-    """Return the stack after a terminal, DEAD if it cannot follow; what is full."""
+    """Return the stack after a terminal, DEAD if it cannot follow, or a code."""
     if stack < 0:
         return stack
     is_end = terminal == machine.facts[END_SYMBOL]
@@ -94,7 +94,7 @@ def advance_stack(machine: GrammarMachine, stack: int, terminal: int) -> int:
 
 @compiled_loop
 def entered(machine: GrammarMachine, count: int, stack: int, cost: int) -> int:
-    """Note on the level that a stack can be had for a cost; return how many are noted."""
+    """Add a stack with its cost to the level; return the number of stacks on the level."""
     for place in range(count):
         if machine.level[place, 0] == stack:
             machine.level[place, 1] = min(int(machine.level[place, 1]), cost)
@@ -111,11 +111,11 @@ def place_slot(machine: GrammarMachine, stack: int, brackets: int, columns: int)
     mask = len(machine.place_slots) - 1
     slot = mixed(mixed(mixed(0, stack), brackets), columns) & mask
     while machine.place_slots[slot] >= 0:
-        known = machine.place_slots[slot]
+        place = machine.place_slots[slot]
         if (
-            machine.places[known, STACK] == stack
-            and machine.places[known, BRACKETS] == brackets
-            and machine.places[known, COLUMNS] == columns
+            machine.places[place, STACK] == stack
+            and machine.places[place, BRACKETS] == brackets
+            and machine.places[place, COLUMNS] == columns
         ):
             break
         slot = (slot + 1) & mask
@@ -124,7 +124,7 @@ def place_slot(machine: GrammarMachine, stack: int, brackets: int, columns: int)
 
 @compiled_loop
 def place_of(machine: GrammarMachine, stack: int, brackets: int, columns: int) -> int:
-    """Return the place of a stack; what is full, or DEAD, if that is given in place of it."""
+    """Return the place of a stack, or a code; DEAD or a code in place of the stack is passed on."""
     if stack < 0:
         return stack
     if columns < 0:
@@ -146,13 +146,13 @@ def place_of(machine: GrammarMachine, stack: int, brackets: int, columns: int) -
 
 @compiled_loop
 def column_of(machine: GrammarMachine, column: int, outer: int) -> int:
-    """Return the number of the column of a block within another; what is full."""
+    """Return the number of the column of a block within another, or a code."""
     mask = len(machine.column_slots) - 1
     slot = mixed(mixed(0, column), outer) & mask
     while machine.column_slots[slot] >= 0:
-        known = int(machine.column_slots[slot])
-        if machine.columns[known, COLUMN] == column and machine.columns[known, OUTER] == outer:
-            return known
+        same = int(machine.column_slots[slot])
+        if machine.columns[same, COLUMN] == column and machine.columns[same, OUTER] == outer:
+            return same
         slot = (slot + 1) & mask
     new = int(machine.sizes[COLUMNS_USED])
     if new == len(machine.columns):
@@ -166,7 +166,7 @@ def column_of(machine: GrammarMachine, column: int, outer: int) -> int:
 
 @compiled_loop
 def outer_columns(machine: GrammarMachine, columns: int, count: int) -> int:
-    """Return the columns when so many blocks are closed; there is always one."""
+    """Return the columns after `count` blocks are closed; the outermost stays open."""
     for _ in range(count):
         if machine.columns[columns, OUTER] >= 0:
             columns = int(machine.columns[columns, OUTER])
@@ -181,12 +181,11 @@ def bytes_of_column(machine: GrammarMachine, columns: int) -> int:
 
 @compiled_loop
 def measure_place(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop, and what each step may lack
-    """Find the least number of bytes after a place, or return another place for which that must be found first.
+    """Compute `LEAST` of a place and return DEAD, or return another place whose `LEAST` is needed first, or a code.
 
-    See `Parser._find_least`. What is on the level are stacks of one height, each of a state of its own. A line that is
-    still to come in a block begins with the blanks of it, and `rests` counts those with each line end. The last line
-    end of a block has fewer, since it leads to a line of an outer one; so the blanks of one line are too many here, and
-    `least_of` takes them off.
+    See `Parser._find_least`. The level holds stacks of one height with different states. `rests` counts the blanks of a
+    block with each line end. The last line end of a block leads to an outer block, with fewer blanks; so the sum here
+    has the blanks of one line too many, and `least_of` subtracts them.
     """
     columns = int(machine.places[start, COLUMNS])
     column = int(machine.columns[columns, COLUMN])
@@ -237,7 +236,7 @@ def measure_place(machine: GrammarMachine, start: int) -> int:  # noqa: C901  on
 
 @compiled_loop
 def least_of(machine: GrammarMachine, place: int) -> int:
-    """Return a number of bytes that no text after a place is shorter than; what is full or has to be told."""
+    """Return a lower bound of the bytes of a text after a place, or a code."""
     start = place_of(machine, int(machine.places[place, STACK]), 0, int(machine.places[place, COLUMNS]))
     if start < 0:
         return start
@@ -255,7 +254,7 @@ def least_of(machine: GrammarMachine, place: int) -> int:
 
 @compiled_loop
 def break_line(machine: GrammarMachine, place: int, column: int) -> int:
-    """Return the place after a line end before a line with a column; DEAD, or what is full."""
+    """Return the place after a line end before a line that begins at a column; DEAD, or a code."""
     stack, brackets = int(machine.places[place, STACK]), int(machine.places[place, BRACKETS])
     if brackets:
         return place
@@ -276,7 +275,7 @@ def break_line(machine: GrammarMachine, place: int, column: int) -> int:
 
 @compiled_loop
 def advance(machine: GrammarMachine, place: int, terminal: int) -> int:
-    """Return the place after a token, DEAD if it cannot follow; what is full."""
+    """Return the place after a token, DEAD if it cannot follow, or a code."""
     if terminal == IGNORED:
         return place
     if machine.facts[LINE_END] != DEAD and terminal >= machine.facts[LINE_ENDS] - 1:
@@ -292,8 +291,8 @@ def advance(machine: GrammarMachine, place: int, terminal: int) -> int:
 def least_after(machine: GrammarMachine, place: int, terminal: int, width: int, blanks: int) -> int:
     """Return the least number of bytes if a token comes first, which takes `width`; FAR if it cannot follow.
 
-    After a line end, that is with the indentation that is best; `blanks` are those read of it, -1 before its line feed.
-    Else, what is full or has to be told.
+    For a line end, the next line has the best indentation; `blanks` of it are read, -1 before the line feed. Returns a
+    code if it cannot go on.
     """
     if machine.facts[LINE_END] == DEAD or terminal != machine.facts[LINE_END]:
         after = advance(machine, place, terminal)
@@ -304,7 +303,7 @@ def least_after(machine: GrammarMachine, place: int, terminal: int, width: int, 
     if machine.places[place, BRACKETS]:
         least = least_of(machine, place)
         return least if least < 0 else width + least
-    columns, found = int(machine.places[place, COLUMNS]), FAR
+    columns, best = int(machine.places[place, COLUMNS]), FAR
     column = int(machine.columns[columns, COLUMN]) + 1
     while True:
         after = break_line(machine, place, column)
@@ -314,16 +313,16 @@ def least_after(machine: GrammarMachine, place: int, terminal: int, width: int, 
             least = least_of(machine, after)
             if least < 0:
                 return least
-            found = min(found, max(width, column // int(machine.facts[BLANK_WIDTH]) - blanks) + least)
+            best = min(best, max(width, column // int(machine.facts[BLANK_WIDTH]) - blanks) + least)
         if columns < 0:
-            return found
+            return best
         column = int(machine.columns[columns, COLUMN])
         columns = int(machine.columns[columns, OUTER])
 
 
 @compiled_loop
 def is_complete(machine: GrammarMachine, place: int) -> int:
-    """Return 1 if the text may end in a place, else 0; what is full."""
+    """Return 1 if the text may end in a place, else 0, or a code."""
     stack, columns = int(machine.places[place, STACK]), int(machine.places[place, COLUMNS])
     while machine.columns[columns, OUTER] >= 0:
         stack = advance_stack(machine, stack, int(machine.facts[DEDENT]))
@@ -335,25 +334,25 @@ def is_complete(machine: GrammarMachine, place: int) -> int:
 @compiled_loop
 def rehash_stacks(machine: GrammarMachine) -> None:
     """Fill the empty hash table of stacks with those in use."""
-    for known in range(machine.sizes[STACKS_USED]):
-        state, below = int(machine.stacks[known, STATE]), int(machine.stacks[known, BELOW])
-        machine.stack_slots[stack_slot(machine, state, below)] = known
+    for stack in range(machine.sizes[STACKS_USED]):
+        state, below = int(machine.stacks[stack, STATE]), int(machine.stacks[stack, BELOW])
+        machine.stack_slots[stack_slot(machine, state, below)] = stack
 
 
 @compiled_loop
 def rehash_places(machine: GrammarMachine) -> None:
     """Fill the empty hash table of places with those in use."""
-    for known in range(machine.sizes[PLACES_USED]):
-        stack, brackets = int(machine.places[known, STACK]), int(machine.places[known, BRACKETS])
-        machine.place_slots[place_slot(machine, stack, brackets, int(machine.places[known, COLUMNS]))] = known
+    for place in range(machine.sizes[PLACES_USED]):
+        stack, brackets = int(machine.places[place, STACK]), int(machine.places[place, BRACKETS])
+        machine.place_slots[place_slot(machine, stack, brackets, int(machine.places[place, COLUMNS]))] = place
 
 
 @compiled_loop
 def rehash_columns(machine: GrammarMachine) -> None:
     """Fill the empty hash table of columns with those in use."""
     mask = len(machine.column_slots) - 1
-    for known in range(machine.sizes[COLUMNS_USED]):
-        slot = mixed(mixed(0, int(machine.columns[known, COLUMN])), int(machine.columns[known, OUTER])) & mask
+    for block in range(machine.sizes[COLUMNS_USED]):
+        slot = mixed(mixed(0, int(machine.columns[block, COLUMN])), int(machine.columns[block, OUTER])) & mask
         while machine.column_slots[slot] >= 0:
             slot = (slot + 1) & mask
-        machine.column_slots[slot] = known
+        machine.column_slots[slot] = block

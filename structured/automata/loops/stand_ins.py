@@ -1,4 +1,4 @@
-"""States that stand in for others: without counts that a short text cannot exhaust, or with an outer item left open."""
+"""States that replace others in walks: without counters that short texts cannot exhaust, or without an outer item."""
 
 from structured.automata.loops.distinct_items import SOME_OTHER, item_frame, next_begun, place_item
 from structured.automata.loops.frames import FINISHED, FIRST, MARK, MEMBERS_USED, NODE, ROUND, SECOND, TAIL, frame
@@ -13,19 +13,19 @@ from structured.automata.opcodes import FAR, ITEM, OPERATION, REPEAT, SCAN, SHOR
 
 @compiled_loop
 def is_in_item(machine: Machine, state: int) -> bool:
-    """Tell whether a state reads an item that must differ, and whether no text may end in it."""
-    start, found = int(machine.states[state, MEMBERS]), False
+    """Tell whether a state reads an item that must differ, and no text may end in it."""
+    start, in_item = int(machine.states[state, MEMBERS]), False
     for position in range(start, start + machine.states[state, MEMBER_COUNT]):
         leaf = int(machine.members[position])
         if leaf == FINISHED:
             return False
-        found = found or reads_item(machine, leaf)
-    return found
+        in_item = in_item or reads_item(machine, leaf)
+    return in_item
 
 
 @compiled_loop
 def moved(machine: Machine, leaf: int, below: int) -> int:
-    """Return the stack of a frame with `below` put under it; NONE if stacks are joined in it; what is full."""
+    """Return the stack of a frame with `below` put under it; NONE if it contains a union; or a code."""
     height, current = 0, leaf
     while current != FINISHED:
         if machine.nodes[machine.frames[current, NODE], OPERATION] == UNION:
@@ -49,9 +49,9 @@ def moved(machine: Machine, leaf: int, below: int) -> int:
 
 @compiled_entry
 def find_inner(machine: Machine, state: int) -> int:
-    """Return the state in the inner item, with the outer one left open; the state itself if there is no inner item.
+    """Return the state in the inner item, with a placeholder as outer item; the state itself without an inner item.
 
-    Returns what is lacking, if something is.
+    Returns a code if it cannot go on.
     """
     leaf = lone_item(machine, state)
     if leaf < 0 or not is_in_item(machine, int(machine.frames[leaf, FIRST])):
@@ -66,7 +66,7 @@ def find_inner(machine: Machine, state: int) -> int:
     other = frame(machine, item, SOME_OTHER, 0, FINISHED)
     below = other if other < 0 else place_item(machine, 0, other, written)
     start, count = int(machine.states[inside, MEMBERS]), int(machine.states[inside, MEMBER_COUNT])
-    for position in range(start, start + count):  # which makes all frames, and looks into texts in rounds of its own
+    for position in range(start, start + count):  # makes all frames first, since that begins new rounds
         top = below if below < 0 else moved(machine, int(machine.members[position]), below)
         if top < 0:
             return state if top == NONE else top
@@ -84,10 +84,10 @@ def find_inner(machine: Machine, state: int) -> int:
 
 @compiled_entry
 def find_rest(machine: Machine, state: int, above: int, found: Ints) -> int:
-    """Find the next written item that begins with what has been read of the item of a state, and write down its rest.
+    """Find the next written item that begins with the bytes read of a state's item, and write its rest into `found`.
 
-    `found[0]` is the length of the rest, and its first bytes follow. The search begins below the frame `above`, at the
-    top if that is FINISHED. Returns the frame of what it finds, FINISHED if there is no more.
+    `found[0]` is the length of the rest, and its first bytes follow. The search begins below the frame `above`, or at
+    the top if that is FINISHED. Returns the frame of the item, FINISHED if there is none.
     """
     leaf = int(machine.members[machine.states[state, MEMBERS]])
     text = int(machine.frames[leaf, SECOND])
@@ -106,7 +106,7 @@ def find_rest(machine: Machine, state: int, above: int, found: Ints) -> int:
 
 @compiled_loop
 def most_needed(machine: Machine, node: int) -> int:
-    """Return the most characters that any state of an automaton over characters needs to its end."""
+    """Return the most characters that a state of an automaton over characters needs to its end."""
     start, most = int(machine.nodes[node, A]), 0
     for row in range(start, start + 6 * int(machine.nodes[node, B]), 6):
         if machine.operands[row + 3] < FAR:
@@ -116,7 +116,7 @@ def most_needed(machine: Machine, node: int) -> int:
 
 @compiled_loop
 def count_left(machine: Machine, current: int, length: int) -> int:
-    """Return the second number of a frame, UNLIMITED where it is a count that so many bytes cannot exhaust."""
+    """Return `SECOND` of a frame, or UNLIMITED if it is a counter that `length` bytes cannot exhaust."""
     node, second = int(machine.frames[current, NODE]), int(machine.frames[current, SECOND])
     if machine.nodes[node, OPERATION] == REPEAT:
         item = max(int(machine.nodes[machine.nodes[node, A], SHORTEST]), 1)
@@ -128,7 +128,7 @@ def count_left(machine: Machine, current: int, length: int) -> int:
 
 @compiled_loop
 def without_counts(machine: Machine, leaf: int, height: int, length: int) -> int:
-    """Return a frame, `height` above the lowest, without the counts that so many bytes cannot exhaust; what is full."""
+    """Return a frame, `height` above the lowest, without counters that `length` bytes cannot exhaust, or a code."""
     top = frame_at(machine, leaf, height)
     for depth in range(height - 1, -1, -1):
         current = frame_at(machine, leaf, depth)
@@ -139,9 +139,9 @@ def without_counts(machine: Machine, leaf: int, height: int, length: int) -> int
 
 @compiled_entry
 def find_without_counters(machine: Machine, state: int, length: int) -> int:
-    """Return the state from which the same texts of at most `length` bytes may follow, without counts; what is full.
+    """Return a state without counters after which the same texts of at most `length` bytes may follow, or a code.
 
-    A state of high stacks is returned as it is.
+    A state with high stacks is returned unchanged.
     """
     start, free = int(machine.states[state, MEMBERS]), int(machine.sizes[MEMBERS_USED])
     machine.sizes[ROUND] += 1

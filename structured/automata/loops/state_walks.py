@@ -1,7 +1,7 @@
-"""Walks of a vocabulary through the states of the regular automaton, which are made on the way.
+"""Walks of a vocabulary through the states of the regular automaton, which are made meanwhile.
 
-Inside a quotation, and inside an item that must differ from others, nearly each byte would make a state that is never
-come to again. There a walk notes places in place of states.
+Inside a quotation, and inside an item that must differ, nearly each byte would make a state that no text reaches again.
+There, a walk stores places on its path and makes no states.
 """
 
 import numpy as np
@@ -69,10 +69,10 @@ from structured.automata.opcodes import ARE_MANY, FAR, ITEM, OPERATION, QUOTATIO
 
 @compiled_loop
 def enter_quotation(machine: Machine, state: int, path: Rows, level: int) -> int:
-    """Note on the path the place of a state in a quotation; DEAD if it does not consist of one, else what is full.
+    """Store the place of a state in a quotation on the path; DEAD if it is not a single quotation; or a code.
 
-    `path[level]` then has no state but a place, and so have the levels below: a document that is walked along a
-    vocabulary has many places, and few of them are ever come to again.
+    `path[level]` and the levels below then have places and no states, because few places of a document are reached
+    again.
     """
     start, count = int(machine.states[state, MEMBERS]), int(machine.states[state, MEMBER_COUNT])
     for position in range(start, start + count):
@@ -97,7 +97,7 @@ def enter_quotation(machine: Machine, state: int, path: Rows, level: int) -> int
 
 @compiled_loop
 def read_quoted(machine: Machine, path: Rows, level: int, byte: int) -> int:
-    """Return what a byte leads to from a place in a quotation: a state, DEAD, or what is full.
+    """Return what a byte leads to from a place in a quotation: a state, DEAD, or a code.
 
     UNKNOWN if it leads to another place, which is noted on the next level. The bytes of one level come in order.
     """
@@ -137,9 +137,9 @@ def read_quoted(machine: Machine, path: Rows, level: int, byte: int) -> int:
 
 @compiled_loop
 def enter_item(machine: Machine, state: int, path: Rows, level: int) -> int:
-    """Note on the path the place of a state in an item that must differ from others, as `enter_quotation`.
+    """Store the place of a state in an item that must differ on the path, as `enter_quotation`.
 
-    Each text of the item is a state of its own, so that nearly each token would make some.
+    Each text of the item is a state of its own, so nearly each token would make states.
     """
     start, count = int(machine.states[state, MEMBERS]), int(machine.states[state, MEMBER_COUNT])
     for position in range(start, start + count):
@@ -157,13 +157,13 @@ def enter_item(machine: Machine, state: int, path: Rows, level: int) -> int:
 
 @compiled_loop
 def reads_item(machine: Machine, leaf: int) -> bool:
-    """Tell whether a frame reads an item that must differ from others."""
+    """Tell whether a frame reads an item that must differ."""
     return bool(leaf != FINISHED and machine.nodes[machine.frames[leaf, NODE], OPERATION] == ITEM)
 
 
 @compiled_loop
 def other_frames(machine: Machine, state: int) -> int:
-    """Return the state of those frames of a state that read no such item, DEAD if there are none; what is full."""
+    """Return the state of the frames of a state that read no such item, DEAD if there are none, or a code."""
     start, free = int(machine.states[state, MEMBERS]), int(machine.sizes[MEMBERS_USED])
     machine.sizes[ROUND] += 1
     count = 0
@@ -180,9 +180,9 @@ def other_frames(machine: Machine, state: int) -> int:
 
 @compiled_entry
 def split(machine: Machine, state: int, found: Ints) -> int:
-    """Write down the states whose union a state is, one for each item that must differ from others.
+    """Write the states into which a state is split, one for each item that must differ.
 
-    Returns how many there are, 0 if the state is none that has to be split, or of too many; what is full.
+    Returns how many there are, 0 if the state is none that has to be split, or of too many, or a code.
     """
     start, parts = int(machine.states[state, MEMBERS]), 0
     for position in range(start, start + machine.states[state, MEMBER_COUNT]):
@@ -201,7 +201,7 @@ def split(machine: Machine, state: int, found: Ints) -> int:
 
 @compiled_loop
 def read_inside(machine: Machine, path: Rows, level: int, byte: int) -> int:
-    """Return UNKNOWN if an item may go on with a byte, after noting that on the next level; DEAD or what is lacking."""
+    """Return UNKNOWN if a byte may follow in an item, whose place is then on the next level; DEAD, or a code."""
     leaf, state = -int(path[level, STATE]), int(path[level, ITEM_STATE])
     item, written, text = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL]), int(path[level, ITEM_TEXT])
     after = int(machine.table[state, byte])
@@ -221,7 +221,7 @@ def read_inside(machine: Machine, path: Rows, level: int, byte: int) -> int:
 
 @compiled_loop
 def state_behind(machine: Machine, leaf: int) -> int:
-    """Return the state behind an item that differs from those written, whichever it is; what is lacking."""
+    """Return the state after any item that differs from the written ones, or a code."""
     item, written = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL])
     kept = frame(machine, item, SOME_OTHER, 0, written)
     if kept < 0 or machine.frames[kept, LEAVES] >= 0:
@@ -236,7 +236,7 @@ def state_behind(machine: Machine, leaf: int) -> int:
 
 @compiled_loop
 def first_level(path: Rows, level: int) -> int:
-    """Return the level of the path at which the walk entered the item that `level` is in, or has left."""
+    """Return the level at which the walk entered the item in which, or after which, `level` is."""
     while level > 0 and path[level - 1, STATE] == path[level, STATE]:
         level -= 1
     return level
@@ -244,7 +244,7 @@ def first_level(path: Rows, level: int) -> int:
 
 @compiled_loop
 def follow_exactly(trie: TrieArrays, machine: Machine, path: Rows, level: int, ended: int, byte: int) -> int:
-    """Return the state after a byte behind the item that ended at a level, DEAD if there is none; what is lacking."""
+    """Return the state by a byte after the item that ended at a level, DEAD if there is none, or a code."""
     leaf, first = -int(path[level, STATE]), first_level(path, level)
     item, text = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, SECOND])
     for place in range(first, ended):
@@ -261,7 +261,7 @@ def follow_exactly(trie: TrieArrays, machine: Machine, path: Rows, level: int, e
 
 @compiled_loop
 def next_item(machine: Machine, current: int) -> int:
-    """Return the next frame on a stack that reads an item which must differ from others, or that joins stacks.
+    """Return the next frame on a stack that reads an item that must differ, or joins stacks.
 
     FINISHED if there is none.
     """
@@ -272,10 +272,10 @@ def next_item(machine: Machine, current: int) -> int:
 
 @compiled_loop
 def is_same_behind(machine: Machine, path: Rows, level: int, ended: int, state: int) -> bool:
-    """Tell whether a state behind any item also holds behind the item just read, whose text is known.
+    """Tell whether a state after any item is also right after the item just read.
 
-    It does until the next item begins to be read. Where nothing of that is read yet, its shortest completion must not
-    be the item just read: it is not if it is shorter.
+    It is until the next item begins. Before that, the shortest next item must not be the item just read, which is
+    certain if it is shorter.
     """
     first = first_level(path, level)
     size = int(machine.frames[machine.frames[-path[level, STATE], SECOND], SECOND]) + ended - first
@@ -294,7 +294,7 @@ def is_same_behind(machine: Machine, path: Rows, level: int, ended: int, state: 
 
 @compiled_loop
 def read_behind(trie: TrieArrays, machine: Machine, path: Rows, level: int, ended: int, byte: int) -> int:
-    """Return what a byte leads to behind the item that ended at a level, as `read_item`."""
+    """Return the successor by a byte after the item that ended at a level, as `read_item`."""
     behind = -1 - int(path[level, ITEM_STATE]) if ended < level else state_behind(machine, -int(path[level, STATE]))
     after = behind if behind < 0 else follow(machine, behind, byte)
     if after < 0:
@@ -311,9 +311,9 @@ def read_behind(trie: TrieArrays, machine: Machine, path: Rows, level: int, ende
 
 @compiled_loop
 def read_item(trie: TrieArrays, machine: Machine, path: Rows, level: int, byte: int) -> int:
-    """Return what a byte leads to from a place in an item that must differ from others, or behind it.
+    """Return the successor by a byte of a place in an item that must differ, or after it.
 
-    A state, DEAD, or what is lacking; UNKNOWN if it leads to another place, which is noted on the next level.
+    A state, DEAD, or a code; UNKNOWN if it leads to another place, which is noted on the next level.
     """
     state, text = int(path[level, ITEM_STATE]), int(path[level, ITEM_TEXT])
     if state < 0:
@@ -333,7 +333,7 @@ def read_item(trie: TrieArrays, machine: Machine, path: Rows, level: int, byte: 
 
 @compiled_loop
 def read_new(trie: TrieArrays, machine: Machine, path: Rows, level: int, byte: int) -> int:
-    """Return what a byte leads to that the table does not know, as `read_quoted`."""
+    """Return the successor by a byte that the table does not know, as `read_quoted`."""
     if path[level, STATE] >= 0:
         entered = enter_quotation(machine, int(path[level, STATE]), path, level) if machine.quotes else DEAD
         if entered == DEAD:
@@ -349,10 +349,10 @@ def read_new(trie: TrieArrays, machine: Machine, path: Rows, level: int, byte: i
 
 @compiled_entry
 def walk(trie: TrieArrays, machine: Machine, within: int, path: Rows, mask: Words, progress: Ints) -> int:
-    """Walk a trie as `table.walk` does, making the states that are missing on the way; say what is full.
+    """Walk a trie as `table.walk` does, making the states that are missing on the way; return DONE or a code.
 
-    Of the tokens those are noted after which at most `within` bytes are needed. Inside a quotation no states are made,
-    nor inside of an item that must differ from others; see `enter_quotation` and `enter_item`.
+    Set the bits of the tokens after which at most `within` bytes are needed. No states are made inside quotations and
+    items that must differ; see `enter_quotation` and `enter_item`.
     """
     farthest = int(progress[FARTHEST])
     level = int(progress[LEVEL])

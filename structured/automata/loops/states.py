@@ -41,7 +41,7 @@ MEMBERS, MEMBER_COUNT, FIRST_ARC, ARC_COUNT = range(4)
 how many there are, -1 if that is not known yet."""
 
 MAX_WAYS = 1 << 24
-"""Frames that one byte may lead to, counted once for each way that leads there: some 0.1 seconds."""
+"""The most frames to which one byte may lead, counted once for each path: about 0.1 seconds."""
 
 
 @compiled_loop
@@ -55,9 +55,9 @@ def members_code(machine: Machine, start: int, count: int) -> int:
 
 @compiled_loop
 def intern_state(machine: Machine, count: int) -> int:
-    """Return the state of the `count` frames that lie behind the used part of `members`; what is full.
+    """Return the state of the `count` frames after the used part of `members`, or a code.
 
-    They are those that were marked in this round, and so is a known state's every frame if it is the same.
+    These frames are marked in this round, so a known state is the same if all its frames are marked.
     """
     start, now = int(machine.sizes[MEMBERS_USED]), machine.sizes[ROUND]
     mask = len(machine.state_slots) - 1
@@ -92,16 +92,16 @@ def intern_state(machine: Machine, count: int) -> int:
 
 @compiled_loop
 def arc_target(machine: Machine, arc: int, byte: int) -> int:
-    """Return the frame that an arc leads to on a byte; DEAD if there is none, what is lacking."""
+    """Return the frame to which an arc leads on a byte, DEAD if there is none, or a code."""
     target = int(machine.arcs[arc, 2])
     return target if target >= 0 else item_after(machine, -target, byte)
 
 
 @compiled_loop
 def gather_members(machine: Machine, first: int, end: int, byte: int) -> int:
-    """Write the leaves of all that some arcs lead to on a byte behind the used part of `members`, each once, or joined.
+    """Write the leaves to which some arcs lead on a byte after the used part of `members`, each once; join many.
 
-    Returns how many there are.
+    Returns their number, or a code.
     """
     machine.sizes[ROUND] += 1
     now = machine.sizes[ROUND]
@@ -125,7 +125,7 @@ def gather_members(machine: Machine, first: int, end: int, byte: int) -> int:
 
 @compiled_loop
 def target_state(machine: Machine, first: int, end: int, byte: int) -> int:
-    """Return the state that the arcs lead to on a byte, DEAD if none does; what is full."""
+    """Return the state that the arcs lead to on a byte, DEAD if none does, or a code."""
     ways = 0
     for arc in range(first, end):
         if machine.arcs[arc, 0] <= byte <= machine.arcs[arc, 1]:
@@ -146,7 +146,7 @@ def target_state(machine: Machine, first: int, end: int, byte: int) -> int:
 
 @compiled_loop
 def state_of(machine: Machine, top: int) -> int:
-    """Return the state that consists of a frame, which is where an arc to it leads; what is full."""
+    """Return the state of a single frame, or a code."""
     place = int(machine.sizes[ARCS_USED])
     if top < 0 or place == len(machine.arcs):
         return top if top < 0 else MORE_ARCS
@@ -157,7 +157,7 @@ def state_of(machine: Machine, top: int) -> int:
 
 @compiled_entry
 def begin(machine: Machine, root: int) -> int:
-    """Return the state of everything that a node may begin with; what is full."""
+    """Return the state before a node, or a code."""
     machine.frames[FINISHED, LEAVES], machine.frames[FINISHED, COUNT] = 0, 1
     machine.leaves[0] = FINISHED
     machine.sizes[FRAMES_USED] = max(1, machine.sizes[FRAMES_USED])
@@ -167,7 +167,7 @@ def begin(machine: Machine, root: int) -> int:
 
 @compiled_entry
 def begin_item(machine: Machine, item: int) -> int:
-    """Make the state before any of the items that differ; say what is full."""
+    """Make the state before any of the items that differ; return DONE or a code."""
     first = push(machine, int(machine.operands[machine.nodes[item, A] + UNIQUE_ITEM]), FINISHED)
     state = state_of(machine, first)
     kept = frame(machine, item, ITEM_START, 0, FINISHED)
@@ -179,7 +179,7 @@ def begin_item(machine: Machine, item: int) -> int:
 
 @compiled_loop
 def prepare(machine: Machine, state: int) -> int:
-    """Write down the arcs of a state, unless that has been done; say what is full."""
+    """Write the arcs of a state unless they are known; return DONE or a code."""
     if machine.states[state, ARC_COUNT] >= 0:
         return DONE
     first = count = int(machine.sizes[ARCS_USED])
@@ -198,9 +198,9 @@ def prepare(machine: Machine, state: int) -> int:
 
 @compiled_loop
 def follow(machine: Machine, state: int, byte: int) -> int:
-    """Return the successor of a state on a byte, new or known; what is full.
+    """Return the successor of a state on a byte, new or known, or a code.
 
-    It is filled in for all the bytes around that are on the same arcs.
+    The table is filled for all neighbouring bytes on the same arcs.
     """
     if byte == ROW_COMPLETE:
         return DEAD
@@ -239,7 +239,7 @@ def step(machine: Machine, state: int, byte: int) -> int:
 
 @compiled_entry
 def expand(machine: Machine, state: int) -> int:
-    """Fill the row of a state in `table`, the entry that tells so last; say what is full."""
+    """Fill the row of a state in `table`, the entry `ROW_COMPLETE` last; return DONE or a code."""
     for byte in range(ROW_COMPLETE):
         target = follow(machine, state, byte)
         if target < DEAD:
@@ -252,17 +252,17 @@ def expand(machine: Machine, state: int) -> int:
 def rehash_states(machine: Machine) -> None:
     """Fill the empty hash table of states with those in use."""
     mask = len(machine.state_slots) - 1
-    for known in range(machine.sizes[STATES_USED]):
-        start, count = int(machine.states[known, MEMBERS]), int(machine.states[known, MEMBER_COUNT])
+    for state in range(machine.sizes[STATES_USED]):
+        start, count = int(machine.states[state, MEMBERS]), int(machine.states[state, MEMBER_COUNT])
         slot = members_code(machine, start, count) & mask
         while machine.state_slots[slot] >= 0:
             slot = (slot + 1) & mask
-        machine.state_slots[slot] = known
+        machine.state_slots[slot] = state
 
 
 @compiled_entry
 def rehash(machine: Machine, lack: int) -> None:
-    """Fill the hash table that belongs to what was full, if one does, and is empty."""
+    """Fill the empty hash table of the array that was full, if it has one."""
     if lack == MORE_FRAMES:
         rehash_frames(machine)
     elif lack == MORE_STATES:

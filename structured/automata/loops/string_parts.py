@@ -1,8 +1,8 @@
-"""What a state reads before the next quote: that does not depend on what comes after it.
+"""The parts of a state before the next quote, which do not depend on the stack below it.
 
-Names of properties begin alike in many objects, and after each property that was written. The stacks differ below the
-quote that ends the name; what the tokens without a quote may do there does not. So the stacks are cut off at the next
-quote, and the state of what is left is the same everywhere: an index walks most of the vocabulary from there, once.
+Property names begin alike in many objects, and after each written property. Only the stacks below the quote that ends
+the name differ, and tokens without a quote do not read these. So the stacks are cut off at the next quote, which gives
+the same state everywhere: an index walks most of the vocabulary from that state, once.
 """
 
 from structured.automata.byte_automaton import UNKNOWN
@@ -33,18 +33,18 @@ RUN, PARTS = 1, 2
 """What `find_string` answers: it has written down what `string_runs.py` finds, or the parts."""
 
 MAX_ABOVE = 16
-"""Frames above the next quote."""
+"""The most frames above the next quote."""
 
 
 @compiled_loop
 def is_narrow(machine: Machine, leaf: int) -> bool:
-    """Tell whether a frame reads one of some texts that are written down."""
+    """Tell whether a frame reads one of some listed texts."""
     return leaf == FINISHED or machine.nodes[machine.frames[leaf, NODE], OPERATION] in (TEXT, WORDS)
 
 
 @compiled_loop
 def first_quote(machine: Machine, node: int, read: int) -> int:
-    """Return the place of the first quote in a text after the bytes that are read, NONE if there is none."""
+    """Return the place of the first quote in a text after the read bytes, NONE if there is none."""
     if machine.nodes[node, OPERATION] == TEXT:
         start = int(machine.nodes[node, A])
         for place in range(read, int(machine.nodes[node, B])):
@@ -55,7 +55,7 @@ def first_quote(machine: Machine, node: int, read: int) -> int:
 
 @compiled_loop
 def parts_before_quote(machine: Machine, current: int) -> int:
-    """Return where the parts of a sequence end that can be read without a quote; NONE if all can."""
+    """Return the end of the parts of a sequence that can be read without a quote; NONE if all can."""
     node = int(machine.frames[current, NODE])
     if machine.nodes[node, OPERATION] == SEQUENCE:
         for place in range(int(machine.frames[current, FIRST]), int(machine.nodes[node, B])):
@@ -67,7 +67,7 @@ def parts_before_quote(machine: Machine, current: int) -> int:
 
 @compiled_loop
 def shortened(machine: Machine, current: int, end: int) -> int:
-    """Return the frame of a sequence that ends with some part, on nothing else; what is full."""
+    """Return the frame of a sequence that ends with some part, on nothing else, or a code."""
     node, first = int(machine.frames[current, NODE]), int(machine.frames[current, FIRST])
     if first == end:
         return FINISHED
@@ -84,7 +84,7 @@ def frame_at(machine: Machine, leaf: int, depth: int) -> int:
 
 @compiled_loop
 def height_of(machine: Machine, leaf: int) -> int:
-    """Return how many frames lie on the last one, which reads nothing; NONE if they are more than `MAX_ABOVE`."""
+    """Return the number of frames above FINISHED; NONE if it exceeds `MAX_ABOVE`."""
     height = 0
     while leaf != FINISHED:
         leaf = int(machine.frames[leaf, TAIL])
@@ -96,7 +96,7 @@ def height_of(machine: Machine, leaf: int) -> int:
 
 @compiled_loop
 def cut_off(machine: Machine, leaf: int) -> int:
-    """Return the stack of a frame, cut off where only a quote can be read next; what is full.
+    """Return the stack of a frame, cut off where only a quote can be read next, or a code.
 
     If no quote is near, a narrow frame is returned as it is, and NONE for any other.
     """
@@ -132,7 +132,7 @@ def cut_off(machine: Machine, leaf: int) -> int:
 def part(machine: Machine, state: int, narrow: bool) -> int:
     """Return the state of the narrow frames of a state, or of all others, cut off at the next quote.
 
-    NONE if there are none; what is full. The cut frames have to exist already.
+    NONE if there are none, or a code. The cut frames have to exist already.
     """
     start, free = int(machine.states[state, MEMBERS]), int(machine.sizes[MEMBERS_USED])
     machine.sizes[ROUND] += 1
@@ -153,7 +153,7 @@ def part(machine: Machine, state: int, narrow: bool) -> int:
 
 @compiled_loop
 def find_plain_parts(machine: Machine, state: int, found: Ints) -> int:
-    """Do what `find_string_parts` does where a state is in no item that must differ from others."""
+    """Find the parts of a state, as `find_string_parts`, that is in no item that must differ."""
     start = int(machine.states[state, MEMBERS])
     end = start + int(machine.states[state, MEMBER_COUNT])
     is_broad = False
@@ -177,7 +177,7 @@ def find_plain_parts(machine: Machine, state: int, found: Ints) -> int:
 
 @compiled_loop
 def lone_item(machine: Machine, state: int) -> int:
-    """Return the frame of an item that must differ from others if a state consists of it alone; NONE if it does not."""
+    """Return the only frame of a state if it reads an item that must differ, else NONE."""
     leaf = int(machine.members[machine.states[state, MEMBERS]])
     is_lone = machine.states[state, MEMBER_COUNT] == 1 and leaf != FINISHED
     return leaf if is_lone and machine.nodes[machine.frames[leaf, NODE], OPERATION] == ITEM else NONE
@@ -185,7 +185,7 @@ def lone_item(machine: Machine, state: int) -> int:
 
 @compiled_loop
 def is_ended_by_quote(machine: Machine, leaf: int) -> bool:
-    """Tell whether a frame reads a quote or a backslash first, or something that a quote follows at once."""
+    """Tell whether a frame reads a quote or a backslash next, or a frame after which a quote follows at once."""
     node, first = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, FIRST])
     start = int(machine.nodes[node, A])
     if machine.nodes[node, OPERATION] == TEXT:
@@ -221,7 +221,7 @@ def are_ended_by_quotes(machine: Machine, state: int) -> bool:
 
 @compiled_loop
 def is_escaped(machine: Machine, text: int) -> bool:
-    """Tell whether the last byte of a text is a character of a string: an odd number of backslashes is before it."""
+    """Tell whether the last byte of a text is escaped, by an odd number of backslashes before it."""
     escaped, before = False, int(machine.frames[text, TAIL])
     while before != FINISHED and machine.frames[before, FIRST] == BACKSLASH:
         escaped = not escaped
@@ -231,7 +231,7 @@ def is_escaped(machine: Machine, text: int) -> bool:
 
 @compiled_loop
 def detour(machine: Machine, leaf: int) -> int:
-    """Return by how many bytes the need to differ from the items written may lengthen the shortest rest of an item.
+    """Return the most bytes by which written items may lengthen the shortest rest of an item that must differ.
 
     Only texts up to the quote that ends the string are considered. NONE if one of them can only become a written item;
     what is lacking.

@@ -1,7 +1,7 @@
-"""String runs of states inside a string: how many characters may follow, whichever they are.
+"""String runs: how many plain characters may follow a state inside a string, whichever they are.
 
-That spares an index nearly all of its work there: what the plain tokens of so many characters are is known for a
-vocabulary, and what the others may do is the same at every count, unless the count runs out within one of them.
+They save an index nearly all of its work: the plain tokens of up to a number of characters are known for a vocabulary,
+and other tokens are allowed alike at every count that does not run out within one of them.
 """
 
 from structured.automata.loops.closure import close
@@ -33,12 +33,12 @@ representative."""
 QUOTE, BACKSLASH = 0x22, 0x5C
 
 NONE = -1
-"""The answer where there is no such frame, or no string run."""
+"""The result if there is no such frame, or no string run."""
 
 
 @compiled_loop
 def open_leaf(machine: Machine, state: int) -> int:
-    """Return a frame of a state from which any plain characters may be read, however many; NONE if there is none."""
+    """Return a frame of a state that reads any number of plain characters; NONE if there is none."""
     start = int(machine.states[state, MEMBERS])
     for position in range(start, start + machine.states[state, MEMBER_COUNT]):
         leaf = int(machine.members[position])
@@ -62,7 +62,7 @@ def open_leaf(machine: Machine, state: int) -> int:
 
 @compiled_loop
 def farthest_endless(machine: Machine, node: int) -> int:
-    """Return the most bytes that the end of an automaton may be away after any plain characters."""
+    """Return the greatest distance of an automaton from its end after any plain characters."""
     start, farthest = int(machine.nodes[node, A]), 0
     for row in range(start, start + 6 * int(machine.nodes[node, B]), 6):
         if machine.operands[row + 5]:
@@ -74,7 +74,7 @@ def farthest_endless(machine: Machine, node: int) -> int:
 def repetition(machine: Machine, state: int, rest: int) -> int:
     """Return the frame of a repetition that is `rest` after one item, if a state consists of it alone.
 
-    NONE if it does not; what is full.
+    NONE if it does not, or a code.
     """
     required, allowed = int(machine.frames[rest, FIRST]), int(machine.frames[rest, SECOND])
     before = UNLIMITED if allowed == UNLIMITED else allowed + 1
@@ -106,7 +106,7 @@ def ends_with_quote(machine: Machine, top: int) -> bool:
 
 @compiled_loop
 def reads_plain(machine: Machine, leaf: int) -> bool:
-    """Tell whether a plain character may begin with some byte that a frame reads next, unless only words may."""
+    """Tell whether a frame reads plain characters next, other than those of words."""
     node = int(machine.frames[leaf, NODE])
     if machine.nodes[node, OPERATION] == TEXT:
         byte = machine.text[machine.nodes[node, A] + machine.frames[leaf, FIRST]]

@@ -1,6 +1,6 @@
-"""Walks of a trie along the lexer of a grammar alone, and what a place of the parser makes of them.
+"""Walks of a trie through the lexer of a grammar, and their results at a place of the parser.
 
-Which tokens stay within one token of the grammar is the same for every stack, and so is where others leave it.
+A token of the vocabulary stays within one token of the grammar, or leaves it at a byte; all stacks share both.
 """
 
 from typing import NamedTuple
@@ -174,14 +174,14 @@ def sort_found(
 
 @compiled_loop
 def most_of(machine: GrammarMachine, current: int) -> int:
-    """Return a number of bytes in which a configuration can be completed, FAR if it cannot; what is full."""
+    """Return an upper bound of the bytes that complete a configuration, FAR if it has no completion, or a code."""
     known = int(machine.configurations[current, MOST])
     return most(machine, current) if known == UNKNOWN else known
 
 
 @compiled_loop
 def step_into(trie: TrieArrays, machine: GrammarMachine, current: int, node: int) -> int:
-    """Make sure that all is known of what the byte of a node leads to; say what is full or has to be told.
+    """Make sure that all is known of what the byte of a node leads to; return DONE or a code.
 
     Whether that has an end is asked only where a token of the vocabulary ends.
     """
@@ -238,7 +238,7 @@ def walk_configurations(trie: TrieArrays, machine: GrammarMachine, path: Rows, m
 def walk_below(
     trie: TrieArrays, machine: GrammarMachine, currents: Ints, nodes: Ints, path: Rows, mask: Words, progress: Ints
 ) -> int:
-    """Walk what is below some nodes of a trie, each from its configuration; say what is full or has to be told."""
+    """Walk the subtrees of some nodes of a trie, each from its configuration; return DONE or a code."""
     while progress[WHICH] < len(nodes):
         if not progress[IS_BEGUN]:
             node = nodes[progress[WHICH]]
@@ -280,7 +280,7 @@ def walk_of(walks: WalkArrays, lexer: int, nodes: int) -> int:
 def walk_one(machine: GrammarMachine, place: int, walks: WalkArrays, walk: int, ends: Rows, mask: Words) -> int:
     """Set the bits of the tokens of a walk that may follow at a place.
 
-    Returns a distance that no state after one exceeds; what is full or has to be told. `ends` become, for each token of
+    Returns a distance that no state after one exceeds, or a code. `ends` become, for each token of
     the grammar that may end, the configuration after it, DEAD if it cannot follow there, and the bytes to the end.
     """
     farthest = 0

@@ -1,4 +1,4 @@
-"""What a frame that reads a byte goes on with after it: arcs, each from a range of bytes to a frame."""
+"""The transitions of a frame that reads a byte: arcs, each from a range of bytes to a frame."""
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE
 from structured.automata.loops.frames import (
@@ -40,9 +40,9 @@ from structured.automata.opcodes import (
 
 @compiled_loop
 def gather_words(machine: Machine, leaf: int, count: int) -> int:
-    """Append one arc for each byte that some word goes on with; as `gather_arcs`.
+    """Append one arc for each next byte of a word; as `gather_arcs`.
 
-    A word alone that ends with the byte leads to what follows; not where words are what must not be read.
+    In WORDS, the last byte of a word that no other word continues leads to the frame below; in UNLIKE, it does not.
     """
     node, word = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, FIRST])
     read, tail = int(machine.frames[leaf, SECOND]), int(machine.frames[leaf, TAIL])
@@ -118,7 +118,7 @@ def gather_scan(machine: Machine, leaf: int, count: int) -> int:
 
 @compiled_loop
 def gather_quotation(machine: Machine, leaf: int, count: int) -> int:
-    """Append one arc for each byte with which some quotation goes on that can end; as `gather_arcs`."""
+    """Append one arc for each next byte of a quotation that can still end; as `gather_arcs`."""
     node, below = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL])
     depth, tail = -1 - int(machine.frames[below, FIRST]), int(machine.frames[below, TAIL])
     quotation, end = int(machine.nodes[node, A]), int(machine.frames[leaf, SECOND])
@@ -146,10 +146,10 @@ def gather_quotation(machine: Machine, leaf: int, count: int) -> int:
 
 @compiled_loop
 def gather_arcs(machine: Machine, leaf: int, count: int) -> int:  # noqa: C901  one case for each operation
-    """Append the arcs of a leaf, `low, high, frame after`, to the first `count` in `arcs`; return how many that is.
+    """Append the arcs of a leaf, `low, high, frame after`, to the first `count` of `arcs`; return their number.
 
-    Of an item that must differ from others each byte leads to a frame of its own, which is made when it is asked for:
-    it has one arc for all bytes, to the leaf itself, negated.
+    Each byte of an item that must differ leads to a frame of its own, which is made when needed: until then the item
+    has one arc for all bytes, to the negated leaf itself.
     """
     node, tail = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL])
     first, operation = int(machine.nodes[node, A]), machine.nodes[node, OPERATION]
@@ -185,10 +185,10 @@ def gather_arcs(machine: Machine, leaf: int, count: int) -> int:  # noqa: C901  
 
 
 CROWDED = 16
-"""Frames of a state that need not be joined."""
+"""Up to this many frames of a state are not joined."""
 
 MAX_COMMON = 16
-"""Frames above the union that are compared."""
+"""The most frames above the union that are compared."""
 
 
 @compiled_loop
@@ -203,7 +203,7 @@ def is_same_top(machine: Machine, one: int, other: int) -> bool:
 
 @compiled_loop
 def add_frame(machine: Machine, start: int, count: int, new: int) -> int:
-    """Put a frame among those that were marked in this round, which are in order; return how many there are then."""
+    """Insert a frame into the ordered frames marked in this round; return their number."""
     if machine.frames[new, MARK] == machine.sizes[ROUND]:
         return count
     machine.frames[new, MARK] = machine.sizes[ROUND]
@@ -219,9 +219,9 @@ def add_frame(machine: Machine, start: int, count: int, new: int) -> int:
 
 @compiled_loop
 def gather_below(machine: Machine, first: int, end: int, free: int) -> int:
-    """Write what is below some members at a free place of `members`, in order, and unions frame by frame.
+    """Write the frames below some members at a free place of `members`, in order, and unions frame by frame.
 
-    Returns how many frames that is; what is full.
+    Returns their number, or a code.
     """
     machine.sizes[ROUND] += 1
     count = 0
@@ -253,7 +253,7 @@ def have_same_top(machine: Machine, start: int, end: int) -> bool:
 
 @compiled_loop
 def joined(machine: Machine, start: int, end: int, free: int) -> int:
-    """Return the frame that joins members with the same top, on the union of what is below; what is full.
+    """Return the frame that joins members with the same top, on the union of what is below, or a code.
 
     `a b c`, `a b d` → `a b (c | d)`
     """
@@ -282,7 +282,7 @@ def joined(machine: Machine, start: int, end: int, free: int) -> int:
 
 @compiled_loop
 def join_members(machine: Machine, start: int, count: int) -> int:
-    """Join those of some members that have the same top, and mark what is left; return how many that are."""
+    """Join the members with the same top, and mark the frames that are left; return their number, or a code."""
     end, group, left = start + count, start, start
     while group < end:
         leaf, after = int(machine.members[group]), group + 1
