@@ -324,7 +324,7 @@ def test_a_rule_may_not_have_too_many_states() -> None:
     """The distances of each state of a rule are kept for each byte of the document; past the limit, that is said."""
     indexed = IndexedDocument("word " * 50_000)
     rule = from_regex(f"(?s:.{{{MAX_ENTRIES // 250_000}}}x?)")
-    with pytest.raises(PatternError, match=r"may not have a rule of 2\d\d states"):
+    with pytest.raises(PatternError, match=r"quotations with a rule of 2\d\d states"):
         indexed.quotation([rule])
 
 
