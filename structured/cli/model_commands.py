@@ -220,7 +220,4 @@ def fetch_model(
     console = Console(soft_wrap=True)
     console.print(Text(f"{path} ({size:,} bytes)"))
     best = f"{name}-extract" if f"{name}-extract" in FETCHABLE else name
-    said = "" if best == name else ", which was trained to fill types"
-    console.print(
-        Text(f'Pass it by its name: extract(Person, text, model="{best}"){said}, or STRUCTURED_MODEL={best}.')
-    )
+    console.print(Text(f'Pass it by its name: extract(Person, text, model="{best}"), or STRUCTURED_MODEL={best}.'))

@@ -113,10 +113,6 @@ def _refusal(name: str, what: str) -> ModelError:
     )
 
 
-_CACHES = ("cache", "past_key_values", "cache_params")
-"""The parameter for the cache: of transformers 5.24 and later, and before, where it depended on the architecture."""
-
-
 class Network:
     """A causal language model of transformers, without its tokenizer.
 
@@ -129,7 +125,8 @@ class Network:
         self.model = model
         self.accepts = frozenset(inspect.signature(model.forward).parameters)
         """The parameters of the model's forward pass."""
-        self.cache_name = next((name for name in _CACHES if name in self.accepts), "")
+        names = ("cache", "past_key_values", "cache_params")  # the last two before transformers 5.24
+        self.cache_name = next((name for name in names if name in self.accepts), "")
         config = model.config.get_text_config(decoder=True)
         self.attends = self.cache_name != "cache_params" and hasattr(config, "num_attention_heads")
         """Whether any layer attends to earlier tokens."""
