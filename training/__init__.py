@@ -8,6 +8,6 @@ Each module builds on those before it:
 - documents: `statements`, `sentences`, `story`, `asides`, `finishing`, `forms`, `layouts`, `tables`, `filler`
 - samples: `questions`, `messages`, `generate`, `variety` (how much they differ)
 - training: `examples`, `tokenizer`, `word_vectors`, `network`, `muon`, `progress`, `train`,
-  `adapter` (of a chat model), `average`
+  `adapter` (of a chat model), `shrink` (a chat model to some layers), `average`
 - measuring: `evaluate`
 """

@@ -47,6 +47,7 @@ class Settings:
     decay: float = 0.3
     """The share of the tokens over which the learning rate falls."""
     rank: int = 16
+    """With 0 there is no adapter, and the weights of the model learn themselves: see `training.shrink`."""
     scale: float = 2.0
     """What the product is multiplied by before it is added."""
     dtype: str = "bfloat16"
@@ -125,7 +126,7 @@ class Training:
         torch.manual_seed(settings.seed)
         self.settings, self.run = settings, run
         self.model, self.tokenizer = _loaded(settings)
-        self.adapter = adapt(self.model, settings.rank, settings.scale)
+        self.adapter = adapt(self.model, settings.rank, settings.scale) if settings.rank else {}
         if settings.start:
             self._begin_with(Path(settings.start))
         rate = settings.learning_rate
@@ -155,9 +156,12 @@ class Training:
                     saved = time.monotonic()
                 if is_last:
                     break
-        save_adapter(self.adapter, self.model.config, file)
+        if self.adapter:
+            save_adapter(self.adapter, self.model.config, file)
         if out is not None:
-            save_merged(self.adapter, self.settings, out)
+            save_merged(self.adapter, self.settings, out) if self.adapter else save_model(
+                self.model, self.tokenizer, out
+            )
 
     def _batches(self) -> Iterator[Batch]:
         """Return the batches that have not been read yet; those before are made again and skipped."""
@@ -233,6 +237,12 @@ def save_adapter(adapter: dict[str, Adapted], config: PretrainedConfig, file: Pa
     write_gguf_adapter(file, products, architecture=architecture, heads=heads_of(config), dtype=np.float16)
 
 
+def save_model(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, folder: Path) -> None:
+    """Write a model with its tokenizer."""
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
 def heads_of(config: PretrainedConfig) -> Heads:
     """Return the heads of the attention, of queries and of keys."""
     return Heads(config.num_attention_heads, config.num_key_value_heads)
@@ -255,8 +265,7 @@ def save_merged(adapter: dict[str, Adapted], settings: Settings, folder: Path) -
         )
         merged.merge()
         model.set_submodule(name, merged.matrix)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    save_model(model, tokenizer, folder)
 
 
 def causal_attention(

@@ -19,6 +19,7 @@ from training.adapter import Adapted, Settings, Training, adapt, causal_attentio
 from training.evaluate import evaluate
 from training.examples import chat_and_answer
 from training.generate import Sample, samples
+from training.shrink import shrink
 
 CHAT = "{% for turn in messages %}<turn>{{ turn.content }}{% endfor %}<turn>"
 
@@ -167,3 +168,33 @@ def test_a_merged_matrix_is_the_sum():
     one.merge()
     assert torch.allclose(matrix(states), before, atol=1e-5)
     assert torch.equal(one(states), matrix(states))
+
+
+def test_a_smaller_model_is_the_layers_that_are_kept(base):
+    """With all of them it computes the same; with some, what these do one behind another, also with a cache."""
+    model = AutoModelForCausalLM.from_pretrained(base).eval()
+    ids = torch.arange(40)[None]
+    whole, layers = model(ids).logits, list(model.model.layers)
+    shrink(model, range(len(layers)))
+    assert torch.equal(model(ids).logits, whole)
+    shrink(model, [len(layers) - 1])
+    assert [*model.model.layers] == [layers[-1]]
+    assert model.config.num_hidden_layers == 1
+    few = model(ids).logits
+    assert not torch.allclose(few, whole)
+    first = model(ids[:, :30], use_cache=True)
+    assert torch.allclose(model(ids[:, 30:], past_key_values=first.past_key_values).logits, few[:, 30:], atol=1e-4)
+    for wrong in ([1], [-1], [0, 0]):
+        with pytest.raises(ValueError, match="from 0 on"):
+            shrink(model, wrong)
+
+
+@pytest.mark.thorough
+def test_all_weights_learn_without_an_adapter(base, tmp_path):
+    """A rank of 0: the saved model is the trained one, and there is no file of an adapter."""
+    run, out = tmp_path / "run", tmp_path / "out"
+    Training(settings(base, rank=0, tokens=2000, learning_rate=1e-3), run).finish(run / "adapter.gguf", out)
+    before, after = (AutoModelForCausalLM.from_pretrained(folder).state_dict() for folder in (base, out))
+    assert not any(torch.equal(before[name], after[name]) for name in before if "proj" in name)
+    assert not (run / "adapter.gguf").exists()
+    assert load_model(str(out)).has_chat_template
