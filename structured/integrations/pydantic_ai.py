@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from textwrap import indent
 from typing import Any, Literal, TypeVar, cast
-from uuid import uuid4
 
 from pydantic_ai import RunContext
 from pydantic_ai.exceptions import ModelAPIError, UserError
@@ -290,19 +289,13 @@ class _Question:
             case "object":
                 return [TextPart(text)]
             case "arguments":
-                return [ToolCallPart(self.tool, text, tool_call_id=new_call_id())]
+                return [ToolCallPart(self.tool, text)]
             case "calls":
                 calls = value if isinstance(value, list) else [value]
-                written = [call.to_openai(new_call_id()) for call in (calls[:1] if self.has_one_call else calls)]
                 return [
-                    ToolCallPart(one["function"]["name"], one["function"]["arguments"], tool_call_id=one["id"])
-                    for one in written
+                    ToolCallPart(call.name, dict(call.arguments))
+                    for call in (calls[:1] if self.has_one_call else calls)
                 ]
-
-
-def new_call_id() -> str:
-    """Return the id of a call."""
-    return f"call_{uuid4().hex[:24]}"
 
 
 def _question(asked: _Asked, settings: ModelSettings, parameters: ModelRequestParameters) -> _Question:
@@ -340,9 +333,7 @@ def _direct(asked: _Asked, parameters: ModelRequestParameters, stops: list[str])
     return asked.question(JsonSchema({**described, **wanted.json_schema}, name=wanted.name or ""), "object")
 
 
-def allowed_tools(
-    settings: ModelSettings, parameters: ModelRequestParameters
-) -> tuple[Sequence[ToolDefinition], bool]:
+def allowed_tools(settings: ModelSettings, parameters: ModelRequestParameters) -> tuple[Sequence[ToolDefinition], bool]:
     """Return the tools that may be called, and whether one has to be. Raises UserError if none of a choice is there."""
     own, of_output = parameters.declared_function_tools, parameters.output_tools
     is_forced = not parameters.allow_text_output
@@ -465,12 +456,12 @@ class StructuredStreamedResponse(StreamedResponse):
         self, question: _Question, stream: Stream[Any], cost: Usage
     ) -> AsyncIterator[ModelResponseStreamEvent]:
         """Yield the events of an answer, after questions that cost something already."""
-        call_id, sent = new_call_id(), 0
+        sent = 0
         while await self.source.in_thread(lambda: next(stream, None)) is not None:
             if self.cancelled:
                 return
             end = max(len(stream.text) - question.held_back, sent)
-            for event in self._piece(question, stream.text[sent:end], "" if sent else call_id):
+            for event in self._piece(question, stream.text[sent:end], is_first=not sent):
                 yield event
             sent = end
         answer = await self.source.in_thread(lambda: question.read(stream.result()))
@@ -482,37 +473,25 @@ class StructuredStreamedResponse(StreamedResponse):
             return
         self._usage, self.finish_reason, self.provider_details = answer.usage, answer.finish_reason, answer.details
         for part in answer.parts:
-            for event in self._end(question, part, sent):
-                yield event
+            if isinstance(part, TextPart):
+                for event in self._piece(question, part.content[sent:], is_first=not sent):
+                    yield event
+            elif question.kind == "calls":
+                yield self._parts_manager.handle_tool_call_part(
+                    vendor_part_id=part.tool_call_id, tool_name=part.tool_name, args=part.args
+                )
 
-    def _piece(self, question: _Question, piece: str, call_id: str = "") -> Iterator[ModelResponseStreamEvent]:
-        """Yield the events of a piece; of a list of calls, none before it is complete.
-
-        The first piece of arguments has the id of the call, and brings the name of the tool.
-        """
+    def _piece(self, question: _Question, piece: str, *, is_first: bool) -> Iterator[ModelResponseStreamEvent]:
+        """Yield the events of a piece; of a list of calls, none before it is complete."""
         if not piece or question.kind == "calls":
             return
         if question.kind == "arguments":
+            name = question.tool if is_first else None  # what is given again is appended
             yield from self._parts_manager.handle_tool_call_delta_events(
-                vendor_part_id="arguments",
-                tool_name=question.tool if call_id else None,
-                args=piece,
-                tool_call_id=call_id or None,
+                vendor_part_id="arguments", tool_name=name, args=piece
             )
-            return
-        yield from self._parts_manager.handle_text_delta(vendor_part_id="text", content=piece)
-
-    def _end(self, question: _Question, part: TextPart | ToolCallPart, sent: int) -> Iterator[ModelResponseStreamEvent]:
-        """Yield the events of what is left of a part: the end of a text, or a call of a list."""
-        if isinstance(part, TextPart):
-            yield from self._piece(question, part.content[sent:])
-        elif question.kind == "calls":
-            yield self._parts_manager.handle_tool_call_part(
-                vendor_part_id=part.tool_call_id,
-                tool_name=part.tool_name,
-                args=part.args,
-                tool_call_id=part.tool_call_id,
-            )
+        else:
+            yield from self._parts_manager.handle_text_delta(vendor_part_id="text", content=piece)
 
     async def close_stream(self) -> None:
         """Write no more: the model stops after the pass that it is at."""
