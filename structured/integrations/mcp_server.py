@@ -232,7 +232,7 @@ class Tools:
     async def locate(
         self,
         text: Document,
-        value: Annotated[str | float, Field(description="A text, a number, or a date such as 2024-05-02.")],
+        value: Annotated[str | int | float, Field(description="A text, a number, or a date such as 2024-05-02.")],
     ) -> Located:
         """Find where a text states a value, also in another form: forty-two for 42, 2 May 2024 for 2024-05-02.
 
@@ -299,7 +299,9 @@ def places_of(text: str, value: str | float) -> list[Place]:
     if any(match != "fuzzy" for match in spans.values()):
         spans = {span: match for span, match in spans.items() if match != "fuzzy"}
     return [
-        Place(start=start, end=end, quote=text[start:end], match=match) for (start, end), match in sorted(spans.items())
+        Place(start=start, end=end, quote=quote, match="exact" if quote == str(value) else match)
+        for (start, end), match in sorted(spans.items())
+        for quote in [text[start:end]]
     ]
 
 
