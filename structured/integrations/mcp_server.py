@@ -195,8 +195,8 @@ class Tools:
                 self._type(schema, fields),
                 model=self.model,
                 instructions=instructions,
-                allow_missing=allow_missing or None,
-                grounded=grounded or None,
+                allow_missing=True if allow_missing else None,
+                grounded=True if grounded else None,
                 max_tokens=max_tokens,
             )
             result = extractor.result(text)

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from textwrap import indent
-from typing import Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from pydantic_ai import RunContext
 from pydantic_ai.exceptions import ModelAPIError, UserError
@@ -45,7 +45,6 @@ from structured.errors import PatternError, SchemaError, StructuredError
 from structured.errors.calling_line import without_warnings
 from structured.errors.values import message, shown
 from structured.extraction.extractor import Extractor
-from structured.extraction.options import Options
 from structured.extraction.stream import Stream
 from structured.models import LanguageModel, ModelSource, find_model
 from structured.output_types.call_types import functions
@@ -55,6 +54,9 @@ from structured.output_types.json_output import JsonLayout
 from structured.output_types.json_schema import JsonSchema
 from structured.results.result import Result, Usage
 
+if TYPE_CHECKING:
+    from structured.extraction.options import Options
+
 T = TypeVar("T")
 
 PROVIDER = "structured"
@@ -63,15 +65,8 @@ PROVIDER = "structured"
 OPTIONS = ("max_tokens", "temperature", "top_p", "top_k", "seed")
 """The settings that are options of the library, under the same names."""
 
-UNSUPPORTED = {
-    "presence_penalty": "The library's repetition penalty is another rule.",
-    "frequency_penalty": "The library's repetition penalty is another rule.",
-    "logit_bias": "The output type says what may be written.",
-    "extra_body": "There is no request with a body: the model runs in this process.",
-    "thinking": "An answer is enforced from its first token on.",
-    "citations": "Each response has the evidence for its values in provider_details.",
-}
-"""Settings that would change the answer and are refused, with a word on what there is."""
+UNSUPPORTED = ("presence_penalty", "frequency_penalty", "logit_bias", "extra_body", "thinking", "citations")
+"""Settings that would change the answer, and are refused."""
 
 Kind = Literal["text", "object", "arguments", "calls"]
 """The four things that an agent asks for."""
@@ -177,10 +172,10 @@ class StructuredModel(Model[None]):
         known = prepared or ModelSettings()
         instructions = [part.content for part in self._get_instruction_parts(messages, parameters) or ()]
         turns = prompt_turns(messages, instructions)
-        options = {name: known[name] for name in OPTIONS if known.get(name) is not None}
+        options = {name: value for name, value in known.items() if name in OPTIONS and value is not None}
         try:
             with without_warnings():
-                return _question(_Asked(self.model, turns, cast("Options", options)), known, parameters)
+                return _question(_Asked(turns, {"model": self.model, **options}), known, parameters)
         except (StructuredError, TypeError, ValueError) as error:  # of the type, or of an option
             raise UserError(message(error)) from error
 
@@ -200,22 +195,21 @@ class StructuredModel(Model[None]):
 
 def check_settings(settings: Mapping[str, Any]) -> None:
     """Raise UserError for a setting that would change the answer and is unsupported."""
-    for name, remedy in UNSUPPORTED.items():
+    for name in UNSUPPORTED:
         if settings.get(name):  # a penalty of 0 says nothing
-            raise UserError(f"The setting {name} is {shown(settings[name])}, and is unsupported here. {remedy}")
+            raise UserError(f"The setting {name} is {shown(settings[name])}, and is unsupported here. Leave it out.")
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What every question of one request has: the model, the messages, and the options of sampling."""
+    """What every question of one request has: the messages, the model and the options of sampling."""
 
-    model: Any
     turns: Sequence[Mapping[str, str]]
-    options: Options
+    options: Mapping[str, Any]
 
     def question(self, output_type: Any, kind: Kind, layout: JsonLayout | None = None, **members: Any) -> "_Question":
         """Return a question. Raises SchemaError for a type that cannot be enforced."""
-        extractor = Extractor[Any](output_type, model=self.model, layout=layout, **self.options)
+        extractor = Extractor[Any](output_type, **cast("Options", {**self.options, "layout": layout}))
         return _Question(extractor.verbatim() if kind == "text" else extractor, kind, self.turns, **members)
 
 
