@@ -83,7 +83,8 @@ class StructuredModel(Model[None]):
     change the answer and is unsupported is an error.
 
     Parameters:
-        model: As the option `model` of `extract`: a name, a loaded model, or the address of one behind a server.
+        model: As the option `model` of `extract`: a name, a loaded model, or the address of one behind a server, which
+            is asked for objects and calls, and not for free text.
         settings: Settings of every request that does not say otherwise.
         profile: What to change in the profile, as for every model of pydantic-ai.
 
@@ -138,7 +139,7 @@ class StructuredModel(Model[None]):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         """Return the response of the model to the messages of an agent."""
-        question = self._question(messages, model_settings, model_request_parameters)
+        question, _ = await self._question(messages, model_settings, model_request_parameters)
         answer = await self.in_thread(question.answer)
         return ModelResponse(
             parts=answer.parts,
@@ -158,25 +159,24 @@ class StructuredModel(Model[None]):
         run_context: RunContext[Any] | None = None,  # noqa: ARG002  nothing depends on the run
     ) -> AsyncGenerator[StreamedResponse]:
         """Return the response as a stream, which has the text as it is written, and calls when they are complete."""
-        question = self._question(messages, model_settings, model_request_parameters)
+        question, parameters = await self._question(messages, model_settings, model_request_parameters)
         stream = await self.in_thread(question.stream)
-        parameters = self.prepare_request(model_settings, model_request_parameters)[1]
         yield StructuredStreamedResponse(parameters, self, question, stream)
 
-    def _question(
+    async def _question(
         self, messages: list[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
-    ) -> "_Question":
-        """Return the question that a request puts to the model. Raises UserError."""
+    ) -> "tuple[_Question, ModelRequestParameters]":
+        """Return the question that a request puts to the model, and its prepared parameters. Raises UserError."""
         check_settings({**(self.settings or {}), **(settings or {})})
         prepared, parameters = self.prepare_request(settings, parameters)
         known = prepared or ModelSettings()
         instructions = [part.content for part in self._get_instruction_parts(messages, parameters) or ()]
         turns = prompt_turns(messages, instructions)
         options = {name: value for name, value in known.items() if name in OPTIONS and value is not None}
+        asked = _Asked(turns, {"model": self.model, **options})
         try:
-            with without_warnings():
-                return _question(_Asked(turns, {"model": self.model, **options}), known, parameters)
-        except (StructuredError, TypeError, ValueError) as error:  # of the type, or of an option
+            return await self.in_thread(lambda: _question(asked, known, parameters)), parameters
+        except (TypeError, ValueError) as error:  # of an option, or a member of a tool
             raise UserError(message(error)) from error
 
     async def in_thread(self, step: Callable[[], T]) -> T:
