@@ -1,0 +1,341 @@
+"""An MCP server: tools that extract, classify, locate and inspect, for assistants that speak the protocol.
+
+`structured mcp` starts it over standard input and output, or over HTTP. A tool returns structured content; where the
+library refuses, its message is the result, marked as an error, so that the assistant can correct what it asked.
+
+The tools take texts and no paths: an assistant reads files with the tools that its user has allowed it.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from threading import Thread
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from structured.errors import ModelError, StructuredError
+from structured.errors.calling_line import without_warnings
+from structured.errors.values import message
+from structured.extraction.classification import classify
+from structured.extraction.extractor import Extractor
+from structured.models import LanguageModel, ModelSource, load_model
+from structured.output_types.choice import Choice
+from structured.output_types.inspection import inspect_type
+from structured.output_types.json_schema import JsonSchema
+from structured.output_types.type_report import report_to_dict, shown_cost
+from structured.results.alignment import Value, align
+
+if TYPE_CHECKING:
+    from mcp.server.mcpserver import MCPServer
+
+    from structured.results.evidence import Evidence
+
+T = TypeVar("T")
+
+MAX_PLACES = 20
+"""The most places of one value that are told."""
+
+INSTRUCTIONS = (
+    "Reads texts with a language model on this machine. extract fills a schema, and tells for each value where the "
+    "text states it; check values without a place. A field that the text may not state should be allowed to be missing."
+)
+
+ReadFields = Callable[[str], object]
+"""Reads a list of fields, `name: str, age: int | None`, as a type; raises ValueError."""
+
+
+class Place(TypedDict):
+    """A place in a text."""
+
+    start: Annotated[int, Field(description="Where it starts, in characters.")]
+    end: Annotated[int, Field(description="Where it ends, in characters.")]
+    quote: Annotated[str, Field(description="What the text says there.")]
+    match: Annotated[str, Field(description="exact, normalised (in another form) or fuzzy (similar words)")]
+
+
+class ExtractedValue(TypedDict):
+    """A value with its evidence."""
+
+    path: Annotated[str, Field(description="Where it is in the answer: lines[0].price")]
+    value: Any
+    quote: Annotated[str | None, Field(description="What the text says; null if it does not support the value.")]
+    start: int | None
+    end: int | None
+    match: str
+    confidence: Annotated[float | None, Field(description="How sure the model was; null if it had no choice.")]
+
+
+class Extracted(TypedDict):
+    """What `extract` returns."""
+
+    value: Annotated[Any, Field(description="The answer, valid by the schema.")]
+    missing: Annotated[list[str], Field(description="The fields that the text does not state.")]
+    confidence: Annotated[float, Field(description="The least of those of the values.")]
+    evidence: list[ExtractedValue]
+    is_shortened: Annotated[bool, Field(description="Whether max_tokens kept the model from writing more.")]
+
+
+class LabelProbability(TypedDict):
+    """A label with its probability."""
+
+    label: str
+    probability: float
+
+
+class Labelled(TypedDict):
+    """What `classify` returns."""
+
+    label: str
+    confidence: float
+    probabilities: Annotated[list[LabelProbability], Field(description="All labels, the most probable first.")]
+
+
+class Located(TypedDict):
+    """What `locate` returns."""
+
+    places: Annotated[list[Place], Field(description="Empty if the text does not state the value.")]
+
+
+class InspectedField(TypedDict):
+    """A field of a type."""
+
+    path: str
+    kind: str
+    status: Annotated[str, Field(description="enforced, checked (on the finished answer) or refused")]
+    may_be_left_out: bool
+    refusals: Annotated[list[str], Field(description="Why it is refused, and what to write.")]
+
+
+class Inspected(TypedDict):
+    """What `inspect` returns."""
+
+    type: str
+    is_refused: bool
+    fields: list[InspectedField]
+    hazards: Annotated[list[str], Field(description="By which valid answers may still be bad or endless.")]
+    cost: str
+
+
+Schema = Annotated[dict[str, Any] | None, Field(description="A JSON Schema of the answer. Give this or fields.")]
+Fields = Annotated[
+    str | None, Field(description='A list of fields in place of a schema: "name: str, age: int | None".')
+]
+Document = Annotated[str, Field(description="The text to read.")]
+
+
+def create_mcp_server(model: "ModelSource | None" = None, *, read_fields: ReadFields | None = None) -> "MCPServer[Any]":
+    """Return a server with the four tools, of the official SDK; `run()` serves standard input and output.
+
+    The model is loaded beside the server, since clients wait for a server only for seconds. If it cannot be loaded, the
+    tools that ask it say why.
+
+    Parameters:
+        model: As for `load_model`.
+        read_fields: What reads lists of fields; without it, the tools take JSON Schemas alone.
+
+    Raises ModelError without the extra `mcp`.
+    """
+    try:
+        from mcp.server.mcpserver import MCPServer
+        from mcp.types import ToolAnnotations
+    except ImportError as error:
+        raise ModelError(
+            f"An MCP server needs the extra mcp ({error}). Run pip install 'structured-extraction[mcp]'."
+        ) from error
+    tools = Tools(model, read_fields)
+    server: MCPServer[Any] = MCPServer("structured", instructions=INSTRUCTIONS, log_level="WARNING")
+    harmless = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    for tool in (tools.extract, tools.classify, tools.locate, tools.inspect):
+        server.add_tool(tool, annotations=harmless)
+    return server
+
+
+class Tools:
+    """The tools of a server, and the model that they ask. Each runs in a thread, and its errors are those of tools."""
+
+    def __init__(self, model: "ModelSource | None", read_fields: ReadFields | None) -> None:
+        self.read_fields = read_fields
+        self._loaded: Future[LanguageModel] = Future()
+        Thread(target=self._load, args=(model,), name="loading of the model", daemon=True).start()
+
+    def _load(self, source: "ModelSource | None") -> None:
+        try:
+            self._loaded.set_result(load_model(source))
+        except Exception as error:  # noqa: BLE001  whoever asks the model gets it
+            self._loaded.set_exception(error)
+
+    @property
+    def model(self) -> LanguageModel:
+        """The model, once it is loaded. Raises ModelError if it cannot be."""
+        return self._loaded.result()
+
+    async def extract(  # noqa: PLR0913  the parameters of the tool
+        self,
+        text: Document,
+        schema: Schema = None,
+        fields: Fields = None,
+        *,
+        instructions: Annotated[str | None, Field(description="What to pay attention to.")] = None,
+        allow_missing: Annotated[
+            bool, Field(description="Whether required fields that the text does not state may be missing.")
+        ] = False,
+        grounded: Annotated[
+            bool, Field(description="Whether texts, numbers and dates can only be such that the text states.")
+        ] = False,
+        max_tokens: Annotated[int, Field(ge=1, le=8192, description="The most tokens of the answer.")] = 1024,
+    ) -> Extracted:
+        """Extract values from a text: valid by a schema, each with the place in the text that states it."""
+
+        def run() -> Extracted:
+            extractor = Extractor[Any](
+                self._type(schema, fields),
+                model=self.model,
+                instructions=instructions,
+                allow_missing=True if allow_missing else None,
+                grounded=True if grounded else None,
+                max_tokens=max_tokens,
+            )
+            result = extractor.result(text)
+            if result.error is not None:
+                raise result.error
+            rows = [{name: row[name] for name in ExtractedValue.__annotations__} for row in result.rows()]
+            return Extracted(
+                value=result.data,
+                missing=list(result.missing),
+                confidence=result.confidence,
+                evidence=rows,  # type: ignore[typeddict-item]  # the members of a row, by their names
+                is_shortened=any(one.shortened for one in result.generations),
+            )
+
+        return await tool_step(run)
+
+    async def classify(
+        self,
+        text: Document,
+        labels: Annotated[list[str], Field(min_length=2, description="The labels to choose from.")],
+        *,
+        instructions: Annotated[str | None, Field(description="What the labels are about.")] = None,
+    ) -> Labelled:
+        """Choose the label that fits a text, with the probability of each."""
+
+        def run() -> Labelled:
+            said = classify(Choice(labels), text, model=self.model, instructions=instructions)
+            listed = [LabelProbability(label=label, probability=share) for label, share in said.probabilities.items()]
+            return Labelled(label=said.value, confidence=said.confidence, probabilities=listed)
+
+        return await tool_step(run)
+
+    async def locate(
+        self,
+        text: Document,
+        value: Annotated[str | int | float, Field(description="A text, a number, or a date such as 2024-05-02.")],
+    ) -> Located:
+        """Find where a text states a value, also in another form: forty-two for 42, 2 May 2024 for 2024-05-02.
+
+        No model is asked.
+        """
+        return await tool_step(lambda: Located(places=places_of(text, value)))
+
+    async def inspect(self, schema: Schema = None, fields: Fields = None) -> Inspected:
+        """Tell what a schema allows, and what of it is refused and why, before anything is extracted."""
+
+        def run() -> Inspected:
+            report = inspect_type(self._type(schema, fields))
+            told = report_to_dict(report)
+            return Inspected(
+                type=report.name,
+                is_refused=bool(report.refusals),
+                fields=[
+                    InspectedField(
+                        path=field["path"],
+                        kind=field["kind"],
+                        status=field["status"],
+                        may_be_left_out=field["may_be_left_out"],
+                        refusals=[f"{one['problem']}. {one['remedy']}" for one in field["refusals"]],
+                    )
+                    for field in told["fields"]
+                ],
+                hazards=[f"{one.problem} ({', '.join(one.paths)}) {one.remedy}" for one in report.hazards],
+                cost=shown_cost(report),
+            )
+
+        return await tool_step(run)
+
+    def _type(self, schema: Mapping[str, Any] | None, fields: str | None) -> Any:
+        """Return the type that a call of a tool gives. Raises ValueError for none and for two, and SchemaError."""
+        if (schema is None) == (fields is None):
+            raise ValueError("Give the type of the answer as schema or as fields, and not both.")
+        if schema is not None:
+            return JsonSchema(schema)
+        if self.read_fields is None:
+            raise ValueError("This server reads no lists of fields. Give the type as schema.")
+        return self.read_fields(fields or "")
+
+
+async def tool_step(run: Callable[[], T]) -> T:
+    """Return what a tool does, in a thread. Raises ToolError with the message of the library."""
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    try:
+        with without_warnings():
+            return await asyncio.to_thread(run)
+    except (StructuredError, ValueError, TypeError) as error:
+        raise ToolError(message(error)) from error
+
+
+def places_of(text: str, value: str | float) -> list[Place]:
+    """Return the places where a text states a value, in order; similar words only where nothing states it.
+
+    >>> places_of("Ana is 31. Ana is thirty-one.", 31)[1]["quote"]
+    'thirty-one'
+    """
+    copies = [Value((place,), value) for place in range(MAX_PLACES)]  # equal values are at different places
+    found: Sequence[Evidence] = align(text, copies)
+    spans = {one.span: one.match for one in found if one.span is not None}
+    if any(match != "fuzzy" for match in spans.values()):
+        spans = {span: match for span, match in spans.items() if match != "fuzzy"}
+    return [
+        Place(start=start, end=end, quote=quote, match="exact" if quote == str(value) else match)
+        for (start, end), match in sorted(spans.items())
+        for quote in [text[start:end]]
+    ]
+
+
+def mcp_command(read_fields: ReadFields) -> Callable[..., None]:
+    """Return the command `structured mcp`, which reads lists of fields as `--fields` is read."""
+
+    def serve_mcp(
+        *,
+        model: Annotated[
+            str | None, typer.Option("--model", "-m", help="As for `structured serve`; see `structured models`.")
+        ] = None,
+        http: Annotated[
+            str | None,
+            typer.Option(metavar="HOST:PORT", help="Serve HTTP at http://HOST:PORT/mcp, and not this process's pipes."),
+        ] = None,
+    ) -> None:
+        """Serve tools over the Model Context Protocol: extract, classify, locate and inspect.
+
+        Over standard input and output, for assistants that start it themselves, or over HTTP. Needs the extra `mcp`.
+        """
+        host, port = ("", 0) if http is None else read_address(http)
+        server = create_mcp_server(model, read_fields=read_fields)
+        if http is None:
+            server.run("stdio")
+        else:
+            typer.echo(f"Serving at http://{http}/mcp", err=True)
+            server.run("streamable-http", host=host, port=port)
+
+    return serve_mcp
+
+
+def read_address(address: str) -> tuple[str, int]:
+    """Return the host and the port of an address: `127.0.0.1:8000`. Raises `typer.BadParameter` for what is none."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 65_536:
+        raise typer.BadParameter(f"{json.dumps(address)} is no HOST:PORT, such as 127.0.0.1:8000.", param_hint="--http")
+    return host.strip("[]"), int(port)

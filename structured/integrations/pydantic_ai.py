@@ -1,0 +1,511 @@
+"""pydantic-ai: a model of this library behind its agents.
+
+    agent = Agent(StructuredModel("smollm2-extract"), output_type=Person)
+
+What an agent asks for is one of four things: free text, an object of a JSON Schema, the arguments of the one tool that
+has to be called, or calls of tools. All but the first are enforced while they are written. Where calls and an answer
+are both allowed, the model first lists its calls; where the list is empty, it is asked for the answer. A union of both
+was not taken: a small model that begins with the wrong branch cannot leave it.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from textwrap import indent
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+from pydantic_ai import RunContext
+from pydantic_ai.exceptions import ModelAPIError, UserError
+from pydantic_ai.messages import (
+    CachePoint,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    ModelResponseStreamEvent,
+    RetryFeedbackPart,
+    RetryPromptPart,
+    SystemPromptPart,
+    TextContent,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
+from pydantic_ai.profiles import ModelProfile, ModelProfileSpec
+from pydantic_ai.settings import ModelSettings, ToolOrOutput
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.usage import RequestUsage
+
+from structured.errors import PatternError, SchemaError, StructuredError
+from structured.errors.calling_line import without_warnings
+from structured.errors.values import message, shown
+from structured.extraction.extractor import Extractor
+from structured.extraction.stream import Stream
+from structured.models import LanguageModel, ModelSource, find_model
+from structured.output_types.call_types import functions
+from structured.output_types.combining.text import Text
+from structured.output_types.functions import Tool
+from structured.output_types.json_output import JsonLayout
+from structured.output_types.json_schema import JsonSchema
+from structured.results.result import Result, Usage
+
+if TYPE_CHECKING:
+    from structured.extraction.options import Options
+
+T = TypeVar("T")
+
+PROVIDER = "structured"
+"""The name of the provider, in messages and traces."""
+
+OPTIONS = ("max_tokens", "temperature", "top_p", "top_k", "seed")
+"""The settings that are options of the library, under the same names."""
+
+UNSUPPORTED = ("presence_penalty", "frequency_penalty", "logit_bias", "extra_body", "thinking", "citations")
+"""Settings that would change the answer, and are refused."""
+
+Kind = Literal["text", "object", "arguments", "calls"]
+"""The four things that an agent asks for."""
+
+
+class StructuredModel(Model[None]):
+    """A model of this library, for the agents of pydantic-ai.
+
+    An agent with an output type gets an object that is valid by its JSON Schema, whatever the model. The request runs
+    in a thread, so that the event loop is not blocked.
+
+    Of the settings, `max_tokens`, `temperature`, `top_p`, `top_k`, `seed`, `tool_choice` and `parallel_tool_calls`
+    apply, and `stop_sequences` to free text. Without a temperature the likeliest token is taken. A setting that would
+    change the answer and is unsupported is an error.
+
+    Parameters:
+        model: As the option `model` of `extract`: a name, a loaded model, or the address of one behind a server, which
+            is asked for objects and calls, and not for free text.
+        settings: Settings of every request that does not say otherwise.
+        profile: What to change in the profile, as for every model of pydantic-ai.
+
+    Raises:
+        ModelError: The model cannot be loaded.
+
+    A request raises `UserError` for what the model cannot be asked, such as a schema that cannot be enforced exactly,
+    and `ModelAPIError` where the model fails or its context is too short, so that a `FallbackModel` asks the next.
+    """
+
+    unsupported_settings = frozenset({"timeout", "max_retries", "extra_headers"})
+
+    def __init__(
+        self,
+        model: "ModelSource | None" = None,
+        *,
+        settings: ModelSettings | None = None,
+        profile: ModelProfileSpec | None = None,
+    ) -> None:
+        super().__init__(settings=settings, profile=profile)
+        self.model = find_model(model)
+
+    @property
+    def model_name(self) -> str:
+        """The name of the model."""
+        return self.model.name
+
+    @property
+    def system(self) -> str:
+        """The name of the provider."""
+        return PROVIDER
+
+    def _provider_model_profile(self) -> ModelProfile:
+        profile = ModelProfile(
+            supports_json_schema_output=True,
+            supports_json_object_output=True,
+            default_structured_output_mode="native",
+            prompted_output_template="",  # the prompt describes the type in any case
+            supports_image_input=False,
+            supports_document_input=False,
+            supports_audio_file_input=False,
+            supports_video_input=False,
+        )
+        if isinstance(self.model, LanguageModel):
+            profile["context_window"] = self.model.context_length
+        return profile
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        """Return the response of the model to the messages of an agent."""
+        question, _ = await self._question(messages, model_settings, model_request_parameters)
+        answer = await self.in_thread(question.answer)
+        return ModelResponse(
+            parts=answer.parts,
+            usage=answer.usage,
+            model_name=self.model_name,
+            provider_name=PROVIDER,
+            provider_details=answer.details,
+            finish_reason=answer.finish_reason,
+        )
+
+    @asynccontextmanager
+    async def request_stream(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+        run_context: RunContext[Any] | None = None,  # noqa: ARG002  nothing depends on the run
+    ) -> AsyncGenerator[StreamedResponse]:
+        """Return the response as a stream, which has the text as it is written, and calls when they are complete."""
+        question, parameters = await self._question(messages, model_settings, model_request_parameters)
+        stream = await self.in_thread(question.stream)
+        yield StructuredStreamedResponse(parameters, self, question, stream)
+
+    async def _question(
+        self, messages: list[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
+    ) -> "tuple[_Question, ModelRequestParameters]":
+        """Return the question that a request puts to the model, and its prepared parameters. Raises UserError."""
+        check_settings({**(self.settings or {}), **(settings or {})})
+        prepared, parameters = self.prepare_request(settings, parameters)
+        known = prepared or ModelSettings()
+        instructions = [part.content for part in self._get_instruction_parts(messages, parameters) or ()]
+        turns = prompt_turns(messages, instructions)
+        options = {name: value for name, value in known.items() if name in OPTIONS and value is not None}
+        asked = _Asked(turns, {"model": self.model, **options})
+        try:
+            return await self.in_thread(lambda: _question(asked, known, parameters)), parameters
+        except (TypeError, ValueError) as error:  # of an option, or a member of a tool
+            raise UserError(message(error)) from error
+
+    async def in_thread(self, step: Callable[[], T]) -> T:
+        """Return what a step of the model returns, which runs in a thread. Raises UserError and ModelAPIError.
+
+        Warnings are left out: what they say of an answer is in its finish reason.
+        """
+        try:
+            with without_warnings():
+                return await asyncio.to_thread(step)
+        except (SchemaError, PatternError) as error:
+            raise UserError(message(error)) from error
+        except StructuredError as error:
+            raise ModelAPIError(self.model_name, message(error)) from error
+
+
+def check_settings(settings: Mapping[str, Any]) -> None:
+    """Raise UserError for a setting that would change the answer and is unsupported."""
+    for name in UNSUPPORTED:
+        if settings.get(name):  # a penalty of 0 says nothing
+            raise UserError(f"The setting {name} is {shown(settings[name])}, and is unsupported here. Leave it out.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What every question of one request has: the messages, the model and the options of sampling."""
+
+    turns: Sequence[Mapping[str, str]]
+    options: Mapping[str, Any]
+
+    def question(self, output_type: Any, kind: Kind, layout: JsonLayout | None = None, **members: Any) -> "_Question":
+        """Return a question. Raises SchemaError for a type that cannot be enforced."""
+        extractor = Extractor[Any](output_type, **cast("Options", {**self.options, "layout": layout}))
+        return _Question(extractor.verbatim() if kind == "text" else extractor, kind, self.turns, **members)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """The parts of a response, and how they came about."""
+
+    parts: Sequence[TextPart | ToolCallPart]
+    cost: Usage
+    is_shortened: bool = False
+    details: dict[str, Any] | None = None
+
+    @property
+    def usage(self) -> RequestUsage:
+        """The tokens, rejected attempts included."""
+        cost = self.cost
+        details = {name: getattr(cost, name) for name in ("sampled_tokens", "forced_tokens", "passes")}
+        written = cost.sampled_tokens + cost.forced_tokens
+        return RequestUsage(input_tokens=cost.prompt_tokens, output_tokens=written, details=details)
+
+    @property
+    def finish_reason(self) -> Literal["length", "tool_call", "stop"]:
+        """Why it ends: "length" if the model would have written more."""
+        if self.is_shortened:
+            return "length"
+        return "tool_call" if any(isinstance(part, ToolCallPart) for part in self.parts) else "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """One question to the model, and another in place of it where the answer is an empty list of calls."""
+
+    extractor: Extractor[Any]
+    kind: Kind
+    turns: Sequence[Mapping[str, str]]
+    tool: str = ""
+    """The tool whose arguments are the answer."""
+    held_back: int = 0
+    """The characters at the end of a stream that may be those of a stop phrase."""
+    has_one_call: bool = False
+    """Whether only the first of the calls is made."""
+    otherwise: "_Question | None" = None
+
+    def answer(self) -> _Answer:
+        """Return the answer. Raises the errors of the library."""
+        result = self.extractor.result(self.turns)
+        answer = self.read(result)
+        if self.otherwise is None or answer.parts:
+            return answer
+        other = self.otherwise.answer()
+        return replace(other, cost=answer.cost.plus(other.cost))
+
+    def stream(self) -> Stream[Any]:
+        """Return the answer as it is written. Raises the errors of the library."""
+        return self.extractor.stream(self.turns)
+
+    def read(self, result: Result[Any]) -> _Answer:
+        """Return what a result says. Raises the error of the result, if it is one."""
+        value = result.value
+        generation = result.generations[0]
+        is_shortened = generation.shortened or bool(generation.diagnostics.repetitions)
+        details = None
+        if self.kind in ("object", "arguments"):
+            details = {"confidence": result.confidence, "evidence": result.rows()}
+        return _Answer(self._parts(value, result.text or ""), result.usage, is_shortened, details)
+
+    def _parts(self, value: Any, text: str) -> list[TextPart | ToolCallPart]:
+        match self.kind:
+            case "text":
+                return [TextPart(value)]
+            case "object":
+                return [TextPart(text)]
+            case "arguments":
+                return [ToolCallPart(self.tool, text)]
+            case "calls":
+                calls = value if isinstance(value, list) else [value]
+                return [
+                    ToolCallPart(call.name, dict(call.arguments))
+                    for call in (calls[:1] if self.has_one_call else calls)
+                ]
+
+
+def _question(asked: _Asked, settings: ModelSettings, parameters: ModelRequestParameters) -> _Question:
+    """Return the question that a request asks for. Raises UserError and SchemaError."""
+    tools, is_forced = allowed_tools(settings, parameters)
+    stops = settings.get("stop_sequences") or []
+    if not tools:
+        return _direct(asked, parameters, stops)
+    if is_forced and stops:
+        raise UserError("The setting stop_sequences is for free text, and a tool has to be called here. Leave it out.")
+    if is_forced and len(tools) == 1:
+        [tool] = tools
+        layout = None if tool.kind == "output" else JsonLayout(optional_properties="omittable")
+        described = {"description": tool.description} if tool.description else {}
+        schema = JsonSchema({**tool.parameters_json_schema, **described}, name=tool.name)
+        return asked.question(schema, "arguments", layout, tool=tool.name)
+    choices = [Tool(tool.name, tool.parameters_json_schema, tool.description or "") for tool in tools]
+    if is_forced:
+        return asked.question(functions(*choices), "calls")
+    otherwise = _direct(asked, parameters, stops)
+    has_one_call = settings.get("parallel_tool_calls") is False
+    calls = functions(*choices, parallel=True)
+    return asked.question(calls, "calls", has_one_call=has_one_call, otherwise=otherwise)
+
+
+def _direct(asked: _Asked, parameters: ModelRequestParameters, stops: list[str]) -> _Question:
+    """Return the question for the answer itself: an object where the agent has a schema for it, or else text."""
+    wanted = parameters.output_object
+    if wanted is None:
+        text = Text(stop=stops) | Text(lacks=stops) if stops else Text()
+        return asked.question(text, "text", held_back=max(map(len, stops), default=0))
+    if stops:
+        raise UserError("The setting stop_sequences is for free text, and the output has a schema. Leave it out.")
+    described = {"description": wanted.description} if wanted.description else {}
+    return asked.question(JsonSchema({**described, **wanted.json_schema}, name=wanted.name or ""), "object")
+
+
+def allowed_tools(settings: ModelSettings, parameters: ModelRequestParameters) -> tuple[Sequence[ToolDefinition], bool]:
+    """Return the tools that may be called, and whether one has to be. Raises UserError if none of a choice is there."""
+    own, of_output = parameters.declared_function_tools, parameters.output_tools
+    is_forced = not parameters.allow_text_output
+    match settings.get("tool_choice"):
+        case None | "auto":
+            tools = [*own, *of_output]
+        case "none" | []:
+            tools = of_output
+        case "required":
+            tools, is_forced = own, True
+        case ToolOrOutput(function_tools=names):
+            tools = [*(tool for tool in own if tool.name in names), *of_output]
+        case names:
+            tools, is_forced = [tool for tool in (*own, *of_output) if tool.name in names], True
+    if is_forced and not tools:
+        listed = ", ".join(tool.name for tool in (*own, *of_output)) or "none"
+        raise UserError(f"A tool has to be called, and none may be. Tools are: {listed}. Change tool_choice.")
+    return tools, is_forced
+
+
+def prompt_turns(messages: Sequence[ModelMessage], instructions: Sequence[str]) -> list[dict[str, str]]:
+    """Return the messages of an agent as those of a prompt, which has no role for tools. Raises UserError.
+
+    A call is written as the assistant would write it here, and its result is indented in the next message of the user,
+    so that no line of it passes for anything else:
+
+        assistant: [{"name": "weather", "arguments": {"city": "Porto"}}]
+        user: The result of weather({"city": "Porto"}):
+            sunny
+    """
+    system: list[str] = []
+    turns: list[dict[str, str]] = []
+    calls: dict[str, ToolCallPart] = {}
+    for one in messages:
+        if isinstance(one, ModelRequest):
+            system += [part.content for part in one.parts if isinstance(part, SystemPromptPart)]
+            results = [_result(part, calls) for part in one.parts if isinstance(part, ToolReturnPart)]
+            others = [_said(part) for part in one.parts if not isinstance(part, ToolReturnPart | SystemPromptPart)]
+            role, texts = "user", [*results, *others]
+        else:
+            calls |= {part.tool_call_id: part for part in one.parts if isinstance(part, ToolCallPart)}
+            role, texts = "assistant", _written(one)
+        content = "\n\n".join(filter(None, texts))
+        if content and turns and turns[-1]["role"] == role:
+            turns[-1]["content"] += f"\n\n{content}"
+        elif content:
+            turns.append({"role": role, "content": content})
+    head = "\n\n".join((*system, *instructions))
+    return [{"role": "system", "content": head}, *turns] if head else turns
+
+
+def _result(part: ToolReturnPart, calls: Mapping[str, ToolCallPart]) -> str:
+    call = calls.get(part.tool_call_id)
+    arguments = "" if call is None else _arguments(call)
+    return f"The result of {part.tool_name}({arguments}):\n{indent(part.model_response_str(), '    ', lambda _: True)}"
+
+
+def _arguments(call: ToolCallPart) -> str:
+    """Return arguments as the model would write them."""
+    return json.dumps(call.args_as_dict(), ensure_ascii=False)
+
+
+def _said(part: object) -> str:
+    """Return the text of a part of a request. Raises UserError for what is no text."""
+    match part:
+        case UserPromptPart(content=str(text)):
+            return text
+        case UserPromptPart(content=items):
+            return "\n\n".join(_item(item) for item in items if not isinstance(item, CachePoint))
+        case RetryPromptPart() | RetryFeedbackPart():  # where the messages did not come through an agent
+            return part.model_response()
+    raise _no_text(part)
+
+
+def _item(item: object) -> str:
+    match item:
+        case str():
+            return item
+        case TextContent(content=text):
+            return text
+    raise _no_text(item)
+
+
+def _written(response: ModelResponse) -> list[str]:
+    """Return the text of a response, and its calls. Raises UserError for a file, or what another provider ran."""
+    texts: list[str] = []
+    calls: list[str] = []
+    for part in response.parts:
+        match part:
+            case TextPart(content=text):
+                texts.append(text)
+            case ToolCallPart(tool_name=name):
+                calls.append(f'{{"name": {json.dumps(name)}, "arguments": {_arguments(part)}}}')
+            case ThinkingPart():  # models are not shown what they thought before
+                pass
+            case _:
+                raise _no_text(part)
+    return [*texts, f"[{', '.join(calls)}]"] if calls else texts
+
+
+def _no_text(part: object) -> UserError:
+    return UserError(f"A {type(part).__name__} is no text, and models of structured read text alone. Leave it out.")
+
+
+@dataclass
+class StructuredStreamedResponse(StreamedResponse):
+    """A response that is written as it is read: pieces of text, or of the arguments of the one tool; or calls."""
+
+    source: StructuredModel
+    question: _Question
+    first: Stream[Any]
+    """The answer to the question, which has been begun."""
+    opened: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    async def _get_event_iterator(self) -> AsyncIterator[ModelResponseStreamEvent]:
+        async for event in self._answered(self.question, self.first, Usage()):
+            yield event
+
+    async def _answered(
+        self, question: _Question, stream: Stream[Any], cost: Usage
+    ) -> AsyncIterator[ModelResponseStreamEvent]:
+        """Yield the events of an answer, after questions that cost something already."""
+        sent = 0
+        while await self.source.in_thread(lambda: next(stream, None)) is not None:
+            if self.cancelled:
+                return
+            end = max(len(stream.text) - question.held_back, sent)
+            for event in self._piece(question, stream.text[sent:end], is_first=not sent):
+                yield event
+            sent = end
+        answer = await self.source.in_thread(lambda: question.read(stream.result()))
+        answer = replace(answer, cost=answer.cost.plus(cost))
+        if question.otherwise is not None and not answer.parts:
+            other = question.otherwise
+            async for event in self._answered(other, await self.source.in_thread(other.stream), answer.cost):
+                yield event
+            return
+        self._usage, self.finish_reason, self.provider_details = answer.usage, answer.finish_reason, answer.details
+        for part in answer.parts:
+            if isinstance(part, TextPart):
+                for event in self._piece(question, part.content[sent:], is_first=not sent):
+                    yield event
+            elif question.kind == "calls":
+                yield self._parts_manager.handle_tool_call_part(
+                    vendor_part_id=part.tool_call_id, tool_name=part.tool_name, args=part.args
+                )
+
+    def _piece(self, question: _Question, piece: str, *, is_first: bool) -> Iterator[ModelResponseStreamEvent]:
+        """Yield the events of a piece; of a list of calls, none before it is complete."""
+        if not piece or question.kind == "calls":
+            return
+        if question.kind == "arguments":
+            name = question.tool if is_first else None  # what is given again is appended
+            yield from self._parts_manager.handle_tool_call_delta_events(
+                vendor_part_id="arguments", tool_name=name, args=piece
+            )
+        else:
+            yield from self._parts_manager.handle_text_delta(vendor_part_id="text", content=piece)
+
+    async def close_stream(self) -> None:
+        """Write no more: the model stops after the pass that it is at."""
+
+    @property
+    def model_name(self) -> str:
+        """The name of the model."""
+        return self.source.model_name
+
+    @property
+    def provider_name(self) -> str:
+        """The name of the provider."""
+        return PROVIDER
+
+    @property
+    def provider_url(self) -> None:
+        """There is none: the model runs in this process."""
+        return
+
+    @property
+    def timestamp(self) -> datetime:
+        """When the stream was opened."""
+        return self.opened
