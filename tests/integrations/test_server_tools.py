@@ -94,13 +94,24 @@ def test_auto_calls_or_answers(script: str, content: str, stream: bool) -> None:
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("parallel", [False, True])
 def test_a_call_is_made_once(parallel: bool, stream: bool) -> None:
-    """Equal calls are one, and without parallel calls there is exactly one."""
-    script = json.dumps(json.loads(PORTO) * 2 if parallel else json.loads(PORTO)[0])
-    with asking(script) as chat:
+    """Equal calls are one, and without parallel calls there is one at most."""
+    [call] = json.loads(PORTO)
+    other = call if parallel else {**call, "arguments": {"city": "Lyon"}}
+    with asking(json.dumps([call, other])) as chat:
         options: Any = {"model": "default", "messages": user(QUESTION), "tools": [WEATHER], "stream": stream}
         found = chat.create(**options, parallel_tool_calls=parallel)
         calls: Any = streamed(found)[1] if stream else found.choices[0].message.tool_calls
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_without_parallel_calls_there_may_be_none(stream: bool) -> None:
+    """An empty list leads to the answer, as with them."""
+    with asking(lambda prompt: "[]" if "List the calls" in prompt else "Hello.") as chat:
+        options: Any = {"model": "default", "messages": user(QUESTION), "tools": [WEATHER], "stream": stream}
+        found = chat.create(**options, parallel_tool_calls=False)
+        content = streamed(found)[0] if stream else found.choices[0].message.content
+    assert content == "Hello."
 
 
 def test_an_answer_in_place_of_calls_keeps_to_the_response_format() -> None:

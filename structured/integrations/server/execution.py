@@ -154,6 +154,8 @@ class Question:
     """The characters at the end of a stream that may be those of a stop phrase."""
     tool: str | None = None
     """The tool that is called, whose arguments are the answer."""
+    calls_at_most: int | None = None
+    """How many of the calls count, the first ones; None for all."""
     otherwise: "Question | None" = None
     """The question in place of this one where the answer is an empty list of calls."""
 
@@ -226,6 +228,7 @@ class Question:
         generation = result.generations[0]
         value = result.value
         calls = calls_of(value) if self.tool is None else [openai_call(self.tool, generation.text)]
+        calls = calls and calls[: self.calls_at_most]
         return Written(value if self.is_free else generation.text, generation, calls, is_free=self.is_free)
 
     def _observed(self, prompts: Prompts) -> Extractor[Any]:

@@ -145,9 +145,10 @@ def _question(serving: Serving, body: GenerationRequest, documents: Sequence[Tex
     def make_type() -> Any:
         return output_type_of(body, serving.limits) or free_text(body.stops, serving.limits)
 
-    is_free, tool, otherwise = not body.constraints, None, None
+    is_free, tool, calls_at_most, otherwise = not body.constraints, None, None, None
     if isinstance(body, ChatRequest) and body.uses_tools:
         is_free, tool = False, body.called_tool
+        calls_at_most = None if body.parallel_tool_calls else 1
         if body.may_answer:
             otherwise = _question(serving, body.model_copy(update={"tool_choice": "none"}), documents, options)
         options = {**options, "layout": JsonLayout(optional_properties="omittable")}
@@ -161,6 +162,7 @@ def _question(serving: Serving, body: GenerationRequest, documents: Sequence[Tex
         is_free=is_free,
         held_back=held_back,
         tool=tool,
+        calls_at_most=calls_at_most,
         otherwise=otherwise,
     )
 

@@ -122,7 +122,7 @@ def _of_tools(body: ChatRequest, limits: Limits) -> OutputType[Any] | JsonSchema
     tools = [Tool.from_openai(one) for one in body.tools or ()]
     name = body.called_tool
     if name is None:
-        return functions(*tools, parallel=body.may_answer and body.parallel_tool_calls)
+        return functions(*tools, parallel=body.may_answer)
     named = next((one for one in tools if one.name == name), None)
     if named is None:
         raise RequestError(400, f"There is no tool named {name!r}.", parameter="tool_choice")
