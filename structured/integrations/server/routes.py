@@ -33,6 +33,7 @@ from structured.integrations.server.responses import (
 from structured.integrations.server.responses_api import ResponseForm, ResponsesRequest
 from structured.integrations.server.translation import (
     choice_type,
+    fields_type,
     free_text,
     grammar_type,
     options_of,
@@ -195,6 +196,8 @@ async def extract(body: ExtractRequest, request: Request, serving: Served) -> Re
     serving.check_documents(len(documents))
 
     def make_type() -> Any:
+        if body.fields is not None:
+            return fields_type(body.fields, serving.limits)
         if body.type is None:
             return schema_type(body.schema_ if body.schema_ is not None else True, serving.limits)
         if body.type not in serving.types:
