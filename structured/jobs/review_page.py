@@ -169,7 +169,7 @@ def _items(part: Subschema) -> Iterable[Subschema]:
 ABSENT = Evidence(None, "absent")
 """The evidence of a missing value, and of a list without items."""
 
-SCRIPTS = ("state", "gold", "list", "document", "values", "editing", "keys")
+SCRIPTS = ("elements", "evidence", "state", "gold", "list", "document", "values", "editing", "keys")
 """The parts of the page's script, in order."""
 
 
@@ -211,16 +211,16 @@ def report(
 
 def to_page(results: Iterable[Result[Any]], title: str) -> str:
     """Return the page as HTML."""
-    template, style = _part("review.html"), _part("review.css")
-    script = "\n".join(_part(f"{name}.js") for name in SCRIPTS)
+    template, style = page_part("review.html"), page_part("base.css") + page_part("review.css")
+    script = "\n".join(page_part(f"{name}.js") for name in SCRIPTS)
     return Template(template).substitute(
         title=html(title),
         good=f"{BANDS['good']:.0%}",
         doubtful=f"{BANDS['doubtful']:.0%}",
         style=style,
-        style_digest=_digest_of_source(style),
+        style_digest=digest_of_source(style),
         script=script,
-        script_digest=_digest_of_source(script),
+        script_digest=digest_of_source(script),
         data=to_inert_json(to_data(results)),
     )
 
@@ -419,7 +419,8 @@ class Utf16Offsets:
         return offset + bisect_left(self._wide, offset)
 
 
-def _part(name: str) -> str:
+def page_part(name: str) -> str:
+    """Return a source of the page; `base.css`, `elements.js` and `evidence.js` are those of other pages, too."""
     return (Path(__file__).parent / "page" / name).read_text(encoding="utf-8")
 
 
@@ -427,6 +428,6 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-def _digest_of_source(source: str) -> str:
+def digest_of_source(source: str) -> str:
     """Return the digest by which a content security policy names a script or a style sheet."""
     return base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()

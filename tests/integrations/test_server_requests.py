@@ -49,8 +49,9 @@ def test_requests_with_one_key_ask_in_the_same_way() -> None:
         key_of(RegexRequest, **asked, system="a"),
         key_of(ExtractRequest, text="a", type="a"),
         key_of(ExtractRequest, text="a", schema=True),
+        key_of(ExtractRequest, text="a", fields="a"),
     }
-    assert len(keys - {None}) == 6
+    assert len(keys - {None}) == 7
     assert key_of(RegexRequest, **{**asked, "text": "b"}) in keys
 
 

@@ -1,4 +1,4 @@
-"""A headless Chromium, for tests of the review page; they are skipped where there is none."""
+"""A headless Chromium, for tests of pages; they are skipped where there is none."""
 
 import json
 import shutil
@@ -21,15 +21,15 @@ class Browser:
     def __init__(self, driver: Any) -> None:
         self.driver = driver
 
-    def open(self, page: Path, *, width: int = SIZE[0], dark: bool = False) -> None:
-        """Open a page as for the first time: nothing is kept of it."""
+    def open(self, page: Path | str, *, width: int = SIZE[0], dark: bool = False) -> None:
+        """Open a page, by its file or its address, as for the first time: nothing is kept of it."""
         self.command(
             "Emulation.setDeviceMetricsOverride", width=width, height=SIZE[1], deviceScaleFactor=1, mobile=False
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.command("Emulation.setEmulatedMedia", features=[scheme])
-        self.driver.get(page.as_uri())
-        self.run("localStorage.clear()")
+        self.driver.get(page if isinstance(page, str) else page.as_uri())
+        self.run("localStorage.clear(); sessionStorage.clear()")
         self.driver.refresh()
 
     def command(self, name: str, **parameters: object) -> Any:

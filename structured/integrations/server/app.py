@@ -35,7 +35,7 @@ from structured.output_types.resolve import resolve_type
 if TYPE_CHECKING:
     from structured.models.load import ModelSource
 
-OPEN = frozenset({"/health", "/healthz", "/readyz", "/metrics"})
+OPEN = frozenset({"/", "/health", "/healthz", "/readyz", "/metrics"})
 """The paths that need no key."""
 
 KNOWN = frozenset({

@@ -341,10 +341,12 @@ class LibraryRequest(RequestBody):
 
 
 class ExtractRequest(LibraryRequest):
-    """`POST /v1/extract`: a schema, or a type that the server was started with; one document or several."""
+    """`POST /v1/extract`: a schema, a list of fields, or a type of the server; one document or several."""
 
     schema_: Json | bool | None = Field(None, alias="schema")
     type: str | None = None
+    fields: str | None = None
+    """Such as `name: str, age: int | None`."""
     text: str | None = None
     documents: list[str] | None = Field(None, min_length=1)
     grounded: bool | list[str] = False
@@ -359,8 +361,8 @@ class ExtractRequest(LibraryRequest):
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
-        if (self.schema_ is None) == (self.type is None):
-            raise ValueError("Exactly one of schema and type is needed")
+        if sum(one is not None for one in (self.schema_, self.type, self.fields)) != 1:
+            raise ValueError("Exactly one of schema, type and fields is needed")
         if (self.text is None) == (self.documents is None):
             raise ValueError("Exactly one of text and documents is needed")
         return self

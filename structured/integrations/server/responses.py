@@ -15,7 +15,7 @@ from pydantic_core import to_jsonable_python
 from structured.decoding.requests import Generation
 from structured.errors import StructuredError
 from structured.integrations.server.request_errors import RequestError
-from structured.results.result import Result
+from structured.results.result import Result, Usage
 from structured.vocabulary import Vocabulary
 
 
@@ -282,6 +282,17 @@ def _members(result: Result[Any], *, evidence: bool) -> dict[str, Any]:
         **({"missing": list(result.missing)} if result.missing else {}),
         "confidence": result.confidence,
         "evidence": result.rows(),
+        "usage": _usage_of(result.usage),
+    }
+
+
+def _usage_of(cost: Usage) -> dict[str, int]:
+    """Return what a result cost, rejected attempts included, as OpenAI's API does."""
+    completion_tokens = cost.sampled_tokens + cost.forced_tokens
+    return {
+        "prompt_tokens": cost.prompt_tokens,
+        "completion_tokens": completion_tokens,
+        "total_tokens": cost.prompt_tokens + completion_tokens,
     }
 
 

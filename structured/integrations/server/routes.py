@@ -5,13 +5,14 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
-from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.types import Receive, Scope, Send
 
 from structured.extraction.options import Options
 from structured.extraction.prompts import TextOrChat
 from structured.integrations.server.execution import DEFAULT, Question, Serving
+from structured.integrations.server.extraction_page import extraction_page
 from structured.integrations.server.request_bodies import (
     ChatRequest,
     ChooseRequest,
@@ -33,6 +34,7 @@ from structured.integrations.server.responses import (
 from structured.integrations.server.responses_api import ResponseForm, ResponsesRequest
 from structured.integrations.server.translation import (
     choice_type,
+    fields_type,
     free_text,
     grammar_type,
     options_of,
@@ -46,6 +48,12 @@ from structured.results.result import Result
 
 router = APIRouter()
 Served = Annotated[Serving, Depends(Serving.of)]
+
+
+@router.get("/", response_class=HTMLResponse)
+async def page() -> Response:
+    """Return the page that asks `/v1/extract`."""
+    return extraction_page().response()
 
 
 @router.get("/health", response_class=PlainTextResponse)
@@ -197,6 +205,8 @@ async def extract(body: ExtractRequest, request: Request, serving: Served) -> Re
     serving.check_documents(len(documents))
 
     def make_type() -> Any:
+        if body.fields is not None:
+            return fields_type(body.fields, serving.limits)
         if body.type is None:
             return schema_type(body.schema_ if body.schema_ is not None else True, serving.limits)
         if body.type not in serving.types:

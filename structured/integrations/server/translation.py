@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from textwrap import indent
 from typing import Any, cast
 
+from pydantic import BaseModel
+
 from structured.decoding.repetition import Repetition
 from structured.errors import PatternError, PromptError, SchemaError
 from structured.extraction.options import Options
 from structured.extraction.prompts import Conversation
+from structured.integrations.server.field_lists import FieldListError, read_fields
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_bodies import (
     ChatRequest,
@@ -79,6 +82,16 @@ def schema_type(schema: Mapping[str, Any] | str | bool, limits: Limits, name: st
     """Return the output type of a JSON Schema; nothing that it refers to is fetched."""
     check_length(schema if isinstance(schema, str) else json.dumps(schema), limits, "The schema")
     return JsonSchema(schema, name=name)
+
+
+def fields_type(fields: str, limits: Limits) -> type[BaseModel]:
+    """Return the type of a list of fields, which is never evaluated. Raises RequestError."""
+    check_length(fields, limits, "fields")
+    try:
+        return read_fields(fields)
+    except (FieldListError, RecursionError) as error:
+        problem = "its brackets are nested too deeply." if isinstance(error, RecursionError) else str(error)
+        raise RequestError(400, f"fields: {problem}", parameter="fields") from None
 
 
 def regex_type(pattern: str, limits: Limits, dialect: DialectName = "python") -> Regex[str]:

@@ -90,19 +90,7 @@ function changed() {
   drawCounts();
 }
 
-function say(text) {
-  byId("said").textContent = text;
-}
-
-// Colours, panels and keys.
-
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const isDark = () => (document.documentElement.style.colorScheme || (dark.matches ? "dark" : "light")) === "dark";
-
-function nameTheme() {
-  byId("theme").textContent = isDark() ? "☀" : "☾";
-  byId("theme").title = byId("theme").ariaLabel = isDark() ? "Use light colours" : "Use dark colours";
-}
+// Panels and keys.
 
 function toggle(button, panel) {
   const open = byId(panel).classList.toggle("open");
@@ -193,14 +181,9 @@ function start() {
   byId("open-help").onclick = () => byId("help").showModal();
   byId("open-documents").onclick = () => toggle("open-documents", "documents");
   byId("open-filters").onclick = () => toggle("open-filters", "filters");
-  byId("theme").onclick = () => {
-    document.documentElement.style.colorScheme = isDark() ? "light" : "dark";
-    nameTheme();
-  };
-  dark.onchange = nameTheme;
   document.onkeydown = onKey;
   window.onhashchange = showNamed;
-  nameTheme();
+  startTheme();
   filter();
   showNamed();
 }

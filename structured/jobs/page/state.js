@@ -1,28 +1,5 @@
-"use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const documents = data.documents;
-
-const byId = (id) => document.getElementById(id);
-const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
-const percent = (share) => `${Math.floor(share * 100 + 1e-9)}%`;
-const element = (tag, properties = {}, ...children) => {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (name in made) made[name] = value;
-    else made.setAttribute(name, value);
-  }
-  made.append(...children);
-  return made;
-};
-
-function icon(shape) {
-  const [picture, path] = ["svg", "path"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
-  picture.setAttribute("viewBox", "0 0 16 16");
-  picture.setAttribute("aria-hidden", "true");
-  path.setAttribute("d", shape);
-  picture.append(path);
-  return picture;
-}
 
 // A document is a tree. Its leaves are values, of which each has a decision when it is reviewed: [kind] or
 // ["corrected", JSON text]. A list has its `empty` as its only leaf while it has no items; those after the

@@ -18,16 +18,6 @@ function valueItem(number) {
     element("bdi", { className: name === shownJson(json) ? "" : "none" }, name),
   );
   if (corrected !== undefined && !value.added) pick.append(element("del", {}, nameOfJson(value.json)));
-  const trust = element("div", { className: "trust" });
-  if (value.confidence !== null) {
-    const filled = element("i");
-    filled.style.width = `${value.confidence * 100}%`;
-    trust.append(
-      element("span", { className: `meter ${value.band}`, ariaHidden: "true" }, filled),
-      element("b", { className: value.band }, percent(value.confidence), element("span", { className: "unseen" }, " confidence")),
-    );
-  }
-  trust.append(element("span", { className: value.match === "none" ? "lacking" : "" }, value.words));
   const acts = element("div", { className: "acts", role: "group", ariaLabel: `Decide on ${value.path || "the answer"}` });
   for (const [kind, [verb, shape]] of Object.entries(ACTS)) {
     if (kind === "corrected" && !canBeWritten(data.types[value.type])) continue;
@@ -39,7 +29,7 @@ function valueItem(number) {
     };
     acts.append(button);
   }
-  const item = element("li", { className: `value ${decision ?? ""}` }, pick, acts, trust);
+  const item = element("li", { className: `value ${decision ?? ""}` }, pick, acts, trustOf(value));
   item.dataset.value = number;
   item.onclick = (event) => {
     if (!event.target.closest(".acts, .edit")) choose(number);

@@ -1,4 +1,4 @@
-"""Field lists: a type written on the command line is the one that Python would make of it, or an error with a place."""
+"""Field lists: a type written as a list of fields is the one that Python would make of it, or an error with a place."""
 
 import warnings
 from contextlib import suppress
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, create_model
 
-from structured.cli.type_arguments import FieldListError, read_fields
+from structured.integrations.server.field_lists import FieldListError, read_fields
 
 NAMES = {one.__name__: one for one in (str, int, float, bool, list, dict, date, datetime, time, Decimal)} | {
     "Literal": Literal,
