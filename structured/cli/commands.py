@@ -13,8 +13,7 @@ from structured.cli.inspect_command import inspect_target
 from structured.cli.model_commands import cache_app, compile_now, fetch_model, list_models
 from structured.cli.review_commands import evaluate_gold, tune_options, write_report
 from structured.cli.serve_command import serve
-from structured.cli.type_arguments import read_fields
-from structured.integrations.mcp_server import mcp_command
+from structured.integrations.mcp_server import serve_mcp
 
 
 def _examples(*lines: str) -> str:
@@ -85,7 +84,7 @@ app.command(
         """  -d '{"text": "I want to cancel.", "choices": ["order", "cancellation"]}'""",
     ),
 )(serve)
-app.command("mcp", epilog=_examples("structured mcp", "structured mcp --http localhost:8000"))(mcp_command(read_fields))
+app.command("mcp", epilog=_examples("structured mcp", "structured mcp --http localhost:8000"))(serve_mcp)
 app.command("models", epilog=_examples("structured models", "structured models --json"))(list_models)
 app.command("fetch", epilog=_examples("structured fetch smollm2"))(fetch_model)
 app.command(epilog=_examples("structured demo", "structured demo --model smollm2"))(demo)

@@ -22,6 +22,7 @@ from structured.errors.calling_line import without_warnings
 from structured.errors.values import message
 from structured.extraction.classification import classify
 from structured.extraction.extractor import Extractor
+from structured.integrations.server.field_lists import read_fields
 from structured.models import LanguageModel, ModelSource, load_model
 from structured.output_types.choice import Choice
 from structured.output_types.inspection import inspect_type
@@ -43,9 +44,6 @@ INSTRUCTIONS = (
     "Reads texts with a language model on this machine. extract fills a schema, and tells for each value where the "
     "text states it; check values without a place. A field that the text may not state should be allowed to be missing."
 )
-
-ReadFields = Callable[[str], object]
-"""Reads a list of fields, `name: str, age: int | None`, as a type; raises ValueError."""
 
 
 class Place(TypedDict):
@@ -127,7 +125,7 @@ Fields = Annotated[
 Document = Annotated[str, Field(description="The text to read.")]
 
 
-def create_mcp_server(model: "ModelSource | None" = None, *, read_fields: ReadFields | None = None) -> "MCPServer[Any]":
+def create_mcp_server(model: "ModelSource | None" = None) -> "MCPServer[Any]":
     """Return a server with the four tools, of the official SDK; `run()` serves standard input and output.
 
     The model is loaded beside the server, since clients wait for a server only for seconds. If it cannot be loaded, the
@@ -135,7 +133,6 @@ def create_mcp_server(model: "ModelSource | None" = None, *, read_fields: ReadFi
 
     Parameters:
         model: As for `load_model`.
-        read_fields: What reads lists of fields; without it, the tools take JSON Schemas alone.
 
     Raises ModelError without the extra `mcp`.
     """
@@ -146,7 +143,7 @@ def create_mcp_server(model: "ModelSource | None" = None, *, read_fields: ReadFi
         raise ModelError(
             f"An MCP server needs the extra mcp ({error}). Run pip install 'structured-extraction[mcp]'."
         ) from error
-    tools = Tools(model, read_fields)
+    tools = Tools(model)
     server: MCPServer[Any] = MCPServer("structured", instructions=INSTRUCTIONS, log_level="WARNING")
     harmless = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     for tool in (tools.extract, tools.classify, tools.locate, tools.inspect):
@@ -157,8 +154,7 @@ def create_mcp_server(model: "ModelSource | None" = None, *, read_fields: ReadFi
 class Tools:
     """The tools of a server, and the model that they ask. Each runs in a thread, and its errors are those of tools."""
 
-    def __init__(self, model: "ModelSource | None", read_fields: ReadFields | None) -> None:
-        self.read_fields = read_fields
+    def __init__(self, model: "ModelSource | None") -> None:
         self._loaded: Future[LanguageModel] = Future()
         Thread(target=self._load, args=(model,), name="loading of the model", daemon=True).start()
 
@@ -265,15 +261,12 @@ class Tools:
 
         return await tool_step(run)
 
-    def _type(self, schema: Mapping[str, Any] | None, fields: str | None) -> Any:
+    @staticmethod
+    def _type(schema: Mapping[str, Any] | None, fields: str | None) -> Any:
         """Return the type that a call of a tool gives. Raises ValueError for none and for two, and SchemaError."""
         if (schema is None) == (fields is None):
             raise ValueError("Give the type of the answer as schema or as fields, and not both.")
-        if schema is not None:
-            return JsonSchema(schema)
-        if self.read_fields is None:
-            raise ValueError("This server reads no lists of fields. Give the type as schema.")
-        return self.read_fields(fields or "")
+        return read_fields(fields or "") if schema is None else JsonSchema(schema)
 
 
 async def tool_step(run: Callable[[], T]) -> T:
@@ -305,32 +298,27 @@ def places_of(text: str, value: str | float) -> list[Place]:
     ]
 
 
-def mcp_command(read_fields: ReadFields) -> Callable[..., None]:
-    """Return the command `structured mcp`, which reads lists of fields as `--fields` is read."""
+def serve_mcp(
+    *,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="As for `structured serve`; see `structured models`.")
+    ] = None,
+    http: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Serve HTTP at http://HOST:PORT/mcp, and not this process's pipes."),
+    ] = None,
+) -> None:
+    """Serve tools to assistants, over the Model Context Protocol.
 
-    def serve_mcp(
-        *,
-        model: Annotated[
-            str | None, typer.Option("--model", "-m", help="As for `structured serve`; see `structured models`.")
-        ] = None,
-        http: Annotated[
-            str | None,
-            typer.Option(metavar="HOST:PORT", help="Serve HTTP at http://HOST:PORT/mcp, and not this process's pipes."),
-        ] = None,
-    ) -> None:
-        """Serve tools over the Model Context Protocol: extract, classify, locate and inspect.
-
-        Over standard input and output, for assistants that start it themselves, or over HTTP. Needs the extra `mcp`.
-        """
-        host, port = ("", 0) if http is None else read_address(http)
-        server = create_mcp_server(model, read_fields=read_fields)
-        if http is None:
-            server.run("stdio")
-        else:
-            typer.echo(f"Serving at http://{http}/mcp", err=True)
-            server.run("streamable-http", host=host, port=port)
-
-    return serve_mcp
+    They are extract, classify, locate and inspect. Over standard input and output, for assistants that start it themselves, or over HTTP. Needs the extra `mcp`.
+    """
+    host, port = ("", 0) if http is None else read_address(http)
+    server = create_mcp_server(model)
+    if http is None:
+        server.run("stdio")
+    else:
+        typer.echo(f"Serving at http://{http}/mcp", err=True)
+        server.run("streamable-http", host=host, port=port)
 
 
 def read_address(address: str) -> tuple[str, int]:

@@ -18,7 +18,6 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from structured.cli import commands
-from structured.cli.type_arguments import read_fields
 from structured.errors import ModelError
 from structured.integrations.mcp_server import create_mcp_server, places_of
 from structured.models import PACKAGED_MODEL, ScriptedModel, load_model
@@ -38,7 +37,7 @@ def called(model: Any, tool: str, /, **arguments: Any) -> Any:
     """What a tool returns: the structured content; the text of an error."""
 
     async def call() -> Any:
-        async with Client(create_mcp_server(model, read_fields=read_fields)) as client:
+        async with Client(create_mcp_server(model)) as client:
             return await client.call_tool(tool, arguments)
 
     return content_of(asyncio.run(call()))
@@ -153,14 +152,6 @@ def test_what_is_wrong_is_told(tool: str, arguments: Any, text: str) -> None:
 def test_a_model_that_cannot_be_loaded_is_told_by_the_tools_that_ask_it() -> None:
     assert "no-such-model" in called("./no-such-model", "extract", text=TEXT, fields=FIELDS)
     assert called("./no-such-model", "locate", text=TEXT, value=31)["places"]
-
-
-def test_a_server_without_lists_of_fields() -> None:
-    async def call() -> Any:
-        async with Client(create_mcp_server(MODEL)) as client:
-            return await client.call_tool("inspect", {"fields": FIELDS})
-
-    assert "This server reads no lists of fields." in content_of(asyncio.run(call()))
 
 
 def test_the_command_needs_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
