@@ -310,7 +310,8 @@ def serve_mcp(
 ) -> None:
     """Serve tools to assistants, over the Model Context Protocol.
 
-    They are extract, classify, locate and inspect. Over standard input and output, for assistants that start it themselves, or over HTTP. Needs the extra `mcp`.
+    They are extract, classify, locate and inspect. Over standard input and output, for assistants that start it
+    themselves, or over HTTP. Needs the extra `mcp`.
     """
     host, port = ("", 0) if http is None else read_address(http)
     server = create_mcp_server(model)
