@@ -7,7 +7,7 @@ grammar enforces the form, and not the facts.
     $ python examples/literature/like_thiggle.py
     choose:  cancellation
     regex:   B-2291
-    grammar: from 20 May to 12 May
+    grammar: from 3 May to 12 May
 """
 
 import subprocess
