@@ -77,6 +77,8 @@ def extract_table(  # noqa: PLR0913  a batch, and its file
     columns = added_columns(output_type, options, "typed")
     arrays = _names(columns, text("prefix", prefix))
     check_columns(known, text("column", column), [*arrays], ", or pass prefix=…")
+    if list(known).count(column) > 1:
+        raise ValueError(f"There are several columns {column!r}. Rename them.")
     documents = [cell_document(cell) for cell in _texts(table[column], library)]
     if output is None:
         results = extract_results(output_type, documents, progress=progress, **options)

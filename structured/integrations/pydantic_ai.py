@@ -269,8 +269,7 @@ class _Question:
     def read(self, result: Result[Any]) -> _Answer:
         """Return what a result says. Raises the error of the result, if it is one."""
         value = result.value
-        generation = result.generations[0]
-        is_shortened = generation.shortened or bool(generation.diagnostics.repetitions)
+        is_shortened = any(one.shortened or one.diagnostics.repetitions for one in result.generations)
         details = None
         if self.kind in ("object", "arguments"):
             details = {"confidence": result.confidence, "evidence": result.rows()}

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
+from structured.errors.values import message
 from structured.output_types.inspection import inspect_type
 from structured.output_types.paths import Steps, path_to_steps, steps_to_field
 from structured.results.result import Result
@@ -51,9 +52,7 @@ def label_studio_config(output_type: object) -> str:
 
     Raises SchemaError for what is no type.
     """
-    paths = [field.path for field in inspect_type(output_type).fields]
-    fields = [path for path in paths if path and not any(other.startswith((f"{path}.", f"{path}[")) for other in paths)]
-    labels = "".join(f"\n    <Label value={quoteattr(name)}/>" for name in fields or ["value"])
+    labels = "".join(f"\n    <Label value={quoteattr(name)}/>" for name in _labels(output_type))
     text = '<Text name="text" value="$text"/>'
     return f'<View>\n  <Labels name="label" toName="text">{labels}\n  </Labels>\n  {text}\n</View>'
 
@@ -101,20 +100,30 @@ def from_label_studio(task: Mapping[str, Any], output_type: object) -> dict[str,
 
     Raises ValueError if there is no annotation, or a label is no field of the type.
     """
+    try:
+        return _gold(task, output_type)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"This is no task of Label Studio with annotations of texts: {message(error)}.") from error
+
+
+def _gold(task: Mapping[str, Any], output_type: object) -> dict[str, Any]:
     document = task["data"]["text"]
     name = f"The task {task.get('data', {}).get('id', task.get('id'))!r}"
     annotations = [one for one in task.get("annotations", ()) if not one.get("was_cancelled")]
     if not annotations:
         raise ValueError(f"{name} has no annotation. Export tasks that people have submitted, as JSON.")
-    kinds = {field.path: field.kind for field in inspect_type(output_type).fields}
+    labels = _labels(output_type)
     values: dict[Steps, Any] = {}
     added: list[tuple[str, Any]] = []
     regions = [region for region in annotations[-1]["result"] if region.get("type") == "labels"]
     for region in sorted(regions, key=lambda region: region["value"]["start"]):
         [label] = region["value"]["labels"]
-        if label not in kinds and label != "value":
+        if label not in labels and not any(label.startswith(f"{path}.") for path in labels if labels[path][:1] == "{"):
             raise ValueError(f"{name} has the label {label!r}, which is no field of the type.")
-        predicted, quote = region.get("meta", {}), document[region["value"]["start"] : region["value"]["end"]]
+        start, end = region["value"]["start"], region["value"]["end"]
+        if not 0 <= start < end <= len(document):
+            raise ValueError(f"{name} has a region from {start} to {end}, in a text of {len(document):,} characters.")
+        predicted, quote = region.get("meta", {}), document[start:end]
         value = predicted.get("value") if predicted.get("quote") == quote else quote
         steps = _steps(region.get("id", ""), label)
         if steps is None or steps in values:
@@ -122,13 +131,27 @@ def from_label_studio(task: Mapping[str, Any], output_type: object) -> dict[str,
         else:
             values[steps] = value
     for label, value in added:
-        places = (path_to_steps(label.replace("[]", f"[{index}]")) for index in itertools.count())
+        places = (
+            path_to_steps("" if label == "value" else label.replace("[]", f"[{index}]")) for index in itertools.count()
+        )
         values[next(steps for steps in places if steps not in values or "[]" not in label)] = value
-    lists = [path for path, kind in kinds.items() if kind.startswith("[") and path.isidentifier()]
-    found = values.get(("value",)) if "value" not in kinds and ("value",) in values else _nested(values)
+    found = _nested(values)
     if isinstance(found, dict):
-        found = {**{path: [] for path in lists}, **found}
+        lists = {label.partition("[]")[0] for label in labels if "[]" in label}
+        found = {**{path: [] for path in lists if path.isidentifier()}, **found}
     return {"id": str(task["data"].get("id", task.get("id", ""))), "document": document, "value": found}
+
+
+def _labels(output_type: object) -> dict[str, str]:
+    """Return the label of each field whose values hold no others, with the kind of these: `lines[].tags[]`: string."""
+    fields = inspect_type(output_type).fields
+    labels = {}
+    for field in fields:
+        holds_others = any(other.path.startswith((f"{field.path}.", f"{field.path}[")) for other in fields)
+        if not holds_others and (field.path or len(fields) == 1):
+            kind = field.kind.lstrip("[")
+            labels[field.path + "[]" * (len(field.kind) - len(kind)) or "value"] = kind
+    return labels
 
 
 def _steps(path: str, label: str) -> Steps | None:

@@ -150,6 +150,22 @@ def test_log_probabilities_are_included_when_asked_for() -> None:
     assert plain.output[0].content[0].logprobs == []
 
 
+def test_a_text_longer_than_the_context_is_read_in_parts() -> None:
+    """As by `extract`; the records of its parts are those of the answer."""
+    names = ["Ana", "Bob", "Cleo", "Dan", "Eve", "Finn"]
+    people = [{"name": name, "age": 31 + 7 * number} for number, name in enumerate(names)]
+    text = "\n".join(f"{one['name']} is {one['age']} years old, {'and so on ' * 30}." for one in people)
+
+    def script(prompt: str) -> str:
+        return json.dumps([one for one in people if f"{one['name']} is {one['age']} " in prompt])
+
+    form = {"type": "json_schema", "name": "people", "schema": {"type": "array", "items": Person.model_json_schema()}}
+    with served(ScriptedModel(script, context_length=1200)) as address, connected(address) as client:
+        whole = client.responses.create(model="default", input=text, text={"format": form})
+    assert json.loads(whole.output_text) == people
+    assert whole.usage.output_tokens > 0
+
+
 def test_an_error_before_the_first_event_is_a_status() -> None:
     with asking(lambda _: str(1 / 0)) as responses, pytest.raises(openai.InternalServerError, match="division"):
         responses.create(model="default", input="Go.", stream=True)
@@ -192,6 +208,7 @@ def test_the_format_of_the_text_is_a_schema_or_any_object() -> None:
         ({"input": [{"type": "function_call_output", "call_id": "a", "output": "b"}]}, 400, "input", "no call 'a'"),
         ({"tools": [{"type": "web_search"}]}, 400, "tools", "'web_search'"),
         ({"tools": [WEATHER], "tool_choice": {"type": "function", "name": "clock"}}, 400, "tool_choice", "'clock'"),
+        ({"tool_choice": "required"}, 400, None, "there are no tools"),
         ({"text": {"format": {"type": "json_schema"}}}, 400, "text.format", "schema"),
         ({"max_output_tokens": 10**6}, 400, "max_output_tokens", "at most"),
         ({"unheard_of": 1}, 400, "unheard_of", "no such member"),
@@ -199,7 +216,7 @@ def test_the_format_of_the_text_is_a_schema_or_any_object() -> None:
     ],
 )
 def test_what_is_not_supported_is_refused_by_name(
-    members: dict[str, Any], status: int, parameter: str, message: str
+    members: dict[str, Any], status: int, parameter: str | None, message: str
 ) -> None:
     with served(ScriptedModel("Yes.")) as address:
         answer = httpx.post(f"{address}/v1/responses", json={"model": "default", "input": "Go.", **members})

@@ -139,6 +139,29 @@ def test_corrections_count() -> None:
     assert [item["name"] for item in found["items"]] == ["3 May", "chair"]
 
 
+def test_lists_of_values_come_back_as_they_are() -> None:
+    """Of texts and of numbers, at the top and inside of records; the configuration knows each label of the task."""
+
+    class Line(BaseModel):
+        tags: list[str]
+
+    class Notes(BaseModel):
+        names: list[str]
+        numbers: list[int]
+        lines: list[Line]
+        points: dict[str, int]
+
+    answer = {"names": ["Ana", "Bob"], "numbers": [3, 12], "lines": [{"tags": ["red"]}, {"tags": ["blue", "wet"]}]}
+    text = "Ana and Bob: 3 and 12; red. Then blue and wet; left 40."
+    task = to_label_studio(result_for(text, {**answer, "points": {"left": 40}}, Notes))
+    labels = {region["value"]["labels"][0] for region in task["predictions"][0]["result"]}
+    assert labels == {"names[]", "numbers[]", "lines[].tags[]", "points.left"}
+    assert all(f'value="{label}"' in label_studio_config(Notes) for label in labels - {"points.left"})
+    assert from_label_studio(submitted(task), Notes)["value"] == {**answer, "points": {"left": 40}}
+    plain = to_label_studio(result_for("3, 4", [3, 4], list[int]))
+    assert from_label_studio(submitted(plain), list[int])["value"] == [3, 4]
+
+
 def test_a_type_without_fields_has_one_label() -> None:
     task = to_label_studio(result_for("Seven: 7.", "7", int))
     assert 'value="value"' in label_studio_config(int)
@@ -151,6 +174,11 @@ def test_a_type_without_fields_has_one_label() -> None:
         ([], "has no annotation"),
         ([{"was_cancelled": True, "result": []}], "has no annotation"),
         ([{"result": [{"type": "labels", "value": {"start": 0, "end": 3, "labels": ["town"]}}]}], "label 'town'"),
+        (
+            [{"result": [{"type": "labels", "value": {"start": 0, "end": 999, "labels": ["customer"]}}]}],
+            "from 0 to 999",
+        ),
+        ([{"result": [{"type": "labels"}]}], "no task of Label Studio"),
     ],
 )
 def test_tasks_that_are_no_gold_are_refused(annotations: Any, said: str) -> None:

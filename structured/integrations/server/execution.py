@@ -10,6 +10,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from structured.decoding.requests import Generation, Served
 from structured.decoding.running_batch import RunningBatch
 from structured.errors import ModelError, StructuredError
 from structured.errors.calling_line import without_warnings
@@ -225,8 +226,12 @@ class Question:
 
     def _written(self, result: Result[Any]) -> Written:
         """Return an answer; of free text, the part before the stop phrase."""
-        generation = result.generations[0]
         value = result.value
+        if result.generations:
+            generation = result.generations[0]
+        else:  # merged from those of the chunks of a text that is longer than the context
+            cost = result.usage.sampled_tokens + result.usage.forced_tokens
+            generation = Generation(result.text or "", (), 0.0, shortened=False, served=Served(tokens=cost))
         calls = calls_of(value) if self.tool is None else [openai_call(self.tool, generation.text)]
         calls = calls and calls[: self.calls_at_most]
         return Written(value if self.is_free else generation.text, generation, calls, is_free=self.is_free)

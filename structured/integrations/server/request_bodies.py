@@ -294,6 +294,12 @@ class ChatRequest(GenerationRequest):
             said["response_format"] = ("json_object", True)
         return said
 
+    @model_validator(mode="after")
+    def _has_its_tools(self) -> Self:
+        if self.tool_choice not in (None, "none", "auto") and not self.tools:
+            raise ValueError("tool_choice says that a tool is called, and there are no tools")
+        return self
+
     @property
     def uses_tools(self) -> bool:
         """Whether the answer is to be calls of tools."""

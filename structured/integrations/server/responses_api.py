@@ -157,6 +157,12 @@ class ResponsesRequest(RequestBody):
     stream_options: Json | None = None
     user: str | None = None
 
+    @model_validator(mode="after")
+    def _has_its_tools(self) -> "ResponsesRequest":
+        if self.tool_choice not in (None, "none", "auto") and not self.tools:
+            raise ValueError("tool_choice says that a tool is called, and there are no tools")
+        return self
+
     def chat(self) -> ChatRequest:
         """Return the request for a chat that asks the same. Raises RequestError for what a chat cannot be."""
         form = self.text.format
@@ -258,6 +264,8 @@ class ResponseForm(AnswerForm):
                 for index, done in enumerate(items):
                     if item is None:
                         yield from _opening(event, index, done)
+                        if done["type"] == "function_call":
+                            yield event(_kind(done, "delta"), **_place(index, done), delta=done["arguments"])
                     yield from _closing(event, index, done)
                 response = self._response(written, items, prompt_tokens)
                 yield event(f"response.{response['status']}", response=response)
