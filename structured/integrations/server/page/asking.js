@@ -69,6 +69,7 @@ async function ask() {
   } finally {
     asked = null;
     setRunning(false);
+    if (byId("said").textContent === "Extracting") say("Not extracted");
   }
 }
 
