@@ -173,7 +173,7 @@ TO_LIST = {"type": "function", "function": {"name": "people", "parameters": {"pr
     [
         {"response_format": {"type": "json_schema", "json_schema": {"name": "people", "schema": PEOPLE}}},
         {"tools": [TO_LIST], "tool_choice": "required"},
-        {"tools": [TO_LIST, WEATHER]},
+        {"tools": [WEATHER, TO_LIST]},
         {"extra_body": {"guided_json": PEOPLE}},
     ],
 )
