@@ -229,7 +229,7 @@ class Renewing(Generic[R]):
 
 
 class Recogniser(Renewing[Automaton]):
-    """A test of which texts are in a language, with an automaton that is made at the first call."""
+    """A test whether a text is in a language. The first call makes its automaton."""
 
     def accepts(self, text: str) -> bool:
         """Tell whether a text is in the language. Raises PatternError or GrammarError at the automaton's limits."""

@@ -47,7 +47,7 @@ class LazyAutomaton(ABC, Generic[Content]):
     @property
     @abstractmethod
     def parts(self) -> Sequence[Automaton]:
-        """The automata of which this one is made."""
+        """The automata that this one combines."""
 
     @abstractmethod
     def of(self, parts: Sequence[Automaton]) -> Self:

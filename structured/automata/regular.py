@@ -210,7 +210,7 @@ class RegularAutomaton:
         return rests
 
     def readings(self, state: int) -> list[int]:
-        """Split a state into states in at most one item that must differ each, of which it is the union.
+        """Split a state into states whose union it is, each in at most one item that must differ.
 
         A walk from each of them makes few states; a walk from the union would make many.
         """

@@ -2,6 +2,8 @@
 
 import ast
 import graphlib
+import shutil
+import subprocess
 import sys
 import tomllib
 from collections import Counter
@@ -27,6 +29,12 @@ MODULES = sorted(HOUSE.rglob("*.py"))
 
 MAX_ENTRIES = 14
 """Packages that the house may have: a map that is taken in at one glance."""
+
+ROOT_ENTRIES = {
+    *("CHANGELOG.md", "LICENSE", "README.md", "benchmarks", "constraints.txt", "docs", "examples", "pyproject.toml"),
+    *("structured", "tests", "training"),
+}
+"""All that the repository holds at the top, beside files whose names begin with a dot."""
 
 FORBIDDEN_NAMES = {"utils", "util", "common", "helpers", "types", "misc"}
 """Names that say nothing about what is inside."""
@@ -101,6 +109,16 @@ def test_every_module_is_in_a_package() -> None:
     doors = {"__init__", "__main__"}
     assert {package_of(module) for module in MODULES} - doors == set(PACKAGES)
     assert len(PACKAGES) <= MAX_ENTRIES
+
+
+def test_nothing_else_lies_at_the_top() -> None:
+    """What a trial has written is not taken for a part of the project."""
+    git = shutil.which("git")
+    listed = git and subprocess.run([git, "ls-files"], cwd=HOUSE.parent, capture_output=True, text=True, check=False)
+    if not listed or listed.returncode:
+        pytest.skip("Only a clone, and git, know which files belong to the project.")
+    entries = {path.partition("/")[0] for path in listed.stdout.splitlines()}
+    assert {entry for entry in entries if not entry.startswith(".")} == ROOT_ENTRIES
 
 
 def test_the_tests_are_laid_out_like_the_packages() -> None:
@@ -189,7 +207,7 @@ def test_public_names_are_sorted_and_complete() -> None:
 
 MOST = {"public names": 40, "options": 26, "stubs of overloads": 50, "modules": 256, "lines": 62_384}
 """What may not grow: a reader has to learn the first two, and to find a way through the others. Modules and lines are
-those without `integrations/`, where each module serves one other side, knows no other, and is read for its sake alone.
+those without `integrations/`, where each module serves one other side, and is read for its sake alone.
 """
 
 

@@ -159,7 +159,7 @@ def _padded(rows: Iterable[Sequence[int]], filling: int) -> NDArray[np.int64]:
 
 
 LIMITS = Limits(seconds=120.0)
-"""The limits of other automata, but for the seconds, which are those of one call, such as for a mask."""
+"""The limits of other automata; the seconds are those of one call, such as for a mask."""
 
 MAX_SEARCHED = 20_000
 """The most configurations that one search visits."""

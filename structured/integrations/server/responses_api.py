@@ -19,9 +19,9 @@ from structured.integrations.server.request_bodies import (
     ChatRequest,
     Json,
     RequestBody,
+    StructuredOutputs,
     text_alone,
 )
-from structured.integrations.server.request_bodies import StructuredOutputs as Constraint
 from structured.integrations.server.request_errors import RequestError
 from structured.integrations.server.responses import AnswerForm, Piece, Written, log_probabilities, openai_call, usage
 from structured.integrations.server.translation import prompt_messages
@@ -115,7 +115,7 @@ class TextSettings(Body):
     verbosity: None = None
 
 
-class NamedFunction(Body):
+class ChosenFunction(Body):
     """The function that has to be called."""
 
     type: Literal["function"]
@@ -130,7 +130,7 @@ class ResponsesRequest(RequestBody):
     instructions: str | None = None
     text: TextSettings = Field(default_factory=TextSettings)
     tools: list[Json] | None = Field(None, max_length=MAX_TOOLS)
-    tool_choice: Literal["none", "auto", "required"] | NamedFunction | None = None
+    tool_choice: Literal["none", "auto", "required"] | ChosenFunction | None = None
     parallel_tool_calls: StrictBool | None = None
     max_output_tokens: int | None = Field(None, ge=1)
     temperature: float | None = Field(None, ge=0, le=2)
@@ -140,12 +140,12 @@ class ResponsesRequest(RequestBody):
     stream: StrictBool | None = None
     seed: int | None = Field(None, ge=0)
     """As for a chat; OpenAI's API has no seed here."""
-    structured_outputs: Constraint | None = None
+    structured_outputs: StructuredOutputs | None = None
     """As for a chat."""
     background: Literal[False] | None = None
     conversation: None = None
     previous_response_id: None = None
-    prompt_: None = Field(None, alias="prompt")
+    prompt: None = None
     reasoning: None = None
     truncation: Literal["disabled"] | None = None
     max_tool_calls: None = None
@@ -157,24 +157,18 @@ class ResponsesRequest(RequestBody):
     stream_options: Json | None = None
     user: str | None = None
 
-    @model_validator(mode="after")
-    def _has_its_tools(self) -> "ResponsesRequest":
-        if self.tool_choice not in (None, "none", "auto") and not self.tools:
-            raise ValueError("tool_choice says that a tool is called, and there are no tools")
-        return self
-
     def chat(self) -> ChatRequest:
         """Return the request for a chat that asks the same. Raises RequestError for what a chat cannot be."""
         form = self.text.format
         form_data: Json = {"type": form.type}
         if form.type == "json_schema":
             form_data["json_schema"] = {"name": form.name, "description": form.description, "schema": form.schema_}
-        named = self.tool_choice if isinstance(self.tool_choice, NamedFunction) else None
+        named = self.tool_choice if isinstance(self.tool_choice, ChosenFunction) else None
         choice = {"type": "function", "function": {"name": named.name}} if named else self.tool_choice
         members: Json = {
             "messages": self._messages(),
             "tools": [_chat_tool(tool) for tool in self.tools] if self.tools else None,
-            "tool_choice": choice if self.tools else None,
+            "tool_choice": choice,
             "parallel_tool_calls": self.parallel_tool_calls is not False,
             "response_format": None if form.type == "text" else form_data,
             "logprobs": LOGPROBS in (self.include or ()),
