@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.decoding.requests import Generation, Request
-from structured.decoding.sampling import Sampler, TokenChoice, log_softmax, share_of_all
+from structured.decoding.sampling import Sampler, TokenChoice, likeliest_places, log_softmax, share_of_all
 from structured.decoding.sequence import Sequence, write
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import unpack
@@ -41,12 +41,10 @@ def beam_search(
     forced tokens. A text is shortened if the budget removed a hypothesis with its score or a better one; the texts
     above the first shortened one are ranked as without a budget.
 
-    Raises ValueError if `beams` is less than 1 or a request has thinking before its answer, OutOfMemoryError if the
+    Raises ValueError if a request has thinking before its answer, OutOfMemoryError if the
     batch exceeds the memory of the model's device, ModelError for other failures of the model, and PatternError or
     GrammarError if an automaton exceeds its limits.
     """
-    if beams < 1:
-        raise ValueError(f"beams is {beams}; it must be 1 or greater.")
     requests = list(requests)
     if any(request.thinking is not None for request in requests):
         raise ValueError("A request has thinking, which beam search does not support. Use samples instead.")
@@ -185,12 +183,12 @@ def _followers(row: int, parent: Sequence, logits: NDArray[np.float32], beams: i
         out = unpack(guide.way_out(), len(logits))[allowed]
         parent.repetitions += not out[best]
         allowed, log_probabilities, within = allowed[out], log_probabilities[out], ample
-    chosen = _likeliest(log_probabilities, count)
+    chosen = likeliest_places(log_probabilities, count)
     fits = np.ones(len(allowed), dtype=np.bool_)
     if within is not ample:
         fits = unpack(within, len(logits))[allowed]
         fitting = np.flatnonzero(fits)
-        chosen = np.union1d(chosen, fitting[_likeliest(log_probabilities[fitting], count)])
+        chosen = np.union1d(chosen, fitting[likeliest_places(log_probabilities[fitting], count)])
     legal_mass = share_of_all(log_total, logits)
     if guide.index.states_learned and not all(_can_take(guide, int(allowed[place])) for place in chosen if fits[place]):
         return _followers(row, parent, logits, beams)  # the mask is corrected now
@@ -214,13 +212,3 @@ def _can_take(guide: Guide, token_id: int) -> bool:
     except WrongMaskError:
         return False
     return True
-
-
-def _likeliest(log_probabilities: NDArray[np.float64], count: int) -> NDArray[np.intp]:
-    """Return the places of the `count` greatest values, in ascending order; of equal values, the first."""
-    if count >= len(log_probabilities):
-        return np.arange(len(log_probabilities))
-    least = np.partition(log_probabilities, -count)[-count]
-    above = np.flatnonzero(log_probabilities > least)
-    equal = np.flatnonzero(log_probabilities == least)[: count - len(above)]
-    return np.sort(np.concatenate([above, equal]))

@@ -52,14 +52,10 @@ def sample_particles(
     With `jump_forward`, forced tokens are appended and read at once if the model returns the logits before each
     (`can_roll_back`); otherwise each takes a pass. In both cases they are weighed.
 
-    The guides and random numbers of the requests are copied, not used up. Raises ValueError unless the temperature is
-    above 0 and `particles` at least 1, OutOfMemoryError if the batch exceeds the memory of the model's device,
-    ModelError for other failures of the model, and PatternError or GrammarError if an automaton exceeds its limits.
+    The guides and random numbers of the requests are copied, not used up. Raises OutOfMemoryError if the batch exceeds
+    the memory of the model's device, ModelError for other failures of the model, and PatternError or GrammarError if an
+    automaton exceeds its limits.
     """
-    if particles < 1:
-        raise ValueError(f"particles is {particles}; it must be 1 or greater.")
-    if sampler.temperature == 0:
-        raise ValueError("temperature is 0, at which nothing is sampled. Set it to 1 for the model's own distribution.")
     populations = [
         _Population(population, sampler, particles, jump_forward and model.can_roll_back) for population in requests
     ]

@@ -88,6 +88,8 @@ class Request:
     """The repetition control; None for none."""
     taken_back: int = 0
     """How many tokens of a healed prompt were taken back, which the first tokens of the text replace."""
+    alternatives: int = 0
+    """How many of the likeliest allowed tokens are recorded for each sampled token."""
 
 
 class SampledToken(NamedTuple):
@@ -99,12 +101,15 @@ class SampledToken(NamedTuple):
         log_probability: Its log-probability among the allowed tokens.
         legal_mass: The probability that the model gave to all allowed tokens. If it is small, the model would have
             written something else.
+        alternatives: The likeliest allowed tokens with their log-probabilities, the likeliest first, if the request
+            asks for them.
     """
 
     start: int
     end: int
     log_probability: float
     legal_mass: float
+    alternatives: tuple[tuple[int, float], ...] = ()
 
     def moved(self, count: int) -> "SampledToken":
         """Return the token `count` bytes further on."""

@@ -213,6 +213,8 @@ class TokenChoice(NamedTuple):
     """The probability that the model gave to the tokens of the mask, before temperature."""
     steered: bool = False
     """Whether a token outside `within` was sampled first, and this token replaced it."""
+    alternatives: tuple[tuple[int, float], ...] = ()
+    """The likeliest tokens of the mask with their log-probabilities, if they are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +340,28 @@ class Sampler:
 def _never_drawn_from() -> np.random.Generator:
     """Return a generator for greedy decoding; making one for each text would take as long as a token."""
     return np.random.default_rng(0)
+
+
+def likeliest_tokens(logits: NDArray[np.float32], mask: Mask, count: int) -> tuple[tuple[int, float], ...]:
+    """Return at most `count` tokens of a mask with their log-probabilities among its tokens, the likeliest first.
+
+    Of equal tokens, the first comes first. Raises ModelError as `log_softmax` does.
+    """
+    allowed = np.flatnonzero(unpack(mask, len(logits)))
+    log_probabilities, _ = log_softmax(logits[allowed])
+    places = likeliest_places(log_probabilities, count)
+    best = places[np.argsort(-log_probabilities[places], kind="stable")]
+    return tuple(zip(allowed[best].tolist(), log_probabilities[best].tolist(), strict=True))
+
+
+def likeliest_places(log_probabilities: NDArray[np.float64], count: int) -> NDArray[np.intp]:
+    """Return the places of the `count` greatest values, in ascending order; of equal values, the first."""
+    if count >= len(log_probabilities):
+        return np.arange(len(log_probabilities))
+    least = np.partition(log_probabilities, -count)[-count]
+    above = np.flatnonzero(log_probabilities > least)
+    equal = np.flatnonzero(log_probabilities == least)[: count - len(above)]
+    return np.sort(np.concatenate([above, equal]))
 
 
 def log_softmax(scores: NDArray[np.floating]) -> tuple[NDArray[np.float64], float]:

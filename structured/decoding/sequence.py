@@ -19,7 +19,7 @@ from structured.automata import AUTOMATON_ERRORS
 from structured.decoding.prompt_lookup import MAX_WORDS, Source, Window, propose
 from structured.decoding.repetition import BREAK, repeated_by
 from structured.decoding.requests import Diagnostics, Generation, Request, SampledToken
-from structured.decoding.sampling import Sampler, TokenChoice
+from structured.decoding.sampling import Sampler, TokenChoice, likeliest_tokens
 from structured.errors import StructuredError
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask
@@ -128,7 +128,11 @@ class Sequence:
 
     def take(self, choice: TokenChoice, scores: Logits) -> None:
         """Append a sampled token or, if it repeats the text, a token of the shortest completion in its place."""
+        count = self.request.alternatives
         try:
+            if count:
+                alternatives = likeliest_tokens(to_host(scores), self.guide.ample_mask(), count)
+                choice = choice._replace(alternatives=alternatives)
             within = self.guide.way_out() if self.repeats(choice.token_id) else None
         except AUTOMATON_ERRORS as error:
             self.error = error
@@ -142,7 +146,7 @@ class Sequence:
         """Append a token of the shortest completion, `out`, in place of a sampled one that repeats the text."""
         self.repetitions += out.token_id != choice.token_id
         self.is_leaving = self.next_guide is not None
-        self.extend(out._replace(steered=choice.steered))
+        self.extend(out._replace(steered=choice.steered, alternatives=choice.alternatives))
 
     def penalised(self, logits: Logits) -> Logits:
         """Return the logits of the next token, shape (width,), after the penalties for repeated free text."""
@@ -169,7 +173,8 @@ class Sequence:
         start = len(self.text)
         if choice.token_id not in self.guide.index.vocabulary.end_token_ids:
             self._append((choice.token_id,))
-        self.sampled.append(SampledToken(start, len(self.text), choice.log_probability, choice.legal_mass))
+        figures = choice.log_probability, choice.legal_mass, choice.alternatives
+        self.sampled.append(SampledToken(start, len(self.text), *figures))
         self._append_forced()
         self.window.accept(self.pending)
 

@@ -97,6 +97,8 @@ class Beams(SearchMethod):
 class _Sampled(SearchMethod):
     """Candidates that are sampled."""
 
+    CHOICE: ClassVar[str]
+    """The answer without a vote, for people."""
     count: int
     vote: bool = False
 
@@ -109,8 +111,9 @@ class _Sampled(SearchMethod):
                 f"{name}(1, vote=True) is a vote of one candidate. Use more, such as {name}(5, vote=True)."
             )
 
-    def _label(self, temperature: float, choice: str) -> str:
-        choice = "the vote of the valid ones" if self.vote else choice
+    def label(self, temperature: float) -> str:
+        """Return a description for people."""
+        choice = "the vote of the valid ones" if self.vote else self.CHOICE
         return f"{self.count} {type(self).__name__.lower()}, {choice}, at temperature {temperature:g}"
 
 
@@ -124,6 +127,7 @@ class Samples(_Sampled):
     """
 
     EXAMPLE = "Samples(5)"
+    CHOICE = "the likeliest that is valid"
     needs_logits = False
 
     def check(self, sampler: Sampler) -> None:
@@ -133,10 +137,6 @@ class Samples(_Sampled):
                 f"search is {self}, and temperature 0, at which all samples are the same. Set a temperature, "
                 "such as 0.7, or use Beams."
             )
-
-    def label(self, temperature: float) -> str:
-        """Return a description for people."""
-        return self._label(temperature, "the likeliest that is valid")
 
 
 @says_its_arguments
@@ -150,6 +150,7 @@ class Particles(_Sampled):
     """
 
     EXAMPLE = "Particles(16)"
+    CHOICE = "one of the valid ones"
 
     def check(self, sampler: Sampler) -> None:
         """Raise ValueError for a sampler without a temperature, and for one with `top_k`, `top_p` or `min_p`."""
@@ -164,10 +165,6 @@ class Particles(_Sampled):
                 f"search is {self}, with {' and '.join(limits)}; particles follow the distribution of all "
                 "texts of the model. Leave those options out, or use Samples."
             )
-
-    def label(self, temperature: float) -> str:
-        """Return a description for people."""
-        return self._label(temperature, "one of the valid ones")
 
     def candidates_of(
         self, model: LanguageModel, requests: Sequence[Request], sampler: Sampler, *, jump_forward: bool

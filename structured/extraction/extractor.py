@@ -1,6 +1,7 @@
 """An extractor: a type, a model and options, ready for prompts and documents."""
 
 import copy
+import dataclasses
 import functools
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import aclosing, asynccontextmanager, closing
@@ -155,6 +156,10 @@ class Extractor(Generic[T]):
     def verbatim(self) -> Self:
         """Return the extractor whose prompt is the text or the chat itself, without a word of the library's."""
         return self._twin(task=self.task.verbatim())
+
+    def with_alternatives(self, count: int) -> Self:
+        """Return the extractor that records the likeliest tokens beside each sampled one, in `generations`."""
+        return self._twin(task=dataclasses.replace(self.task, alternatives=count))
 
     def _twin(self, **members: Any) -> Self:
         twin = copy.copy(self)

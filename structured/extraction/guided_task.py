@@ -106,6 +106,7 @@ class GuidedTask(Task):
             len(healed.begun),
             self.repetition,
             healed.taken_back,
+            self.alternatives,
         )
 
     @functools.cached_property

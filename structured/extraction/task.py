@@ -60,6 +60,8 @@ class Task(ABC):
     """Those of the call."""
     is_verbatim: bool = False
     """Whether the prompt is the text or the chat itself."""
+    alternatives: int = 0
+    """How many of the likeliest tokens are recorded for each sampled token."""
 
     def __post_init__(self) -> None:
         if self.system is not None:

@@ -266,7 +266,8 @@ def _figure(name: str, figure: Figure) -> Html:
 
 
 def _document(document: DocumentScore, review: str | None) -> Html:
-    link = _link(f"{review}#document-{document.anchor}") if review is not None else Html("")
+    address = f"{review}#document-{document.anchor}"
+    link = Html("") if review is None else Html(f'<a href="{html(address)}">review</a>')
     facts = [_element("span", f"{document.score:.0%} right"), _element("span", _safe(document.id)), link]
     head = _element("header", _element("h3", _safe(document.beginning) or "Empty document"), *facts)
     parts = [head] if document.error is None else [head, _element("p", _safe(document.error), kind="error")]
@@ -337,10 +338,6 @@ def _address(page: Path, review: Path | None) -> str | None:
     if review is None:
         return None
     return quote(Path(os.path.relpath(review.resolve(), page.resolve().parent)).as_posix())
-
-
-def _link(address: str) -> Html:
-    return Html(f'<a href="{html(address)}">review</a>')
 
 
 def _grid(headings: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> Html:

@@ -92,10 +92,6 @@ def _listed(schemas: Subschemas) -> list[str]:
     return list(names | dict.fromkeys(name for part in schemas for name in part.schema.get("required", ())))
 
 
-def _named(clauses: Iterable[Clause]) -> list[str]:
-    return [name for clause in clauses for name, _ in clause if name is not None]
-
-
 def _is_own(part: Subschema, name: str) -> bool:
     """Tell whether a schema of the user, not of the compiler, lists a property."""
     return not isinstance(part.schema, Complement) and name in part.schema.get("properties", ())
@@ -115,7 +111,8 @@ class _Object:
         self.fewest, self.most = counts(schemas, "minProperties", "maxProperties")
         self.required = dict.fromkeys(name for part in schemas for name in part.schema.get("required", ()))
         self.clauses = [*clauses, *([Alternative(None, part)] for part, _ in existence_rules(schemas))]
-        self.listed = [*dict.fromkeys([*_listed(schemas), *_named(self.clauses)])]
+        named = (name for clause in self.clauses for name, _ in clause if name is not None)
+        self.listed = [*dict.fromkeys([*_listed(schemas), *named])]
         self.reserved = list(self.listed)
         self.is_simple = len(schemas) == 1 and _COMBINING.isdisjoint(schemas[0].schema)
         self.is_closed = False

@@ -54,7 +54,7 @@ def in_any_case(expression: str, plain: tuple[Range, ...], *, is_ascii: bool) ->
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         matches = re.compile(expression, flags).findall(_cased())
-    return normalise([*_ranges(matches), *_without(plain, _cased_ranges())])
+    return normalise([*_ranges(matches), *complement([*complement(plain), *_cased_ranges()])])
 
 
 @lru_cache(maxsize=4096)
@@ -62,10 +62,6 @@ def equal_in_any_case(character: str, *, is_ascii: bool) -> tuple[Range, ...]:
     """Return the characters that a case-insensitive reference to a group matches if the group captured a character."""
     pair = re.compile(r"(.)\1", re.IGNORECASE | re.DOTALL | (re.ASCII if is_ascii else re.UNICODE))
     return _ranges([character, *(other for other in _cased() if pair.fullmatch(character + other))])
-
-
-def _without(ranges: tuple[Range, ...], others: tuple[Range, ...]) -> tuple[Range, ...]:
-    return complement([*complement(ranges), *others])
 
 
 DIGITS: tuple[Range, ...] = ((0x30, 0x39),)
@@ -254,10 +250,6 @@ ASCII_CLASSES: dict[str, Ranges] = {"d": DIGITS, "w": WORD, "s": POSIX["space"]}
 """The classes under the flag `a`."""
 
 
-def _ecma_class(name: str) -> Ranges:
-    return {"d": DIGITS, "w": WORD, "s": ECMA_SPACE}[name]
-
-
 def _rust_class(name: str) -> Ranges:
     if name == "s":
         return UNICODE_SPACE
@@ -270,7 +262,7 @@ def _python_class(name: str) -> Ranges:
     return unicode_digits() if name == "d" else python_word()
 
 
-ECMA = Dialect("ECMA 262", _ecma_class, lambda: (), ECMA_LINE_ENDS, True, "")
+ECMA = Dialect("ECMA 262", {"d": DIGITS, "w": WORD, "s": ECMA_SPACE}.__getitem__, lambda: (), ECMA_LINE_ENDS, True, "")
 
 RUST = Dialect("Rust", _rust_class, unassigned, LINE_FEED, False, "z")
 

@@ -349,8 +349,6 @@ def test_what_leaves_no_choice_needs_no_model(vocabulary: Vocabulary) -> None:
     wanted = request(model, index_of(literal(""), vocabulary))
     assert beam_search(model, [wanted]) == [[Generation("", (), 0.0, shortened=False)]]
     assert beam_search(model, []) == []
-    with pytest.raises(ValueError, match="beams is 0; it must be 1 or greater"):
-        beam_search(model, [wanted], beams=0)
     with pytest.raises(ValueError, match="A request has thinking"):
         beam_search(model, [dataclasses.replace(wanted, thinking=wanted.guide.copy())])
 

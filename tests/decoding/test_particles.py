@@ -406,10 +406,5 @@ def test_the_mass_of_tokens_is_their_part_of_the_softmax(
         assert found == pytest.approx(expected, rel=1e-5, abs=1e-4)
 
 
-def test_calls_that_make_no_sense_are_refused() -> None:
-    model = model_of(1, "")
-    assert sample_particles(model, [], Sampler(1.0), particles=2) == []
-    with pytest.raises(ValueError, match="particles is 0; it must be 1 or greater"):
-        sample_particles(model, [], Sampler(1.0), particles=0)
-    with pytest.raises(ValueError, match="temperature is 0, at which nothing is sampled"):
-        sample_particles(model, [], Sampler(), particles=2)
+def test_no_requests_have_no_particles() -> None:
+    assert sample_particles(model_of(1, ""), [], Sampler(1.0), particles=2) == []

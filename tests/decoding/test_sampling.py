@@ -57,6 +57,16 @@ def test_greedy_is_the_masked_argmax(allowed: set[int], seed: int) -> None:
     assert choice.token_id == max(allowed, key=lambda token_id: logits[token_id])
 
 
+@given(masks, seeds, st.integers(1, SIZE + 1))
+def test_the_likeliest_tokens_are_those_of_the_masked_softmax(allowed: set[int], seed: int, count: int) -> None:
+    """As many as are allowed, the likeliest first; of equal ones, the first."""
+    logits = some_logits(seed).round()  # so that some are equal
+    expected = masked_softmax(logits, allowed)
+    found = weights.likeliest_tokens(logits, mask_of(allowed), count)
+    assert [token_id for token_id, _ in found] == sorted(allowed, key=lambda one: (-logits[one], one))[:count]
+    assert [share for _, share in found] == pytest.approx([math.log(expected[token_id]) for token_id, _ in found])
+
+
 @pytest.mark.thorough
 @given(masks, seeds, st.sampled_from([0.0, 0.3, 1.0, 5.0]))
 def test_log_probability_is_that_of_the_masked_softmax(allowed: set[int], seed: int, temperature: float) -> None:

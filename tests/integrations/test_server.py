@@ -114,6 +114,22 @@ def test_log_probabilities_spell_the_answer(client: Any) -> None:
     assert any(one.logprob < 0 for one in told)
 
 
+def test_the_likeliest_tokens_are_told_beside_each_token(client: Any) -> None:
+    """Greedy decoding takes the first of them; a token that was known stands alone, and none comes twice."""
+    asked = {"model": "default", "messages": user("Jason is 25 years old."), "response_format": PERSON}
+    found = client.chat.completions.create(**asked, logprobs=True, top_logprobs=3)
+    told = found.choices[0].logprobs.content
+    for one in told:
+        assert one.top_logprobs[0].bytes == one.bytes
+        assert one.top_logprobs[0].logprob == pytest.approx(one.logprob, abs=1e-4)
+        shares = [other.logprob for other in one.top_logprobs]
+        assert shares == sorted(shares, reverse=True)
+        assert len({bytes(other.bytes) for other in one.top_logprobs}) == len(shares) <= 3
+    assert {len(one.top_logprobs) for one in told} >= {1, 3}
+    *_, last = client.chat.completions.create(**asked, logprobs=True, top_logprobs=3, stream=True)
+    assert last.choices[0].logprobs.content == told
+
+
 @pytest.mark.parametrize("choice", ["required", {"type": "function", "function": {"name": "weather"}}])
 def test_tools_are_called(client: Any, choice: Any) -> None:
     asked = {"model": "default", "messages": user("How is the weather in Porto?"), "tools": [WEATHER]}
@@ -296,7 +312,8 @@ WRONG = {
     "a penalty": ("chat/completions", {**ASKED, "frequency_penalty": 1}, 400, "frequency_penalty: penalties are not"),
     "another penalty": ("completions", {"prompt": "a", "repetition_penalty": 1.2}, 400, "penalties are not supported"),
     "a word for true": ("extract", {"text": "a", "schema": {}, "evidence": "yes"}, 400, "evidence: it should be true"),
-    "other tokens": ("chat/completions", {**ASKED, "top_logprobs": 3}, 400, "top_logprobs: the log-probabilities of"),
+    "tokens of none": ("chat/completions", {**ASKED, "top_logprobs": 3}, 400, "top_logprobs goes with logprobs: true."),
+    "too many tokens": ("completions", {"prompt": "a", "logprobs": 21}, 400, "logprobs: Input should be less than or"),
     "a bias": ("chat/completions", {**ASKED, "logit_bias": {"50256": -100}}, 400, "logit_bias: biases are not"),
     "functions": ("chat/completions", {**ASKED, "functions": []}, 400, "functions: functions are not supported. Use t"),
     "reasoning": ("chat/completions", {**ASKED, "reasoning_effort": "low"}, 400, "reasoning_effort: reasoning is not"),

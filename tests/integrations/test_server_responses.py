@@ -150,6 +150,14 @@ def test_log_probabilities_are_included_when_asked_for() -> None:
     assert plain.output[0].content[0].logprobs == []
 
 
+def test_the_likeliest_tokens_are_included_when_asked_for() -> None:
+    with asking("Yes.") as responses:
+        found = responses.create(model="default", input="Go.", top_logprobs=2)
+    [part] = found.output[0].content
+    assert "".join(one.token for one in part.logprobs) == "Yes."
+    assert [one.top_logprobs[0].token for one in part.logprobs] == [one.token for one in part.logprobs]
+
+
 def test_a_text_longer_than_the_context_is_read_in_parts() -> None:
     """As by `extract`; the records of its parts are those of the answer."""
     names = ["Ana", "Bob", "Cleo", "Dan", "Eve", "Finn"]

@@ -55,3 +55,4 @@ def test_log_probabilities_spell_a_completion(address: str, prompt: str) -> None
         assert choice["text"].startswith(token, start)
     assert all(one <= 0 for one in told["token_logprobs"])
     assert any(one < 0 for one in told["token_logprobs"])
+    assert [len(one) for one in told["top_logprobs"]] == [1] * len(told["tokens"])

@@ -7,7 +7,6 @@ rarer as a text goes on. As in `machine.py`, a loop that cannot go on returns a 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.jit import Flags, Ints, Rows
@@ -134,19 +133,15 @@ def grown(machine: GrammarMachine, lack: int) -> GrammarMachine:
         larger[name] = np.full((2 * len(array), *array.shape[1:]), UNKNOWN, dtype=np.int32)
         larger[name][: len(array)] = array
     if lack in SLOTS:
-        larger[SLOTS[lack]] = _unfilled(2 * len(getattr(machine, SLOTS[lack])))
+        larger[SLOTS[lack]] = np.full(2 * len(getattr(machine, SLOTS[lack])), -1, dtype=np.int32)
     return machine._replace(**larger)
 
 
 def with_room(machine: GrammarMachine, name: str, count: int) -> GrammarMachine:
     """Return a machine in which an array has at least `count` rows; new rows are UNKNOWN."""
-    array: NDArray[np.int32] = getattr(machine, name)
+    array: Ints = getattr(machine, name)
     if count <= len(array):
         return machine
     larger = np.full((max(count, 2 * len(array)), *array.shape[1:]), UNKNOWN, dtype=np.int32)
     larger[: len(array)] = array
     return machine._replace(**{name: larger})
-
-
-def _unfilled(*shape: int) -> NDArray[np.int32]:
-    return np.full(shape, -1, dtype=np.int32)

@@ -5,6 +5,7 @@ ignored. Sources: OpenAI's API reference, "Chat" and "Completions"; vLLM's "Stru
 """
 
 import json
+from abc import abstractmethod
 from collections.abc import Collection
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
@@ -17,6 +18,9 @@ MAX_DEPTH = 200
 
 MAX_TOOLS = 128
 """As many as OpenAI's API takes. Each is a schema of its own."""
+
+MAX_LOGPROBS = 20
+"""The most tokens that are shown beside each token, as in OpenAI's API."""
 
 
 class Body(BaseModel):
@@ -182,6 +186,11 @@ class GenerationRequest(RequestBody):
             said["structured_outputs"] = next(iter(self.structured_outputs.given.items()))
         return said
 
+    @property
+    @abstractmethod
+    def shown_logprobs(self) -> int | None:
+        """How many of the likeliest tokens are shown beside each token; None for no log-probabilities."""
+
 
 _GUIDED = ("json", "regex", "choice", "grammar")
 
@@ -278,7 +287,7 @@ class ChatRequest(GenerationRequest):
     tool_choice: Literal["none", "auto", "required"] | NamedTool | None = None
     parallel_tool_calls: StrictBool = True
     logprobs: StrictBool = False
-    top_logprobs: Annotated[int, Field(ge=0, le=0)] | None = None
+    top_logprobs: Annotated[int, Field(ge=0, le=MAX_LOGPROBS)] | None = None
     store: StrictBool | None = None
     metadata: Json | None = None
     service_tier: str | None = None
@@ -294,8 +303,15 @@ class ChatRequest(GenerationRequest):
             said["response_format"] = ("json_object", True)
         return said
 
+    @property
+    def shown_logprobs(self) -> int | None:
+        """As above, by `logprobs` and `top_logprobs`."""
+        return self.top_logprobs or 0 if self.logprobs else None
+
     @model_validator(mode="after")
     def _has_its_tools(self) -> Self:
+        if self.top_logprobs and not self.logprobs:
+            raise ValueError("top_logprobs goes with logprobs: true")
         if self.tool_choice not in (None, "none", "auto") and not self.tools:
             raise ValueError("tool_choice says that a tool is called, and there are no tools")
         return self
@@ -327,10 +343,15 @@ class CompletionRequest(GenerationRequest):
     """`POST /v1/completions`."""
 
     prompt: str | list[str]
-    logprobs: Annotated[int, Field(ge=0, le=1)] | None = None
+    logprobs: Annotated[int, Field(ge=0, le=MAX_LOGPROBS)] | None = None
     echo: Literal[False] = False
     best_of: Literal[1] = 1
     suffix: None = None
+
+    @property
+    def shown_logprobs(self) -> int | None:
+        """As above, by `logprobs`."""
+        return self.logprobs
 
 
 class LibraryRequest(RequestBody):

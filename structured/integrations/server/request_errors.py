@@ -122,7 +122,6 @@ _UNSUPPORTED: Mapping[str, str] = {
     "presence_penalty": _PENALTY,
     "repetition_penalty": _PENALTY,
     "logit_bias": "biases are not supported. Leave it out, or constrain the answer",
-    "top_logprobs": "the log-probabilities of other tokens are not supported. Leave it out",
     "functions": "functions are not supported. Use tools",
     "function_call": "functions are not supported. Use tool_choice",
     "reasoning_effort": "reasoning is not supported. Leave it out",

@@ -18,6 +18,9 @@ from structured.integrations.server.request_errors import RequestError
 from structured.results.result import Result, Usage
 from structured.vocabulary import Vocabulary
 
+IMPOSSIBLE = -9999.0
+"""The log-probability of a token that the model excludes, as in OpenAI's API: JSON has no infinity."""
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -53,7 +56,8 @@ class AnswerForm(ABC):
 
     model: str
     vocabulary: Vocabulary
-    logprobs: bool
+    logprobs: int | None
+    """How many of the likeliest tokens are shown beside each token; None for no log-probabilities at all."""
     id: str = field(default_factory=lambda: uuid4().hex)
     created: int = field(default_factory=lambda: int(time.time()))
 
@@ -64,6 +68,34 @@ class AnswerForm(ABC):
     @abstractmethod
     def events(self, pieces: Iterable[Piece], *, with_usage: bool) -> Iterator[str]:
         """Yield the server-sent events of a stream; a RequestError that a piece raises is the last of them."""
+
+    def log_probabilities(self, generation: Generation) -> list[dict[str, Any]]:
+        """Return each token of an answer with its log-probability among those that were allowed.
+
+        Tokens that were known without the model have 0, and no others beside them: no other was allowed. The end of
+        the prompt is left out where it is written again (token healing), also of a token that goes on into the answer.
+        """
+        tokens, shown = self.vocabulary.tokens, self.logprobs or 0
+        sampled = {token.start: token for token in generation.diagnostics.tokens if token.end > token.start}
+        told: list[dict[str, Any]] = []
+        spelled = [tokens[token_id] or b"" for token_id in generation.token_ids]
+        start = -len(generation.thinking.encode())
+        place = len(generation.text.encode()) - sum(map(len, spelled))
+        for token in spelled:
+            healed = max(start - place, 0)
+            if token[healed:] or not token:
+                known = sampled.get(place)
+                one = _weighed(token[healed:], 0.0 if known is None else known.log_probability)
+                others = known.alternatives if known is not None else ()
+                likeliest = [_weighed((tokens[other] or b"")[healed:], share) for other, share in others]
+                told.append({**one, "top_logprobs": likeliest or [one][:shown]})
+            place += len(token)
+        return told
+
+
+def _weighed(token: bytes, log_probability: float) -> dict[str, Any]:
+    shown = max(log_probability, IMPOSSIBLE)
+    return {"token": token.decode(errors="replace"), "logprob": shown, "bytes": list(token)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +171,7 @@ class ChatAnswers(ChoiceForm):
         message: dict[str, Any] = {"role": "assistant", "content": written.text, "refusal": None}
         if written.calls:
             message |= {"content": None, "tool_calls": list(written.calls)}
-        logprobs = {"content": log_probabilities(written.generation, self.vocabulary)} if self.logprobs else None
+        logprobs = self._logprobs(written)
         return {"message": message, "logprobs": logprobs, "finish_reason": written.finish_reason, **written.marks}
 
     def begin(self) -> dict[str, Any]:
@@ -161,8 +193,11 @@ class ChatAnswers(ChoiceForm):
         delta = {}
         if written.calls and self.tool is None:
             delta = {"tool_calls": [{"index": index, **call} for index, call in enumerate(written.calls)]}
-        logprobs = {"content": log_probabilities(written.generation, self.vocabulary)} if self.logprobs else None
+        logprobs = self._logprobs(written)
         return {"delta": delta, "logprobs": logprobs, "finish_reason": written.finish_reason, **written.marks}
+
+    def _logprobs(self, written: Written) -> dict[str, Any] | None:
+        return None if self.logprobs is None else {"content": self.log_probabilities(written.generation)}
 
 
 class CompletionAnswers(ChoiceForm):
@@ -188,15 +223,16 @@ class CompletionAnswers(ChoiceForm):
         return {"text": "", "logprobs": logprobs, "finish_reason": written.finish_reason, **written.marks}
 
     def _logprobs(self, written: Written) -> dict[str, Any] | None:
-        if not self.logprobs:
+        if self.logprobs is None:
             return None
-        told = log_probabilities(written.generation, self.vocabulary)
+        told = self.log_probabilities(written.generation)
+        likeliest = [{other["token"]: other["logprob"] for other in one["top_logprobs"]} for one in told]
         tokens = [one["token"] for one in told]
         offsets = [0, *itertools.accumulate(map(len, tokens))][: len(tokens)]
         return {
             "tokens": tokens,
             "token_logprobs": [one["logprob"] for one in told],
-            "top_logprobs": None,
+            "top_logprobs": likeliest if self.logprobs else None,
             "text_offset": offsets,
         }
 
@@ -224,26 +260,6 @@ def usage(prompt_tokens: int, written: Iterable[Written]) -> dict[str, int]:
         "completion_tokens": completion_tokens,
         "total_tokens": prompt_tokens + completion_tokens,
     }
-
-
-def log_probabilities(generation: Generation, vocabulary: Vocabulary) -> list[dict[str, Any]]:
-    """Return each token of an answer with its log-probability among those that were allowed.
-
-    Tokens that were known without the model have 0: no other was allowed. The end of the prompt is left out where
-    it is written again (token healing), also of a token that goes on into the answer.
-    """
-    sampled = {token.start: token.log_probability for token in generation.diagnostics.tokens if token.end > token.start}
-    told: list[dict[str, Any]] = []
-    spelled = [vocabulary.tokens[token_id] or b"" for token_id in generation.token_ids]
-    start = -len(generation.thinking.encode())
-    place = len(generation.text.encode()) - sum(map(len, spelled))
-    for token in spelled:
-        read = token[max(start - place, 0) :]
-        if read or not token:
-            shown = {"token": read.decode(errors="replace"), "logprob": sampled.get(place, 0.0), "bytes": list(read)}
-            told.append({**shown, "top_logprobs": []})
-        place += len(token)
-    return told
 
 
 def event(data: object) -> str:

@@ -14,6 +14,7 @@ from uuid import uuid4
 from pydantic import Discriminator, Field, StrictBool, Tag, ValidationError, field_validator, model_validator
 
 from structured.integrations.server.request_bodies import (
+    MAX_LOGPROBS,
     MAX_TOOLS,
     Body,
     ChatRequest,
@@ -23,7 +24,7 @@ from structured.integrations.server.request_bodies import (
     text_alone,
 )
 from structured.integrations.server.request_errors import RequestError
-from structured.integrations.server.responses import AnswerForm, Piece, Written, log_probabilities, openai_call, usage
+from structured.integrations.server.responses import AnswerForm, Piece, Written, openai_call, usage
 from structured.integrations.server.translation import prompt_messages
 
 LOGPROBS = "message.output_text.logprobs"
@@ -135,7 +136,7 @@ class ResponsesRequest(RequestBody):
     max_output_tokens: int | None = Field(None, ge=1)
     temperature: float | None = Field(None, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
-    top_logprobs: Annotated[int, Field(ge=0, le=0)] | None = None
+    top_logprobs: Annotated[int, Field(ge=0, le=MAX_LOGPROBS)] | None = None
     include: list[Literal["message.output_text.logprobs"]] | None = None
     stream: StrictBool | None = None
     seed: int | None = Field(None, ge=0)
@@ -171,7 +172,8 @@ class ResponsesRequest(RequestBody):
             "tool_choice": choice,
             "parallel_tool_calls": self.parallel_tool_calls is not False,
             "response_format": None if form.type == "text" else form_data,
-            "logprobs": LOGPROBS in (self.include or ()),
+            "logprobs": LOGPROBS in (self.include or ()) or bool(self.top_logprobs),
+            "top_logprobs": self.top_logprobs,
             "structured_outputs": self.structured_outputs and self.structured_outputs.model_dump(by_alias=True),
             **{name: getattr(self, name) for name in ("model", "temperature", "top_p", "seed")},
         }
@@ -271,7 +273,7 @@ class ResponseForm(AnswerForm):
         """Return the items of an answer; the first keeps the ids that it was announced with."""
         if not written.calls:
             status = "incomplete" if written.finish_reason == "length" else "completed"
-            logprobs = log_probabilities(written.generation, self.vocabulary) if self.logprobs else []
+            logprobs = [] if self.logprobs is None else self.log_probabilities(written.generation)
             return [self._message(written.text, status, logprobs, first)]
         return [self._call(call, first if index == 0 else None) for index, call in enumerate(written.calls)]
 

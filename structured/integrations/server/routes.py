@@ -95,7 +95,7 @@ def _model(name: str) -> dict[str, Any]:
 @router.post("/v1/chat/completions")
 async def chat(body: ChatRequest, request: Request, serving: Served) -> Any:
     """Answer a chat, as OpenAI's API does."""
-    form = ChatAnswers(serving.model, serving.running.vocabulary, body.logprobs, tool=body.called_tool)
+    form = ChatAnswers(serving.model, serving.running.vocabulary, body.shown_logprobs, tool=body.called_tool)
     tokens = serving.max_tokens(max_completion_tokens=body.max_completion_tokens, max_tokens=body.max_tokens)
     messages = prompt_messages(body.messages)
     return await _written(request, serving, body, form=form, documents=[messages] * body.n, max_tokens=tokens)
@@ -106,7 +106,8 @@ async def respond(body: ResponsesRequest, request: Request, serving: Served) -> 
     """Answer a request of OpenAI's Responses API."""
     serving.check_model(body.model)
     chat = body.chat()
-    form = ResponseForm(serving.model, serving.running.vocabulary, chat.logprobs, request=body, tool=chat.called_tool)
+    vocabulary, shown = serving.running.vocabulary, chat.shown_logprobs
+    form = ResponseForm(serving.model, vocabulary, shown, request=body, tool=chat.called_tool)
     documents, tokens = [body.prompt_messages(chat)], serving.max_tokens(max_output_tokens=body.max_output_tokens)
     chat.stream = bool(body.stream)
     return await _written(request, serving, chat, form=form, documents=documents, max_tokens=tokens)
@@ -115,7 +116,7 @@ async def respond(body: ResponsesRequest, request: Request, serving: Served) -> 
 @router.post("/v1/completions")
 async def complete(body: CompletionRequest, request: Request, serving: Served) -> Any:
     """Complete a text, as OpenAI's API does."""
-    form = CompletionAnswers(serving.model, serving.running.vocabulary, body.logprobs is not None)
+    form = CompletionAnswers(serving.model, serving.running.vocabulary, body.shown_logprobs)
     prompts = [body.prompt] if isinstance(body.prompt, str) else body.prompt
     documents = [prompt for prompt in prompts for _ in range(body.n)]
     tokens = serving.max_tokens(max_tokens=body.max_tokens)
@@ -161,6 +162,8 @@ def _question(serving: Serving, body: GenerationRequest, documents: Sequence[Tex
             otherwise = _question(serving, body.model_copy(update={"tool_choice": "none"}), documents, options)
         options = {**options, "layout": JsonLayout(optional_properties="omittable")}
     extractor = serving.extractors.find(body.constraint_key, make_type, options)
+    if body.shown_logprobs:
+        extractor = extractor.with_alternatives(body.shown_logprobs)
     held_back = max(map(len, body.stops), default=0)
     return Question(
         extractor,

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from structured.json_schema.document.location import Subschema
@@ -194,14 +194,10 @@ def typed_number(rules: NumberRules) -> Pattern | None:
         return None
     low, high = _limited(*ends)
     if rules.divisor is None:
-        return decimal_range(low, high, FLOATS) or either_sign(low, high, _with_exponent)
+        large = partial(scientific, style=Style(MANTISSA_PLACES))  # with too many places for plain decimals
+        return decimal_range(low, high, FLOATS) or either_sign(low, high, large)
     reach = _reach(rules.divisor)
     return multiples_between(max(low, -reach), min(high, reach), rules.divisor)
-
-
-def _with_exponent(low: Fraction, high: Fraction | None) -> Pattern | None:
-    """Return the numbers above 0 between two bounds that have too many places for plain decimals."""
-    return scientific(low, high, Style(MANTISSA_PLACES))
 
 
 def multiples_between(low: Fraction, high: Fraction, divisor: Fraction) -> Pattern | None:
