@@ -2,12 +2,13 @@
 
 import json
 import sys
+from collections import Counter
 
 import pytest
 
-from benchmarks import public
+from benchmarks import mistakes, public
 from benchmarks.public import Answer, answered, main, mean, read_answers, read_documents, read_types, rows, table
-from structured.jobs.figures import Figure
+from structured.jobs.figures import Figure, ValueScore
 from structured.models import ScriptedModel
 
 TYPES = """
@@ -135,3 +136,33 @@ def test_outlines_is_left_out_with_a_reason_where_it_is_not_installed(folder, mo
     monkeypatch.setattr(sys, "argv", ["public", str(folder), "--sets", "people", "--outlines"])
     main()
     assert capsys.readouterr().out.startswith("Outlines is left out: it is not installed")
+
+
+MISTAKEN = "Ana Lee moved to Leeds on 3 March 2020. Bo Berg stayed in Hull."
+
+
+@pytest.mark.parametrize(
+    ("given", "expected", "kind"),
+    [
+        ("Hull", None, "unstated"),
+        ("2020-03-03", "3 March 2020", "date"),
+        ("Ana", "Ana Lee", "boundary"),
+        ("ana lee moved", "Ana Lee", "boundary"),
+        ("Leeds", "Ana Lee", "field"),
+        ("Hull", "Ana Lee", "other"),
+        ("Ann Leigh", "Ana Lee", "invented"),
+    ],
+)
+def test_a_mistake_is_of_the_first_kind_that_applies(given, expected, kind):
+    value = ValueScore("name", "wrong", expected, given)
+    stated = frozenset({"leeds", *([mistakes.folded(expected)] if expected else [])})
+    assert mistakes.kind_of(value, mistakes.folded(MISTAKEN), stated) == kind
+
+
+def test_each_wrong_value_is_counted_once(folder):
+    documents, answers = answers_of(folder, '{"name": "Dee", "age": 5}')
+    found = [(kind, value.given) for kind, _, value in mistakes.mistakes(documents, answers)]
+    assert Counter(found) == {("invented", "Dee"): 3, ("unstated", 5): 2, ("invented", 5): 1}
+    lines = list(mistakes.table({"scripted": Counter(kind for kind, _ in found)}))
+    assert lines[2] == "| a value where nothing is stated; in a list, an item too many | 33% |"
+    assert lines[-1] == "| *of wrong values* | 6 |"
