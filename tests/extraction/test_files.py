@@ -30,7 +30,7 @@ from structured.results.evidence import page_of
 
 @given(st.lists(st.text("a\n", max_size=4), min_size=1, max_size=6))
 def test_each_character_stands_on_its_page(texts: list[str]) -> None:
-    text, pages = Content.of_pages(texts)
+    text, pages, _ = Content.of_pages(texts)
     assert len(pages) == len(texts)
     for number, (start, page) in enumerate(zip(pages, texts, strict=True), 1):
         assert text[start : start + len(page)] == page
