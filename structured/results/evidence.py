@@ -60,7 +60,7 @@ BANDS: Mapping[Band, float] = {"good": 0.9, "doubtful": 0.6, "bad": 0.0}
 
 
 class Box(NamedTuple):
-    """A rectangle on a page, the first of which is 1, from its top left corner: in points of a PDF, pixels of a picture."""
+    """A rectangle on a page, which counts from 1, from its top left corner: in points of a PDF, or pixels."""
 
     page: int
     left: float

@@ -1,16 +1,16 @@
-"""Files: of which kind one is, and the texts of office files and mails.
+"""Files: of which kind one is, and the texts of mails.
 
 The content tells the kind; the name decides only between kinds of text, which have no signature. So a PDF called
-`letter.txt` is read as a PDF, and what cannot be read is called by what it is. PDFs and pictures are read by
-`structured.integrations.page_files`, which is called by its name: no package imports from one after its own.
+`letter.txt` is read as a PDF, and what cannot be read is called by what it is.
+
+What reads a kind with the packages of an extra is an integration. It is called by its name when it is needed: no
+package imports from one after its own.
 """
 
-import logging
 import re
 import stat
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime, time
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -79,89 +79,6 @@ def _body_text(part: "MIMEPart[Any, Any]") -> str:
     return visible_text(text) if part.get_content_subtype() == "html" else text.replace("\r\n", "\n")
 
 
-_LOGGER = logging.getLogger(__name__)
-
-
-def read_word(path: Path) -> Content:
-    """Return the text of a DOCX, with its lists, tables and notes."""
-    import mammoth
-
-    with path.open("rb") as file:
-        converted = mammoth.convert_to_html(file, convert_image=mammoth.images.img_element(lambda _: {}))
-    for told in converted.messages:
-        _LOGGER.debug("%s: %s", path, told.message)
-    return Content(visible_text(converted.value))
-
-
-def read_slides(path: Path) -> Content:
-    """Return the text of a PPTX, a page for each slide, with its tables and the speaker's notes."""
-    from pptx import Presentation
-
-    return Content.of_pages("\n".join(_slide(slide)) for slide in Presentation(str(path)).slides)
-
-
-def _slide(slide: Any) -> Iterator[str]:
-    yield from _shapes(slide.shapes)
-    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
-        yield slide.notes_slide.notes_text_frame.text.replace("\v", "\n")
-
-
-def _shapes(shapes: Any) -> Iterator[str]:
-    """Yield the texts of shapes, in the order in which they lie upon each other, which is that of reading aloud."""
-    for shape in shapes:
-        if hasattr(shape, "shapes"):
-            yield from _shapes(shape.shapes)
-        elif shape.has_text_frame and shape.text_frame.text.strip():
-            yield shape.text_frame.text.replace("\v", "\n")  # a line break within a paragraph
-        elif getattr(shape, "has_table", False):
-            for row in shape.table.rows:
-                yield "\t".join(" ".join(cell.text.split()) for cell in row.cells)
-
-
-def read_sheets(path: Path) -> Content:
-    """Return the values of an XLSX: a page for each visible sheet. Raises PromptError for empty formulas."""
-    import openpyxl
-
-    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    formulas = openpyxl.load_workbook(path, read_only=True)
-    try:
-        pages, computed, missing = [], 0, ""
-        for sheet in book.worksheets:
-            if sheet.sheet_state != "visible":
-                continue
-            lines = [sheet.title]
-            for values, written in zip(sheet.iter_rows(), formulas[sheet.title].iter_rows(), strict=True):
-                for cell, formula in zip(values, written, strict=True):
-                    if formula.data_type == "f":
-                        computed += cell.value is not None
-                        missing = missing or f"{sheet.title}!{formula.coordinate}" * (cell.value is None)
-                line = "\t".join(_cell(cell.value) for cell in values).rstrip("\t")
-                lines += [line] * bool(line)
-            pages.append("\n".join(lines))
-    finally:
-        book.close()
-        formulas.close()
-    if missing and not computed:  # one alone may be of an empty text
-        raise PromptError(
-            f"The file {path} has formulas without values, the first in {missing}: the program that wrote it computed "
-            "none. Open it in a spreadsheet program and save it."
-        )
-    return Content.of_pages(pages)
-
-
-def _cell(value: object) -> str:
-    match value:
-        case None:
-            return ""
-        case bool():
-            return str(value).upper()
-        case datetime() if value.time() == time():
-            return value.date().isoformat()
-        case float() if value.is_integer() and abs(value) < 2**53:
-            return str(int(value))
-    return " ".join(str(value).split())
-
-
 class Kind(NamedTuple):
     """A kind of file: what errors call one, and what reads it."""
 
@@ -180,20 +97,21 @@ class PageImage(NamedTuple):
 def page_images(path: Path, source: str, numbers: Iterable[int]) -> Mapping[int, PageImage]:
     """Return images of pages, by their numbers; none of a file that cannot be read, or has another SHA-256."""
     try:
-        images: Mapping[int, PageImage] = _of_pages("page_images", path, source, numbers)
+        images: Mapping[int, PageImage] = _integrated("page_files", "page_images", path, source, numbers)
     except (OSError, ValueError, ImportError, PromptError):
         return {}
     return images
 
 
-def _of_pages(function: str, *arguments: Any) -> Any:
-    return getattr(import_module("structured.integrations.page_files"), function)(*arguments)
+def _integrated(module: str, function: str, *arguments: Any) -> Any:
+    """Call a function of an integration."""
+    return getattr(import_module(f"structured.integrations.{module}"), function)(*arguments)
 
 
 TEXT = Kind("a text", read_text)
 HTML = Kind("an HTML page", read_html)
-PDF = Kind("a PDF", partial(_of_pages, "read_pdf"))
-PICTURE = Kind("a picture", partial(_of_pages, "read_picture"))
+PDF = Kind("a PDF", partial(_integrated, "page_files", "read_pdf"))
+PICTURE = Kind("a picture", partial(_integrated, "page_files", "read_picture"))
 
 BY_SUFFIX: Mapping[str, Kind] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), HTML),
@@ -202,9 +120,9 @@ BY_SUFFIX: Mapping[str, Kind] = {
 """Kinds of text that are more than plain text."""
 
 BY_PART: Mapping[str, Kind] = {
-    "word/": Kind("a Word file", read_word),
-    "xl/": Kind("an Excel file", read_sheets),
-    "ppt/": Kind("a PowerPoint file", read_slides),
+    "word/": Kind("a Word file", partial(_integrated, "office_files", "read_word")),
+    "xl/": Kind("an Excel file", partial(_integrated, "office_files", "read_sheets")),
+    "ppt/": Kind("a PowerPoint file", partial(_integrated, "office_files", "read_slides")),
 }
 """Kinds of ZIP archives, by a folder inside (ECMA-376, part 2)."""
 
@@ -228,7 +146,7 @@ _PICTURE = re.compile(
 )
 """How pictures begin."""
 
-_EXTRAS = {**dict.fromkeys(("pypdfium2", "mammoth", "openpyxl", "pptx"), "files"), "PIL": "ocr", "rapidocr": "ocr"}
+_EXTRAS = {**dict.fromkeys(("pypdfium2", "mammoth", "openpyxl", "pptx"), "files"), **dict.fromkeys(("PIL", "rapidocr", "onnxruntime"), "ocr")}
 """The extras that packages belong to."""
 
 MAX_GROWTH = 100_000_000
