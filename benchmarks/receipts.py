@@ -120,7 +120,7 @@ def right(results: list[Receipt | None], receipts: list[Receipt]) -> dict[str, i
 
 def answers(documents: list[str] | list[Path], folder: Path) -> list[Receipt | None]:
     """Return the answers of the packaged model, in the order of the documents."""
-    results = sorted(extract_results(Receipt, documents, model="demo"), key=lambda result: result.position)
+    results = sorted(extract_results(Receipt, documents, model="packaged"), key=lambda result: result.position)
     if isinstance(documents[0], Path):
         size = report(results, folder / "review.html").stat().st_size
         print(f"The review page has {size / len(results) / 1000:.0f} kB for each receipt.")

@@ -146,7 +146,10 @@ _PICTURE = re.compile(
 )
 """How pictures begin."""
 
-_EXTRAS = {**dict.fromkeys(("pypdfium2", "mammoth", "openpyxl", "pptx"), "files"), **dict.fromkeys(("PIL", "rapidocr", "onnxruntime"), "ocr")}
+_EXTRAS = {
+    **dict.fromkeys(("pypdfium2", "mammoth", "openpyxl", "pptx"), "files"),
+    **dict.fromkeys(("PIL", "rapidocr", "onnxruntime"), "ocr"),
+}
 """The extras that packages belong to."""
 
 MAX_GROWTH = 100_000_000
