@@ -8,6 +8,7 @@ turned as a whole, and read again, so that the boxes of its words stay in order.
 """
 
 import math
+import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -88,6 +89,7 @@ def _engine() -> Any:
         params={
             "Global.log_level": "critical",
             "Global.max_side_len": 1_000_000,
+            "EngineConfig.onnxruntime.intra_op_num_threads": int(os.environ.get("OMP_NUM_THREADS", "-1")),
             **{f"{part}.model_path": str(path) for part, path in weights.items()},
         }
     )

@@ -73,7 +73,7 @@ def test_the_ink_of_a_pdf_is_in_the_boxes_of_its_words(turn: int, tmp_path: Path
     path = files.pdf(tmp_path / "a.pdf", ["Invoice 7 (paid)\nTotal 12.50"])
     path.write_bytes(path.read_bytes().replace(b"/MediaBox", b"/Rotate %d/MediaBox" % turn))
     content = read_file(path)
-    assert content.text == "Invoice 7 (paid)\nTotal 12.50"
+    assert sorted(content.text.split("\n")) == ["Invoice 7 (paid)", "Total 12.50"]
     assert [content.text[start:end] for start, end, _ in content.layout.words] == content.text.split()  # type: ignore[union-attr]
     with pypdfium2.PdfDocument(path) as pdf:
         image = pdf[0].render(scale=3).to_pil()
@@ -185,7 +185,7 @@ def test_pages_with_text_and_scans_are_read_in_their_order(tmp_path: Path) -> No
         both.import_pages(scan)
         both.save(path)
     assert read_file(path).text == "Invoice 7\n\n\n\nTOTAL EUR 9.50"
-    result = Extractor(Bill, model=ScriptedModel('{"number": 7, "total": 9.50}')).result(path)  # type: ignore[arg-type]
+    (result,) = Extractor(Bill, model=ScriptedModel('{"number": 7, "total": 9.50}')).results([path])
     places = {name: [box.page for box in item.boxes] for name, item in result.evidence.items()}
     assert places == {"number": [1], "total": [3]}
     read = read_back(result, Bill)
