@@ -9,6 +9,7 @@ with noise, as JPEG of quality 40. The packaged model answers their texts as pri
 import argparse
 import io
 import random
+import re
 import subprocess
 import time
 from datetime import date, timedelta
@@ -146,7 +147,10 @@ def main() -> None:
         wrong = [Levenshtein.distance(ours, true) for ours, true in zip(read, plain, strict=True)]
         print(f"{number} receipts, {len(faces)} fonts, {seconds:.1f} s of processor time for each to be read")
         print(f"characters wrong: {100 * sum(wrong) / sum(map(len, plain)):.2f} %; {wrong.count(0)} without any")
-        for kind, documents in (("printed", list(texts)), ("read", photos)):
+        rows = [
+            re.sub(" {2,}", "\t", text).replace("\n\n", "\n") for text in texts
+        ]  # as the words of a photo are laid out
+        for kind, documents in (("printed", list(texts)), ("in rows", rows), ("read", photos)):
             counts = right(answers(documents, folder), list(receipts))
             print(f"{kind:8} {sum(counts.values())} of {len(Receipt.model_fields) * number} values right: {counts}")
 

@@ -205,7 +205,8 @@ def test_each_image_of_a_tiff_is_a_page(tmp_path: Path) -> None:
 def png(width: int, height: int) -> bytes:
     """Return the beginning of a PNG of this size (PNG Specification, 11.2.2)."""
     head = b"IHDR" + struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + head + struct.pack(">I", zlib.crc32(head))
+    chunks = (struct.pack(">I", len(part) - 4) + part + struct.pack(">I", zlib.crc32(part)) for part in (head, b"IDAT"))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
 
 
 def torn_jpeg() -> bytes:
@@ -221,8 +222,8 @@ def torn_jpeg() -> bytes:
         (b"\0\0\0\x18ftypheic\0\0\0\0heicmif1", "is a picture of a kind that Pillow does not read"),
         (png(8_000, 11_126), "is a picture of 8,000 × 11,126 pixels; 89,000,000 are the most that are read"),
         (png(60_000, 60_000), "is a picture, and cannot be read: DecompressionBomb"),
-        (png(10, 10), "is a picture, and cannot be read"),
-        (torn_jpeg(), "is a picture, and cannot be read: OSError: image file is truncated|cannot be read"),
+        (png(10, 10), "cannot be read: image file is truncated"),
+        (torn_jpeg(), "cannot be read: image file is truncated"),
     ],
     ids=["signature", "heic", "large", "huge", "empty", "torn"],
 )
