@@ -17,6 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from structured.errors import PromptError
 from structured.errors.values import counted, message
@@ -57,6 +58,9 @@ _HYPHENS = str.maketrans({"\x02": "-\n", "\ufffe": "-\n", "\0": None})
 _PIECES = re.compile(r"\s+|[\x02\ufffe]|[^\s\x02\ufffe]+")
 _SUBPIXELS = 100
 """PDFium says places on a page as shown in whole numbers, so that they are asked for on a larger one."""
+
+_FAR = 1_000
+"""Points between the places by which a page as shown is known."""
 
 
 def read_pdf(path: Path) -> Content:
@@ -122,14 +126,15 @@ def _pdf_page(pdf: Any, number: int) -> PageText | None:
 
 def _pdf_text(page: Any, text_page: Any, text: str) -> PageText:
     """Return the text of a page with the boxes of its words, as far as PDFium finds them in their order."""
-    whole, place, length = text_page.get_text_range(), 0, 0
+    whole, to_shown = text_page.get_text_range(), _to_shown(page).tolist()
+    place = length = 0
     pieces: list[str] = []
     words: list[Word] = []
     for match in _PIECES.finditer(text):
         piece = match[0].replace("\r\n", "\n").translate(_HYPHENS)
         if not match[0].isspace() and piece:
             found = whole.find(match[0], place)
-            box = None if found < 0 else _word_box(page, text_page, found, found + len(match[0]) - 1)
+            box = None if found < 0 else _word_box(to_shown, text_page, found, found + len(match[0]) - 1)
             if box is not None:
                 words.append(Word(length, length + len(piece), box))
                 place = found + len(match[0])
@@ -138,22 +143,32 @@ def _pdf_text(page: Any, text_page: Any, text: str) -> PageText:
     return PageText("".join(pieces), words)
 
 
-def _word_box(page: Any, text_page: Any, first: int, last: int) -> Rectangle | None:
-    """Return the box around the first and the last character of a word; None if it has no extent."""
+def _to_shown(page: Any) -> NDArray[np.float64]:
+    """Return the matrix that takes a place of a page, `(x, y, 1)`, to that on the page as it is shown."""
     from pypdfium2 import raw
 
     width, height = page.get_size()
-    corners = []
+    shown = []
+    for x, y in ((0, 0), (_FAR, 0), (0, _FAR)):
+        across, down = ctypes.c_int(), ctypes.c_int()
+        size = (0, 0, round(width * _SUBPIXELS), round(height * _SUBPIXELS), 0)
+        raw.FPDF_PageToDevice(page, *size, x, y, across, down)
+        shown.append(np.array([across.value, down.value]) / _SUBPIXELS)
+    origin, right, up = shown
+    return np.stack([(right - origin) / _FAR, (up - origin) / _FAR, origin], axis=1)
+
+
+def _word_box(to_shown: list[list[float]], text_page: Any, first: int, last: int) -> Rectangle | None:
+    """Return the box around the first and the last character of a word; None if it has no extent."""
+    from pypdfium2 import raw
+
+    box = raw.FS_RECTF()
+    places = []
     for place in (first, last):
-        box = raw.FS_RECTF()
         if not raw.FPDFText_GetLooseCharBox(text_page, raw.FPDFText_GetCharIndexFromTextIndex(text_page, place), box):
             return None
-        for x, y in ((box.left, box.top), (box.right, box.bottom)):
-            across, down = ctypes.c_int(), ctypes.c_int()
-            size = (0, 0, round(width * _SUBPIXELS), round(height * _SUBPIXELS), 0)
-            raw.FPDF_PageToDevice(page, *size, x, y, across, down)
-            corners.append((across.value / _SUBPIXELS, down.value / _SUBPIXELS))
-    columns, rows = zip(*corners, strict=True)
+        places += [(box.left, box.top), (box.right, box.bottom)]
+    columns, rows = ([round(a * x + b * y + c, 2) for x, y in places] for a, b, c in to_shown)
     left, top, right, bottom = min(columns), min(rows), max(columns), max(rows)
     return (left, top, right, bottom) if left < right and top < bottom else None
 
@@ -235,8 +250,11 @@ def _on_white(picture: "PIL.Image.Image") -> "PIL.Image.Image":
 
 
 def _scaled(page: PageText, factor: float) -> PageText:
-    words = [word._replace(box=tuple(round(side * factor, 2) for side in word.box)) for word in page.words]
-    return page._replace(words=words)
+    words = []
+    for start, end, box in page.words:
+        left, top, right, bottom = (round(side * factor, 2) for side in box)
+        words.append(Word(start, end, (left, top, right, bottom)))
+    return PageText(page.text, words)
 
 
 def _content(path: Path, pages: Iterable[PageText]) -> Content:
