@@ -212,9 +212,10 @@ def _gutter(lines: Sequence[Line]) -> float | None:
 def _rows(lines: Sequence[Line]) -> list[list[Line]]:
     rows: list[list[Line]] = []
     for line in sorted(lines, key=lambda line: line.middle):
-        near = rows and abs(line.middle - median(one.middle for one in rows[-1]))
-        if rows and near < ROW * min(line.height, median(one.height for one in rows[-1])):
-            rows[-1].append(line)
+        row = rows[-1] if rows else [line]
+        height = min(line.height, median(one.height for one in row))
+        if rows and line.middle - median(one.middle for one in row) < ROW * height:
+            row.append(line)
         else:
             rows.append([line])
     return [sorted(row, key=lambda line: line.left) for row in rows]
