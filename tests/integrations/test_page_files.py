@@ -28,6 +28,8 @@ from structured.results.evidence import Box, Layout
 
 PIL = pytest.importorskip("PIL.Image", reason="The extra ocr has Pillow.")
 
+pytestmark = pytest.mark.thorough
+
 RECEIPT = ["CAFE BRANDT", "Date: 2024-03-05", "Espresso\t5.00", "Cake, cheese\t4.50", "TOTAL EUR\t9.50"]
 
 
@@ -44,7 +46,7 @@ def drawn(lines: list[str] = RECEIPT) -> Any:
     """Return a picture of lines, whose figures stand at the right."""
     from PIL import ImageDraw
 
-    picture = PIL.new("RGB", (420, 40 * len(lines) + 40), "white")
+    picture = PIL.new("RGB", (420, 240), "white")
     draw = ImageDraw.Draw(picture)
     for number, line in enumerate(lines):
         for x, part in zip((20, 320), line.split("\t"), strict=False):
