@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, Self
 
 from pydantic_core import to_json
@@ -18,7 +17,7 @@ from structured.decoding.strategy import Search
 from structured.errors import Attempt, GenerationError, OptionWarning, PromptError
 from structured.errors.calling_line import warn
 from structured.extraction.documents.chunks import Chunk
-from structured.extraction.documents.document import DocumentLike, id_of, read_document
+from structured.extraction.documents.document import Document, DocumentLike, id_of, read_document
 from structured.extraction.options import DEFAULTS, MAX_TOKENS, Options, warn_of_types
 from structured.extraction.prompts import Conversation, chat_messages, check_characters, completion_prompt
 from structured.models import LanguageModel, Model
@@ -211,11 +210,10 @@ class Given(NamedTuple):
     named: str
     is_single: bool
     """Whether it is the text of a call for one, in no batch."""
-    pages: Sequence[int] = ()
-    """Where each page of the document starts."""
+    document: Document = Document("")
+    """The document as it was read."""
     source: DocumentLike = ""
     """The document as the caller passed it."""
-    metadata: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def id(self) -> str:
@@ -228,7 +226,7 @@ class Given(NamedTuple):
         document = read_document(given)
         is_single, named = named is not None, named or f"document {document.id or position}"
         conversation = Conversation.read(document.text, named, is_single=is_single)
-        return cls(position, conversation, named, is_single, document.pages, given, document.metadata)
+        return cls(position, conversation, named, is_single, document, given)
 
 
 class Answer(NamedTuple):

@@ -29,6 +29,7 @@ from typing_extensions import TypedDict
 
 from structured.errors import SchemaError
 from structured.errors.values import shown
+from structured.extraction.documents.files import page_images
 from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.nullable import types_of
 from structured.output_types.html import html
@@ -169,7 +170,7 @@ def _items(part: Subschema) -> Iterable[Subschema]:
 ABSENT = Evidence(None, "absent")
 """The evidence of a missing value, and of a list without items."""
 
-SCRIPTS = ("elements", "evidence", "state", "gold", "list", "document", "values", "editing", "keys")
+SCRIPTS = ("elements", "evidence", "state", "gold", "list", "sheets", "document", "values", "editing", "keys")
 """The parts of the page's script, in order."""
 
 
@@ -248,6 +249,7 @@ def to_data(results: Iterable[Result[Any]]) -> dict[str, Any]:
             document["stated"] = _stated(result.document, kinds)
     digest = _digest(json.dumps([documents, table.listed]))
     for result, document in zip(listed, documents, strict=True):
+        document["pages"] = _pages(result)
         error = "" if result.error is None else f"{type(result.error).__name__}: {result.error}"
         document |= {"name": result.id, "error": error}
     return {"digest": digest, "fields": list(fields), "types": table.listed, "documents": documents}
@@ -311,6 +313,7 @@ def _document(
                 "match": found.match,
                 "confidence": found.confidence,
                 "band": found.band,
+                **({"boxes": found.boxes} if found.boxes else {}),
             }
         )
     identity = document_id(result.document, ids)
@@ -321,6 +324,14 @@ def _document(
     }
     tree = _tree((), places, types, empty_lists)
     return {"id": identity, "text": result.document, "values": listed, "data": tree}
+
+
+def _pages(result: Result[Any]) -> dict[int, Any]:
+    """Return the images of the pages on which evidence has boxes, if the file is there as it was read."""
+    if not result.source:
+        return {}
+    numbers = {box.page for item in result.evidence.values() for box in item.boxes}
+    return {number: image._asdict() for number, image in page_images(Path(result.id), result.source, numbers).items()}
 
 
 def document_id(document: str, ids: dict[str, int]) -> str:

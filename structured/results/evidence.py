@@ -6,13 +6,13 @@ values whose truth is known the probability that never falls as the confidence g
 """
 
 import json
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from math import floor
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,49 @@ BANDS: Mapping[Band, float] = {"good": 0.9, "doubtful": 0.6, "bad": 0.0}
 """The least confidence of each band, the best first."""
 
 
+class Box(NamedTuple):
+    """A rectangle on a page, which counts from 1, from its top left corner: in points of a PDF, or pixels."""
+
+    page: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def continues(self, other: "Box") -> bool:
+        """Tell whether this stands in one line with another box, to its right."""
+        middle = (self.top + self.bottom) / 2
+        return self.page == other.page and other.top < middle < other.bottom and other.left <= self.left
+
+    def around(self, other: "Box") -> "Box":
+        """Return the box around this and another one of the page."""
+        return Box(self.page, *map(min, self[1:3], other[1:3]), *map(max, self[3:], other[3:]))
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The places of a document's words on the pages of its file.
+
+    Attributes:
+        words: Where each word starts and ends in the text, and its box, in the order of the text.
+        source: The SHA-256 of the file.
+    """
+
+    words: Sequence[tuple[int, int, Box]]
+    source: str
+
+    def boxes(self, span: tuple[int, int]) -> tuple[Box, ...]:
+        """Return the boxes of the words that a span has a part of, one for each line of them."""
+        lines: list[Box] = []
+        first = bisect_right(self.words, span[0], key=lambda word: word[1])
+        for _, _, box in self.words[first : bisect_left(self.words, span[1], key=lambda word: word[0])]:
+            if lines and box.continues(lines[-1]):
+                lines[-1] = lines[-1].around(box)
+            else:
+                lines.append(box)
+        return tuple(lines)
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The evidence for one value.
@@ -71,6 +114,7 @@ class Evidence:
             the document leave no other value.
         agreement: The share of the samples that say the same there; None where there was one.
         page: The page on which it starts, from 1; None if it is not found, or the document has no pages.
+        boxes: Where it stands on the pages of a PDF or a picture, line by line.
 
     Raises:
         ValueError: One of these cannot be.
@@ -81,6 +125,7 @@ class Evidence:
     confidence: float | None = None
     agreement: float | None = None
     page: int | None = None
+    boxes: tuple[Box, ...] = ()
 
     def __post_init__(self) -> None:
         if self.match not in MATCH_WORDS:
@@ -120,12 +165,15 @@ def page_of(pages: Sequence[int], offset: int) -> int | None:
     return bisect_right(pages, offset) if pages else None
 
 
-def on_pages(evidence: Mapping[str, Evidence], pages: Sequence[int]) -> Mapping[str, Evidence]:
-    """Return the evidence for each value with its page."""
+def on_pages(
+    evidence: Mapping[str, Evidence], pages: Sequence[int], layout: Layout | None = None
+) -> Mapping[str, Evidence]:
+    """Return the evidence for each value with its page, and its boxes there."""
     if not pages:
         return evidence
+    boxes: Callable[[tuple[int, int]], tuple[Box, ...]] = (lambda _: ()) if layout is None else layout.boxes
     return {
-        path: item if item.span is None else replace(item, page=page_of(pages, item.span[0]))
+        path: item if item.span is None else replace(item, page=page_of(pages, item.span[0]), boxes=boxes(item.span))
         for path, item in evidence.items()
     }
 

@@ -28,7 +28,7 @@ from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import leaves, steps_to_path
 from structured.results.attribution import Kept, attribute
-from structured.results.evidence import Evidence, document_to_html, on_pages, values_to_html
+from structured.results.evidence import Box, Evidence, Layout, document_to_html, on_pages, values_to_html
 from structured.results.merging import Conflicts
 
 T = TypeVar("T")
@@ -94,6 +94,7 @@ class Reading:
         candidates: All generations that tell how sure the model was.
         kept: The part of an earlier answer that the last attempt kept.
         pages: Where each page of the document starts.
+        layout: Where its words stand on its pages.
         calibrate: The probability that a value of some confidence is right; None if there is no calibration.
         located: The evidence, where it is known already.
         stated: The stated values and the missing fields, of a type whose fields may be missing.
@@ -104,6 +105,7 @@ class Reading:
     candidates: Sequence[Generation] = ()
     kept: Kept | None = None
     pages: Sequence[int] = ()
+    layout: Layout | None = None
     calibrate: Callable[[float], float] | None = None
     located: Mapping[str, Evidence] | None = None
     stated: ParsedAnswer[Any] | None = None
@@ -122,7 +124,7 @@ class Reading:
             evidence_by_path = {
                 path: evidence.calibrated(self.calibrate) for path, evidence in evidence_by_path.items()
             }
-        return on_pages(evidence_by_path, self.pages)
+        return on_pages(evidence_by_path, self.pages, self.layout)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,6 +152,7 @@ class Result(Generic[T]):
         seconds: How long it took; documents of a batch are written together.
         conflicts: Of a document that was read in chunks, other values that it states for a field, by the path of the
             one that was preferred.
+        source: The SHA-256 of the file on whose pages the boxes of the evidence lie; empty if there are none.
     """
 
     id: str
@@ -164,6 +167,7 @@ class Result(Generic[T]):
     usage: Usage = field(default=Usage())
     seconds: float = field(default=0.0)
     conflicts: Conflicts = field(default_factory=dict)
+    source: str = field(default="")
     _instance: T | None = field(default=None)
     """The value; None also where there is none."""
     _unmade: Exception | None = field(default=None)
@@ -262,6 +266,7 @@ class Result(Generic[T]):
                 path: [{"value": value, "evidence": _evidence_to_json(alternative)} for value, alternative in others]
                 for path, others in self.conflicts.items()
             },
+            **({"source": self.source} if self.source else {}),
         }
 
     def _value_to_json(self) -> Any:
@@ -359,11 +364,14 @@ def _answered_from_json(record: Mapping[str, Any], position: int, metadata: Mapp
         usage=Usage(**record.get("usage", {})),
         seconds=record.get("seconds", 0.0),
         conflicts=conflicts,
+        source=record.get("source", ""),
     )
 
 
 def _evidence_to_json(evidence: Evidence) -> dict[str, Any]:
-    return {**asdict(evidence), "span": None if evidence.span is None else list(evidence.span)}
+    record = {**asdict(evidence), "span": None if evidence.span is None else list(evidence.span)}
+    boxes = [list(box) for box in record.pop("boxes")]
+    return {**record, "boxes": boxes} if boxes else record
 
 
 def _evidence_from_json(record: Mapping[str, Any]) -> dict[str, Evidence]:
@@ -374,7 +382,9 @@ def _evidence_from_json(record: Mapping[str, Any]) -> dict[str, Evidence]:
 
 def _read_evidence(record: Mapping[str, Any], document: str) -> Evidence:
     """Return the evidence that a record says. Raises ValueError for a span outside of the document."""
-    evidence = Evidence(**{**record, "span": None if record["span"] is None else tuple(record["span"])})
+    boxes = tuple(Box(*box) for box in record.get("boxes", ()))
+    span = None if record["span"] is None else tuple(record["span"])
+    evidence = Evidence(**{**record, "span": span, "boxes": boxes})
     if evidence.span is not None and evidence.span[1] > len(document):
         raise ValueError(f"the span {evidence.span} is outside of the document")
     return evidence

@@ -11,13 +11,15 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import files
 import pytest
 from browser import Browser, open_browser, wait_until
 from doubles import made_result
 from purchases import purchases
 from pydantic import BaseModel
 
-from structured import Result, report
+from structured import Extractor, Result, report
+from structured.models import ScriptedModel
 from structured.output_types.paths import leaves, steps_to_path
 from structured.results.evidence import Evidence, Match
 
@@ -214,6 +216,39 @@ def test_highlights_are_at_the_spans(browser: Browser, tmp_path: Path) -> None:
 def same_units(shown: str, text: str) -> bool:
     """Tell whether two texts are the same in UTF-16; two halves of a pair are one character there."""
     return shown.encode("utf-16", "surrogatepass") == text.encode("utf-16", "surrogatepass")
+
+
+def test_pages_are_shown_with_the_boxes_of_values(browser: Browser, tmp_path: Path) -> None:
+    """The chosen value is outlined on its page, and a click on a box chooses its value."""
+
+    class Bill(BaseModel):
+        number: int
+        total: float
+
+    path = files.pdf(tmp_path / "a.pdf", ["Letter", "Invoice 7\nTotal 12.50"])
+    model = ScriptedModel('{"number": 7, "total": 12.50}')
+    results = Extractor(Bill, model=model).results([path, "Invoice 7, total 12.50"])
+    shown, other = sorted(results, key=lambda result: result.position)
+    browser.open(report([shown, other], tmp_path / "review.html"))
+    assert browser.run("return Array.from(document.images, (one) => [one.alt, one.naturalHeight])") == [
+        ["Page 2", 1400]
+    ]
+    assert browser.run(ACTIVE_BOX) == ["number"]
+    place = browser.run("""
+        const place = (selector) => document.querySelector(selector).getBoundingClientRect();
+        const [box, sheet] = [place(".box.active"), place(".sheet")];
+        return [(box.left - sheet.left) / sheet.width, (box.top - sheet.top) / sheet.height];""")
+    number, total = (item.boxes[0] for item in shown.evidence.values())
+    assert place == pytest.approx([number.left / 612, number.top / 792], abs=0.005)
+    assert total.top > number.top
+    browser.click(".box:not(.active)")
+    assert browser.run(ACTIVE_BOX) == ["total"]
+    browser.press("ArrowRight")
+    assert browser.run("return document.getElementById('sheets').hidden") is True
+    assert browser.errors() == []
+
+
+ACTIVE_BOX = "return Array.from(document.querySelectorAll('.box.active'), (one) => one.title)"
 
 
 def test_nothing_that_is_handed_in_is_run(browser: Browser, tmp_path: Path) -> None:

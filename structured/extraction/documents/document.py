@@ -11,7 +11,7 @@ from structured.errors import OptionWarning, PromptError
 from structured.errors.calling_line import warn
 from structured.errors.values import shown
 from structured.extraction.prompts import TextOrChat, is_message
-from structured.results.evidence import page_of
+from structured.results.evidence import Layout, page_of
 
 _LOOKED_AT = 100
 """Texts of a list that are looked at, as to whether they are names of files."""
@@ -29,6 +29,7 @@ class Document:
         id: What it is called in errors and results; "" if it has no name of its own.
         metadata: Whatever goes along with it, unread.
         pages: Where each page starts in the text, in characters, if it has pages.
+        layout: Where its words stand on the pages of its file, if that is a PDF or a picture.
 
     Raises TypeError for an id that is no text: it could not be told from others where results are read back.
     """
@@ -37,6 +38,7 @@ class Document:
     id: str = ""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     pages: Sequence[int] = ()
+    layout: Layout | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.id, str):
@@ -70,8 +72,8 @@ def read_document(given: object) -> Document:
         case Path():
             from structured.extraction.documents.files import read_file  # with much that only files need
 
-            text, pages = read_file(given)
-            return Document(text, str(given), pages=pages)
+            content = read_file(given)
+            return Document(content.text, str(given), pages=content.pages, layout=content.layout)
         case PromptError():
             raise given
     return Document(given)  # type: ignore[arg-type]  # whatever is neither text nor chat is refused where it is read

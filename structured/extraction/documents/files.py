@@ -1,20 +1,23 @@
-"""Files: of which kind one is, and the texts of office files, mails and PDFs.
+"""Files: of which kind one is, and the texts of mails.
 
 The content tells the kind; the name decides only between kinds of text, which have no signature. So a PDF called
 `letter.txt` is read as a PDF, and what cannot be read is called by what it is.
+
+What reads a kind with the packages of an extra is an integration. It is called by its name when it is needed: no
+package imports from one after its own.
 """
 
-import logging
+import re
 import stat
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime, time
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from importlib import import_module
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from structured.errors import PromptError
-from structured.errors.values import counted, message
+from structured.errors.values import message
 from structured.extraction.documents.plain_text import Content, read_text
 from structured.extraction.documents.visible_text import read_html, visible_text
 
@@ -76,138 +79,6 @@ def _body_text(part: "MIMEPart[Any, Any]") -> str:
     return visible_text(text) if part.get_content_subtype() == "html" else text.replace("\r\n", "\n")
 
 
-_PDFIUM = Lock()
-"""PDFium may be used by one thread at a time, also for different files."""
-
-_HYPHENS = str.maketrans({"\x02": "-\n", "\ufffe": "-\n"})
-"""How PDFium writes a hyphen that ends a line."""
-
-
-def read_pdf(path: Path) -> Content:
-    """Return the text of a PDF and where its pages begin. Raises PromptError if there is no text, or for a password."""
-    import pypdfium2
-
-    with _PDFIUM:
-        try:
-            pdf = pypdfium2.PdfDocument(path)
-        except pypdfium2.PdfiumError as error:
-            if "password" not in message(error).lower():
-                raise
-            raise PromptError(
-                f"The file {path} is a PDF with a password. Save it without one, or leave it out."
-            ) from error
-        try:
-            has_form = pdf.get_formtype() != pypdfium2.raw.FORMTYPE_NONE
-            if has_form:
-                pdf.init_forms()
-            content = Content.of_pages([_page_text(pdf, number, has_form=has_form) for number in range(len(pdf))])
-        finally:
-            pdf.close()
-    if not content.text.strip():
-        raise PromptError(
-            f"The file {path} is a PDF without text on its {counted(len(content.pages), 'page')}: scanned, perhaps. "
-            "Recognise its text first (OCR; ocrmypdf does), or leave it out."
-        )
-    return content
-
-
-def _page_text(pdf: Any, number: int, *, has_form: bool) -> str:
-    """Return the text of a page, with the values of a form."""
-    page = pdf[number]
-    try:
-        if has_form:
-            page.flatten()
-            page.close()
-            page = pdf[number]  # PDFium sees the values in a page that is loaded again
-        text: str = page.get_textpage().get_text_bounded()
-    finally:
-        page.close()
-    return text.replace("\r\n", "\n").translate(_HYPHENS).replace("\0", "")
-
-
-_LOGGER = logging.getLogger(__name__)
-
-
-def read_word(path: Path) -> Content:
-    """Return the text of a DOCX, with its lists, tables and notes."""
-    import mammoth
-
-    with path.open("rb") as file:
-        converted = mammoth.convert_to_html(file, convert_image=mammoth.images.img_element(lambda _: {}))
-    for told in converted.messages:
-        _LOGGER.debug("%s: %s", path, told.message)
-    return Content(visible_text(converted.value))
-
-
-def read_slides(path: Path) -> Content:
-    """Return the text of a PPTX, a page for each slide, with its tables and the speaker's notes."""
-    from pptx import Presentation
-
-    return Content.of_pages("\n".join(_slide(slide)) for slide in Presentation(str(path)).slides)
-
-
-def _slide(slide: Any) -> Iterator[str]:
-    yield from _shapes(slide.shapes)
-    if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
-        yield slide.notes_slide.notes_text_frame.text.replace("\v", "\n")
-
-
-def _shapes(shapes: Any) -> Iterator[str]:
-    """Yield the texts of shapes, in the order in which they lie upon each other, which is that of reading aloud."""
-    for shape in shapes:
-        if hasattr(shape, "shapes"):
-            yield from _shapes(shape.shapes)
-        elif shape.has_text_frame and shape.text_frame.text.strip():
-            yield shape.text_frame.text.replace("\v", "\n")  # a line break within a paragraph
-        elif getattr(shape, "has_table", False):
-            for row in shape.table.rows:
-                yield "\t".join(" ".join(cell.text.split()) for cell in row.cells)
-
-
-def read_sheets(path: Path) -> Content:
-    """Return the values of an XLSX: a page for each visible sheet. Raises PromptError for empty formulas."""
-    import openpyxl
-
-    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    formulas = openpyxl.load_workbook(path, read_only=True)
-    try:
-        pages, computed, missing = [], 0, ""
-        for sheet in book.worksheets:
-            if sheet.sheet_state != "visible":
-                continue
-            lines = [sheet.title]
-            for values, written in zip(sheet.iter_rows(), formulas[sheet.title].iter_rows(), strict=True):
-                for cell, formula in zip(values, written, strict=True):
-                    if formula.data_type == "f":
-                        computed += cell.value is not None
-                        missing = missing or f"{sheet.title}!{formula.coordinate}" * (cell.value is None)
-                line = "\t".join(_cell(cell.value) for cell in values).rstrip("\t")
-                lines += [line] * bool(line)
-            pages.append("\n".join(lines))
-    finally:
-        book.close()
-        formulas.close()
-    if missing and not computed:  # one alone may be of an empty text
-        raise PromptError(
-            f"The file {path} has formulas without values, the first in {missing}: the program that wrote it computed "
-            "none. Open it in a spreadsheet program and save it."
-        )
-    return Content.of_pages(pages)
-
-
-def _cell(value: object) -> str:
-    match value:
-        case None:
-            return ""
-        case bool():
-            return str(value).upper()
-        case datetime() if value.time() == time():
-            return value.date().isoformat()
-        case float() if value.is_integer() and abs(value) < 2**53:
-            return str(int(value))
-    return " ".join(str(value).split())
-
-
 class Kind(NamedTuple):
     """A kind of file: what errors call one, and what reads it."""
 
@@ -215,9 +86,32 @@ class Kind(NamedTuple):
     read: Callable[[Path], Content]
 
 
+class PageImage(NamedTuple):
+    """An image of a page, as a URI that holds it, and the size of the page in the unit of its boxes."""
+
+    uri: str
+    width: float
+    height: float
+
+
+def page_images(path: Path, source: str, numbers: Iterable[int]) -> Mapping[int, PageImage]:
+    """Return images of pages, by their numbers; none of a file that cannot be read, or has another SHA-256."""
+    try:
+        images: Mapping[int, PageImage] = _integrated("page_files", "page_images", path, source, numbers)
+    except (OSError, ValueError, ImportError, PromptError):
+        return {}
+    return images
+
+
+def _integrated(module: str, function: str, *arguments: Any) -> Any:
+    """Call a function of an integration."""
+    return getattr(import_module(f"structured.integrations.{module}"), function)(*arguments)
+
+
 TEXT = Kind("a text", read_text)
 HTML = Kind("an HTML page", read_html)
-PDF = Kind("a PDF", read_pdf)
+PDF = Kind("a PDF", partial(_integrated, "page_files", "read_pdf"))
+PICTURE = Kind("a picture", partial(_integrated, "page_files", "read_picture"))
 
 BY_SUFFIX: Mapping[str, Kind] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), HTML),
@@ -226,9 +120,9 @@ BY_SUFFIX: Mapping[str, Kind] = {
 """Kinds of text that are more than plain text."""
 
 BY_PART: Mapping[str, Kind] = {
-    "word/": Kind("a Word file", read_word),
-    "xl/": Kind("an Excel file", read_sheets),
-    "ppt/": Kind("a PowerPoint file", read_slides),
+    "word/": Kind("a Word file", partial(_integrated, "office_files", "read_word")),
+    "xl/": Kind("an Excel file", partial(_integrated, "office_files", "read_sheets")),
+    "ppt/": Kind("a PowerPoint file", partial(_integrated, "office_files", "read_slides")),
 }
 """Kinds of ZIP archives, by a folder inside (ECMA-376, part 2)."""
 
@@ -236,15 +130,9 @@ _MARKDOWN = {".md", ".markdown"}
 """What is read as it is, even if it begins with HTML."""
 
 _SAVE_AS = "Save it as DOCX, PDF or text"
-_PICTURE = "a picture. Recognise its text first (OCR)"
 _REFUSED: tuple[tuple[bytes, str], ...] = (
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"of an office program before 2007, or of Outlook. {_SAVE_AS}"),
     (b"{\\rtf", f"in Rich Text Format. {_SAVE_AS}"),
-    (b"\x89PNG\r\n\x1a\n", _PICTURE),
-    (b"\xff\xd8\xff", _PICTURE),
-    (b"GIF8", _PICTURE),
-    (b"II*\0", _PICTURE),
-    (b"MM\0*", _PICTURE),
     (b"PAR1", "a Parquet table. Pass its rows: read_rows(path)"),
     (b"\x1f\x8b", "compressed. Unpack it"),
     (b"BZh", "compressed. Unpack it"),
@@ -253,8 +141,16 @@ _REFUSED: tuple[tuple[bytes, str], ...] = (
 )
 """Signatures of what is known, and not read."""
 
-_PACKAGES = {"pypdfium2", "mammoth", "openpyxl", "pptx"}
-"""Those of the extra `files`."""
+_PICTURE = re.compile(
+    rb"\x89PNG\r\n|\xff\xd8\xff|GIF8|II[*+]\0|MM\0[*+]|BM.{4}\0{4}|RIFF.{4}WEBP|.{4}ftyp(avif|hei[cfx]|mif1)", re.DOTALL
+)
+"""How pictures begin."""
+
+_EXTRAS = {
+    **dict.fromkeys(("pypdfium2", "mammoth", "openpyxl", "pptx"), "files"),
+    **dict.fromkeys(("PIL", "rapidocr", "onnxruntime"), "ocr"),
+}
+"""The extras that packages belong to."""
 
 MAX_GROWTH = 100_000_000
 """Bytes by which the parts of an office file may grow when they are unpacked: text of many thousands of pages.
@@ -288,6 +184,8 @@ def kind_of(path: Path, head: bytes) -> Kind:
         return PDF
     if head.startswith(b"PK\x03\x04"):
         return _kind_of_archive(path)
+    if _PICTURE.match(head):
+        return PICTURE
     for signature, what in _REFUSED:
         if head.startswith(signature):
             raise PromptError(f"The file {path} is {what}, or leave it out.")
@@ -325,11 +223,11 @@ def _read(path: Path, kind: Kind) -> Content:
     except (PromptError, OSError, MemoryError):
         raise
     except ModuleNotFoundError as error:
-        if error.name not in _PACKAGES:
+        if error.name not in _EXTRAS:
             raise
         raise PromptError(
             f"The file {path} is {kind.name}, which {error.name} reads, and that is not installed: "
-            "pip install 'structured-extraction[files]'."
+            f"pip install 'structured-extraction[{_EXTRAS[error.name]}]'."
         ) from error
     except Exception as error:
         raise PromptError(

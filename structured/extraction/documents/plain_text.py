@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from structured.errors import PromptError
+from structured.results.evidence import Layout
 
 BETWEEN_PAGES = "\n\n"
 
 
 class Content(NamedTuple):
-    """The text of a file; of a file of pages, slides or sheets, also the offset at which each of them starts."""
+    """The text of a file; of one with pages, slides or sheets, where each starts, and where its words stand on it."""
 
     text: str
     pages: tuple[int, ...] = ()
+    layout: Layout | None = None
 
     @classmethod
     def of_pages(cls, texts: Iterable[str]) -> Self:

@@ -9,6 +9,7 @@ function drawText() {
     drawn.at(-1).append(numbers.length ? marked(one, text, numbers) : text);
   }
   byId("text").replaceChildren(...(one.text ? drawn : [element("p", { className: "empty" }, one.error || "This document is empty.")]));
+  drawPages();
   markActive();
   markFound();
 }
@@ -24,8 +25,8 @@ function marked(one, text, numbers) {
 const marksOf = (number) => byId("text").querySelectorAll(`mark[data-values~="${number}"]`);
 
 function markActive() {
-  for (const mark of byId("text").querySelectorAll("mark.active")) mark.classList.remove("active");
-  if (active !== null) for (const mark of marksOf(active)) mark.classList.add("active");
+  for (const mark of byId("reading").querySelectorAll(":is(mark, .box).active")) mark.classList.remove("active");
+  if (active !== null) for (const mark of [...marksOf(active), ...boxesOf(active)]) mark.classList.add("active");
 }
 
 function markFound() {

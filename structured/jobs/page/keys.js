@@ -30,6 +30,8 @@ function bringIntoSight() {
   };
   const [mark] = marksOf(active);
   if (mark) into(mark, byId("text"), Math.min(96, byId("text").clientHeight / 4));
+  const [box] = boxesOf(active);
+  if (box) into(box, byId("sheets"), byId("sheets").clientHeight / 4);
   const item = itemOf(active);
   if (item) into(item, byId("values"), 8);
 }

@@ -1,0 +1,303 @@
+"""Files of pages: the texts of PDFs and pictures, where their words stand, and images of their pages.
+
+The text of a PDF is what it says; a page without text is a scan, and goes through OCR like a picture. Boxes are in
+points on a page of a PDF, and in pixels on a picture, from the top left corner of the page as it is shown.
+"""
+
+import base64
+import ctypes
+import hashlib
+import io
+import logging
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structured.errors import PromptError
+from structured.errors.values import counted, message
+from structured.extraction.documents.files import PageImage
+from structured.extraction.documents.plain_text import Content
+from structured.integrations.ocr import Image, PageText, Rectangle, Word, recognise
+from structured.results.evidence import Box, Layout
+
+if TYPE_CHECKING:
+    import PIL.Image
+
+_LOGGER = logging.getLogger(__name__)
+
+POINTS = 72
+"""Points of an inch."""
+
+DENSITY = 200
+"""Pixels of an inch of a scanned page, as it is read."""
+
+MAX_READ = 4_000_000
+"""Pixels of a page that is read: an A4 page of that density. What has more is made smaller, as letters stay legible."""
+
+MAX_PIXELS = 89_000_000
+"""Pixels that a picture may have: fewer than those of which Pillow warns."""
+
+MAX_SIDE = 1_400
+"""Pixels of the longer side of an image for people."""
+
+QUALITY = 70
+"""That of JPEG in such images."""
+
+_PDFIUM = Lock()
+"""PDFium may be used by one thread at a time, also for different files."""
+
+_HYPHENS = str.maketrans({"\x02": "-\n", "\ufffe": "-\n", "\0": None})
+"""How PDFium writes a hyphen that ends a line; and NUL, which is no text."""
+
+_PIECES = re.compile(r"\s+|[\x02\ufffe]|[^\s\x02\ufffe]+")
+_SUBPIXELS = 100
+"""PDFium says places on a page as shown in whole numbers, so that they are asked for on a larger one."""
+
+_FAR = 1_000
+"""Points between the places by which a page as shown is known."""
+
+
+def read_pdf(path: Path) -> Content:
+    """Return the text of a PDF and where it stands. Raises PromptError if there is no text, or for a password."""
+    pdf = _open_pdf(path)
+    try:
+        pages = [_pdf_page(pdf, number) for number in range(len(pdf))]
+    finally:
+        with _PDFIUM:
+            pdf.close()
+    scans = [number for number, page in enumerate(pages) if page is None]
+    missing = ""
+    if scans:
+        try:
+            for number, image, scale in _rendered(path, scans):
+                pages[number] = _scaled(recognise(image), 1 / scale)
+        except ModuleNotFoundError as error:
+            missing = f"{error.name} is not installed: pip install 'structured-extraction[ocr]'"
+            _LOGGER.warning("%s: %s without text not read, since %s", path, counted(len(scans), "page"), missing)
+    content = _content(path, [page or PageText("") for page in pages])
+    if not content.text.strip():
+        raise PromptError(
+            f"The file {path} is a PDF without text on its {counted(len(pages), 'page')}"
+            + (f": scanned, perhaps, and {missing}, or leave it out." if missing else ", nor a scan. Leave it out.")
+        )
+    return content
+
+
+def _open_pdf(path: Path) -> Any:
+    import pypdfium2
+
+    with _PDFIUM:
+        try:
+            pdf = pypdfium2.PdfDocument(path)
+        except pypdfium2.PdfiumError as error:
+            if "password" not in message(error).lower():
+                raise
+            raise PromptError(
+                f"The file {path} is a PDF with a password. Save it without one, or leave it out."
+            ) from error
+        if pdf.get_formtype() != pypdfium2.raw.FORMTYPE_NONE:
+            pdf.init_forms()
+        return pdf
+
+
+def _pdf_page(pdf: Any, number: int) -> PageText | None:
+    """Return the text of a page, with the values of a form; None if it shows something, and has no text."""
+    with _PDFIUM:
+        page = pdf[number]
+        try:
+            if pdf.formenv is not None:
+                page.flatten()
+                page.close()
+                page = pdf[number]  # PDFium sees the values in a page that is loaded again
+            text_page = page.get_textpage()
+            text = text_page.get_text_bounded()
+            if text.strip():
+                return _pdf_text(page, text_page, text)
+            return None if any(True for _ in page.get_objects()) else PageText("")
+        finally:
+            page.close()
+
+
+def _pdf_text(page: Any, text_page: Any, text: str) -> PageText:
+    """Return the text of a page with the boxes of its words, as far as PDFium finds them in their order."""
+    whole, to_shown = text_page.get_text_range(), _to_shown(page).tolist()
+    place = length = 0
+    pieces: list[str] = []
+    words: list[Word] = []
+    for match in _PIECES.finditer(text):
+        piece = match[0].replace("\r\n", "\n").translate(_HYPHENS)
+        if not match[0].isspace() and piece:
+            found = whole.find(match[0], place)
+            box = None if found < 0 else _word_box(to_shown, text_page, found, found + len(match[0]) - 1)
+            if box is not None:
+                words.append(Word(length, length + len(piece), box))
+                place = found + len(match[0])
+        pieces.append(piece)
+        length += len(piece)
+    return PageText("".join(pieces), words)
+
+
+def _to_shown(page: Any) -> NDArray[np.float64]:
+    """Return the matrix that takes a place of a page, `(x, y, 1)`, to that on the page as it is shown."""
+    from pypdfium2 import raw
+
+    width, height = page.get_size()
+    shown = []
+    for x, y in ((0, 0), (_FAR, 0), (0, _FAR)):
+        across, down = ctypes.c_int(), ctypes.c_int()
+        size = (0, 0, round(width * _SUBPIXELS), round(height * _SUBPIXELS), 0)
+        raw.FPDF_PageToDevice(page, *size, x, y, across, down)
+        shown.append(np.array([across.value, down.value]) / _SUBPIXELS)
+    origin, right, up = shown
+    return np.stack([(right - origin) / _FAR, (up - origin) / _FAR, origin], axis=1)
+
+
+def _word_box(to_shown: list[list[float]], text_page: Any, first: int, last: int) -> Rectangle | None:
+    """Return the box around the first and the last character of a word; None if it has no extent."""
+    from pypdfium2 import raw
+
+    box = raw.FS_RECTF()
+    places = []
+    for place in (first, last):
+        if not raw.FPDFText_GetLooseCharBox(text_page, raw.FPDFText_GetCharIndexFromTextIndex(text_page, place), box):
+            return None
+        places += [(box.left, box.top), (box.right, box.bottom)]
+    columns, rows = ([round(a * x + b * y + c, 2) for x, y in places] for a, b, c in to_shown)
+    left, top, right, bottom = min(columns), min(rows), max(columns), max(rows)
+    return (left, top, right, bottom) if left < right and top < bottom else None
+
+
+def _rendered(path: Path, numbers: Iterable[int], side: float = math.inf) -> Iterator[tuple[int, Image, float]]:
+    """Yield images of pages of a PDF, and how many pixels of each a point takes."""
+    pdf = _open_pdf(path)
+    try:
+        for number in numbers:
+            with _PDFIUM:
+                page = pdf[number]
+                width, height = page.get_size()
+                scale = min(DENSITY / POINTS, math.sqrt(MAX_READ / (width * height)), side / max(width, height))
+                bitmap = page.render(scale=scale, rev_byteorder=True, prefer_bgrx=False, may_draw_forms=True)
+                image = np.array(bitmap.to_numpy())
+                bitmap.close()
+                page.close()
+            image = image if image.ndim == 3 else image[:, :, None]
+            yield number, np.repeat(image, 3, axis=2) if image.shape[2] == 1 else image[:, :, :3], scale
+    finally:
+        with _PDFIUM:
+            pdf.close()
+
+
+def read_picture(path: Path) -> Content:
+    """Return the text of a picture, and where it stands. Raises PromptError if there is none, or it is too large."""
+    pages = [_picture_page(picture) for picture in _pictures(path)]
+    content = _content(path, pages)
+    if not content.text.strip():
+        raise PromptError(
+            f"The file {path} is a picture, and no text is found in it. Take it again, sharper or nearer, or leave it "
+            "out."
+        )
+    return content
+
+
+def _picture_page(picture: "PIL.Image.Image") -> PageText:
+    width, height = picture.size
+    scale = min(1.0, math.sqrt(MAX_READ / (width * height)))
+    if scale < 1:
+        picture = picture.resize((max(1, round(width * scale)), max(1, round(height * scale))))
+    return _scaled(recognise(np.asarray(picture)), 1 / scale)
+
+
+def _pictures(path: Path) -> Iterator["PIL.Image.Image"]:
+    """Yield the pages of a picture, of which only TIFF has several, as they are shown: upright, on white."""
+    import PIL.Image
+    import PIL.ImageOps
+
+    try:
+        file = PIL.Image.open(path)
+    except PIL.UnidentifiedImageError as error:
+        raise PromptError(
+            f"The file {path} is a picture of a kind that Pillow does not read, or broken. Save it as PNG or JPEG."
+        ) from error
+    with file:
+        for number in range(getattr(file, "n_frames", 1) if file.format == "TIFF" else 1):
+            file.seek(number)
+            if file.width * file.height > MAX_PIXELS:
+                raise PromptError(
+                    f"The file {path} is a picture of {file.width:,} × {file.height:,} pixels; {MAX_PIXELS:,} are the "
+                    "most that are read. Make it smaller, or cut it."
+                )
+            yield _on_white(PIL.ImageOps.exif_transpose(file))
+
+
+def _on_white(picture: "PIL.Image.Image") -> "PIL.Image.Image":
+    import PIL.Image
+
+    if picture.mode[0] in "IF":  # more than eight bits
+        values = np.asarray(picture, float)
+        span = max(float(np.ptp(values)), 1.0)
+        return PIL.Image.fromarray(np.uint8((values - values.min()) * (255 / span))).convert("RGB")
+    if picture.has_transparency_data:
+        picture = picture.convert("RGBA")
+        white = PIL.Image.new("RGBA", picture.size, "white")
+        return PIL.Image.alpha_composite(white, picture).convert("RGB")
+    return picture.convert("RGB")
+
+
+def _scaled(page: PageText, factor: float) -> PageText:
+    words = []
+    for start, end, box in page.words:
+        left, top, right, bottom = (round(side * factor, 2) for side in box)
+        words.append(Word(start, end, (left, top, right, bottom)))
+    return PageText(page.text, words)
+
+
+def _content(path: Path, pages: Iterable[PageText]) -> Content:
+    pages = list(pages)
+    content = Content.of_pages(page.text for page in pages)
+    words = tuple(
+        (start + word.start, start + word.end, Box(number, *word.box))
+        for number, (start, page) in enumerate(zip(content.pages, pages, strict=True), 1)
+        for word in page.words
+    )
+    return content._replace(layout=Layout(words, _digest(path)))
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def page_images(path: Path, source: str, numbers: Iterable[int]) -> Mapping[int, PageImage]:
+    """Return images of pages of a file, by their numbers from 1; none if it is not the one with that SHA-256."""
+    if _digest(path) != source:
+        return {}
+    with path.open("rb") as file:
+        is_pdf = b"%PDF-" in file.read(1_024)
+    places = sorted(number - 1 for number in numbers)
+    if is_pdf:
+        rendered = _rendered(path, places, MAX_SIDE)
+        return {
+            place + 1: _page_image(image, image.shape[1] / scale, image.shape[0] / scale)
+            for place, image, scale in rendered
+        }
+    pictures = enumerate(_pictures(path))
+    return {
+        place + 1: _page_image(np.asarray(picture), *picture.size) for place, picture in pictures if place in places
+    }
+
+
+def _page_image(image: Image, width: float, height: float) -> PageImage:
+    """Return an image as JPEG in a URI, with the size of the page."""
+    import PIL.Image
+
+    picture = PIL.Image.fromarray(image)
+    picture.thumbnail((MAX_SIDE, MAX_SIDE))
+    file = io.BytesIO()
+    picture.save(file, "JPEG", quality=QUALITY)
+    return PageImage(f"data:image/jpeg;base64,{base64.b64encode(file.getvalue()).decode()}", width, height)
