@@ -13,6 +13,7 @@ from structured.cli.inspect_command import inspect_target
 from structured.cli.model_commands import cache_app, compile_now, fetch_model, list_models
 from structured.cli.review_commands import evaluate_gold, tune_options, write_report
 from structured.cli.serve_command import serve
+from structured.cli.suggest_command import suggest_type
 from structured.integrations.mcp_server import serve_mcp
 
 
@@ -43,6 +44,13 @@ app.command(
         "cat letter.txt | structured extract shop:Letter - --json",
     ),
 )(extract_documents)
+app.command(
+    "suggest",
+    epilog=_examples(
+        'structured suggest letters/ --model Qwen/Qwen2.5-1.5B-Instruct --wish "who pays what by when" > letter.py',
+        "structured extract letter.py:Record letters/",
+    ),
+)(suggest_type)
 app.command(
     "report",
     epilog=_examples("structured report out.jsonl --output review.html", "structured report out.jsonl --below 0.9"),
