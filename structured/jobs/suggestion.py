@@ -3,20 +3,25 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from keyword import iskeyword
 from typing import Annotated, Any, Literal
 from unicodedata import normalize
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from structured.errors import ModelError, PromptError
 from structured.extraction.documents.document import DocumentLike, read_document
 from structured.extraction.extractor import Extractor
-from structured.integrations.server.field_lists import NAME, read_fields
 from structured.models.load import ModelSource
 
 Kind = Literal["int", "float", "bool", "date", "str", "list[str]"]
 """The types of fields, as Python writes them."""
+
+_TYPES: dict[Kind, Any] = {"int": int, "float": float, "bool": bool, "date": date, "str": str, "list[str]": list[str]}
+
+NAME = "Record"
+"""The name of the class, as `--fields` calls it."""
 
 CHARACTERS = 2000
 """Characters of a document that the model reads: its beginning."""
@@ -163,7 +168,8 @@ def widest(kinds: Sequence[Kind]) -> Kind:
 
 def tried(fields: Sequence[SuggestedField], texts: Sequence[str], model: ModelSource) -> tuple[SuggestedField, ...]:
     """Return the fields that documents have, each with their number, those of most documents first."""
-    output_type: Any = read_fields(Suggestion(tuple(fields), 0, "").to_fields())
+    members: dict[str, Any] = {one.name: (_TYPES[one.kind], Field(description=one.description)) for one in fields}
+    output_type = create_model(NAME, __config__={"protected_namespaces": ()}, **members)
     options: dict[str, Any] = {"allow_missing": True, "grounded": True}
     data = [
         result.data or {} for result in Extractor(output_type, model=model, **options).results(texts, progress=False)
