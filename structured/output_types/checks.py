@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import repeat
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, cast, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, RootModel, TypeAdapter
 from pydantic_core import to_jsonable_python
@@ -179,7 +179,7 @@ def _numbered(union: Any) -> TypeAdapter[int]:
     """Return the validator that takes a value of a union for the number of its branch."""
     options = [option for option in get_args(union) if option is not type(None)]
     numbered = (Annotated[option, AfterValidator(partial(_number, place))] for place, option in enumerate(options))
-    return TypeAdapter(Union[tuple(numbered)])  # noqa: UP007  a tuple of types
+    return TypeAdapter(cast("Any", Union[tuple(numbered)]))  # noqa: UP007  a tuple of types
 
 
 def _number(place: int, _: Any) -> int:

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -64,7 +64,7 @@ def test_a_suggestion_runs_as_python_and_is_the_same_as_fields() -> None:
     assert "# in 3 of 3" in suggestion.to_python()
 
 
-@given(st.text(), st.sampled_from(Kind.__args__), st.text(), st.booleans())
+@given(st.text(), st.sampled_from(get_args(Kind)), st.text(), st.booleans())
 def test_any_proposal_makes_fields(name: str, kind: Any, description: str, optional: bool) -> None:
     """Whatever a model calls a field: it is an identifier that a list of fields and a class may have, or is dropped."""
     merged = merge([[ProposedField.model_construct(name=name, kind=kind, description=description, optional=optional)]])
@@ -77,12 +77,8 @@ def test_any_proposal_makes_fields(name: str, kind: Any, description: str, optio
 
 def test_types_are_widened() -> None:
     """To one that holds the values of all."""
-    assert [widest(kinds) for kinds in (["int", "float"], ["date", "int"], ["bool"], ["str", "list[str]"])] == [
-        "float",
-        "str",
-        "bool",
-        "list[str]",
-    ]
+    sets: Any = (["int", "float"], ["date", "int"], ["bool"], ["str", "list[str]"])
+    assert [widest(kinds) for kinds in sets] == ["float", "str", "bool", "list[str]"]
 
 
 @pytest.mark.parametrize(

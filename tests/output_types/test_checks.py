@@ -23,7 +23,7 @@ from structured.models.scripted import ScriptedModel
 from structured.output_types import Check
 from structured.output_types.annotations import Annotation
 from structured.output_types.checks import flags_of
-from structured.output_types.resolve import resolve_type
+from structured.output_types.python_type import python_type
 from structured.results import Flag
 
 
@@ -72,7 +72,8 @@ def test_a_flagged_value_is_kept() -> None:
 
 def test_a_check_changes_neither_the_schema_nor_the_type() -> None:
     """The type has the schema and the digest that it has without."""
-    plain, checked = resolve_type(create_model("Person", name=str, age=int)), resolve_type(Person)
+    types: Any = (create_model("Person", name=str, age=int), Person)
+    plain, checked = map(python_type, types)
     assert (checked.schema, checked.digest) == (plain.schema, plain.digest)
 
 
@@ -291,7 +292,11 @@ def listed(item: Drawn) -> Drawn:
         for index, one in enumerate(value):
             yield from item.expected(one, f"{path}[{index}]")
 
-    return Drawn(list[item.type], st.lists(item.values, max_size=3), expected)
+    return Drawn(
+        list[item.type],  # type: ignore[name-defined]
+        st.lists(item.values, max_size=3),
+        expected,
+    )
 
 
 def mapped(item: Drawn) -> Drawn:
@@ -299,7 +304,11 @@ def mapped(item: Drawn) -> Drawn:
         for name, one in value.items():
             yield from item.expected(one, f"{path}.{name}".lstrip("."))
 
-    return Drawn(dict[str, item.type], st.dictionaries(st.sampled_from("xyz"), item.values), expected)
+    return Drawn(
+        dict[str, item.type],  # type: ignore[name-defined]
+        st.dictionaries(st.sampled_from("xyz"), item.values),
+        expected,
+    )
 
 
 def optional(item: Drawn) -> Drawn:
@@ -327,11 +336,12 @@ def record(members: list[Drawn], kind: str) -> Drawn:
     types = {name: member.type for name, member in zip(names, members, strict=True)}
     made: Any
     if kind == "model":
-        made = create_model("Made", tag=(str, "none"), **{name: (one, ...) for name, one in types.items()})
+        members: Any = {"tag": (str, "none"), **{name: (one, ...) for name, one in types.items()}}
+        made = create_model("Made", **members)
     elif kind == "dataclass":
         made = dataclass(type("Made", (), {"__annotations__": {**types, "tag": str}, "tag": "none"}))
     else:
-        made = TypedDict("Made", {**types, "tag": NotRequired[str]})
+        made = TypedDict("Made", {**types, "tag": NotRequired[str]})  # type: ignore[misc, no-redef]
 
     def expected(value: Any, path: str) -> Iterator[tuple[str, str]]:
         for name, member in zip(names, members, strict=True):
