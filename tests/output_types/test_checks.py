@@ -336,8 +336,8 @@ def record(members: list[Drawn], kind: str) -> Drawn:
     types = {name: member.type for name, member in zip(names, members, strict=True)}
     made: Any
     if kind == "model":
-        members: Any = {"tag": (str, "none"), **{name: (one, ...) for name, one in types.items()}}
-        made = create_model("Made", **members)
+        fields: Any = {"tag": (str, "none"), **{name: (one, ...) for name, one in types.items()}}
+        made = create_model("Made", **fields)
     elif kind == "dataclass":
         made = dataclass(type("Made", (), {"__annotations__": {**types, "tag": str}, "tag": "none"}))
     else:
