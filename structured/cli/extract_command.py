@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
+from dataclasses import asdict
 from enum import StrEnum
 from functools import partial
 from importlib.util import find_spec
@@ -35,6 +36,7 @@ from structured.extraction.journal import Resume
 from structured.extraction.records import Record, metadata_to_json
 from structured.extraction.result_files import Output, Written, write_results_of
 from structured.jobs.flat_table import RowsOf, write_table
+from structured.output_types.checks import Flag
 from structured.results.evidence import MATCH_WORDS
 from structured.results.result import Result, error_to_json
 
@@ -173,7 +175,7 @@ def show_result(result: Result[Any], *, evidence: bool) -> None:
 
 def print_result(result: Result[Any]) -> None:
     """Print the result of a document as a short line of JSON, without computing its evidence."""
-    record: Record = {"id": result.id, "missing": list(result.missing)}
+    record: Record = {"id": result.id, "missing": list(result.missing), "flags": list(map(asdict, result.flags))}
     if result.error is not None:
         record["error"] = error_to_json(result.error)
     else:
@@ -194,8 +196,8 @@ class ShortLines:
         """Do nothing: each line is flushed."""
 
 
-SHORT = ("id", "metadata", "value", "missing", "error")
-"""The members of a record that a short line has; `metadata` and `missing` only if there are any."""
+SHORT = ("id", "metadata", "value", "missing", "flags", "error")
+"""The members of a record that a short line has; all but `id` and `value` only if there are any."""
 
 
 def _print_short(record: Record) -> None:
@@ -236,7 +238,7 @@ class Rows(StrEnum):
 
 
 class FailurePrinter:
-    """A listener that counts documents, and reports those that failed on stderr."""
+    """A listener that counts documents, and reports those that failed and values with flags on stderr."""
 
     def __init__(self, command: object) -> None:
         self.done = 0
@@ -250,7 +252,7 @@ class FailurePrinter:
                 self._ids[event.position] = event.id
             case DocumentAccepted():
                 self.done += 1
-                del self._ids[event.position]
+                self._say_flags(self._ids.pop(event.position), event.result.flags)
             case DocumentFailed():
                 self.done += 1
                 self._say_failed(self._ids.pop(event.position), sentence(event.error))
@@ -260,6 +262,12 @@ class FailurePrinter:
         self.done += 1
         if "error" in record:
             self._say_failed(record["id"], "{kind}: {message}".format(**record["error"]))
+        self._say_flags(record["id"], [Flag(**flag) for flag in record.get("flags", ())])
+
+    @staticmethod
+    def _say_flags(identity: str, flags: Iterable[Flag]) -> None:
+        for flag in flags:
+            say(f"{identity}: {flag}".encode(errors="backslashreplace").decode(), style="yellow")
 
     def _say_failed(self, identity: str, problem: str) -> None:
         problem = in_options(problem, self._command)

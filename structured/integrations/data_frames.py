@@ -42,6 +42,7 @@ def extract_table(  # noqa: PLR0913  a batch, and its file
       one column `value`. They are null if there is an error.
     - `missing`: the paths of the fields that the text does not state, with the option `allow_missing`.
     - `evidence`: for the path of a value its `span`, `match`, `confidence`, `agreement` and `page`.
+    - `flags`, if the type has a `Check`: the values that did not pass it, each with its `path`, `value` and `message`.
     - `error`: null, or a struct of `kind`, `message` and `fields` (JSON as text). A row fails as a document of
       `extract_batch` does with `errors="return"`: its text is null or empty, or validators reject every answer. So
       does one whose value has no exact place in its column, such as an integer of more than 64 bits.

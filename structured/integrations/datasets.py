@@ -28,6 +28,7 @@ from structured.extraction.arrow_columns import (
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options, checked_options
+from structured.output_types.checks import has_checks
 from structured.output_types.output_type import check_interface
 from structured.output_types.resolve import resolve_type
 from structured.results.result import Result, error_to_json
@@ -45,6 +46,7 @@ Columns = Literal["typed", "json"]
 """The cells of the new columns: values of Arrow types, or JSON as text."""
 
 _EVIDENCE = Struct({"span": List(INTEGER), "match": TEXT, "confidence": FLOAT, "agreement": FLOAT, "page": INTEGER})
+_FLAGS = List(Struct({"path": TEXT, "value": JSON, "message": TEXT, "error": TEXT}))
 _ERROR = Struct({"kind": TEXT, "message": TEXT, "fields": JSON})
 
 
@@ -140,6 +142,7 @@ def extract_dataset(
       does one whose value has no exact place in its column, such as an integer of more than 64 bits.
     - `evidence`: for the path of a value its `span`, `match`, `confidence`, `agreement` and `page`.
     - `missing`: the paths of the fields that the text does not state, with the option `allow_missing`.
+    - `flags`, if the type has a `Check`: the values that did not pass it, each with its `path`, `value` and `message`.
 
     Parameters:
         dataset: A `Dataset`, which is answered at once; or an `IterableDataset`, whose rows are answered as they are
@@ -240,7 +243,8 @@ def added_columns(output_type: object, options: Options, columns: Columns) -> di
     missing, grounded = options.get("allow_missing"), options.get("grounded")
     resolved = resolve_type(output_type, missing, options.get("layout"), grounded=grounded)
     check_interface(resolved)
-    typed = {"value": column_of(resolved), "missing": List(TEXT), "evidence": Map(_EVIDENCE), "error": _ERROR}
+    flags = {"flags": _FLAGS} if resolved.parts is not None and has_checks(resolved.parts) else {}
+    typed = {"value": column_of(resolved), "missing": List(TEXT), "evidence": Map(_EVIDENCE), **flags, "error": _ERROR}
     return typed if columns == "typed" else dict.fromkeys(typed, JSON)
 
 

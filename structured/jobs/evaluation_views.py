@@ -29,6 +29,7 @@ NAMES: Mapping[str, str] = {
     "wrong_values": "given values wrong",
     "documents": "documents all right",
     "wrong_but_valid": "documents wrong but valid",
+    "flagged_wrong": "flagged values wrong",
     "spans_equal": "spans equal",
     "spans_overlap": "spans overlapping",
     "calibration_error": "calibration error",

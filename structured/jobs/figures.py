@@ -1,7 +1,7 @@
 """Scores of documents, the outcomes of their values, and figures with intervals by the bootstrap over documents."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
@@ -47,11 +47,13 @@ class ValueScore(Pair):
         confidence: How sure the model was of it; None where it was not asked.
         expected_span: Where the document states it, by the gold; None if that is not known.
         given_span: Where it does so by the evidence.
+        is_flagged: Whether it did not pass a `Check`.
     """
 
     confidence: float | None = None
     expected_span: Span | None = None
     given_span: Span | None = None
+    is_flagged: bool = False
 
     @property
     def is_right(self) -> bool:
@@ -119,9 +121,9 @@ def _together(outcomes: set[Outcome]) -> Outcome:
 
 
 def compared_values(
-    pairs: Iterable[Pair], spans: Mapping[str, Span], evidence: Mapping[str, Evidence]
+    pairs: Iterable[Pair], spans: Mapping[str, Span], evidence: Mapping[str, Evidence], flagged: Container[str | None]
 ) -> list[ValueScore]:
-    """Return the scores of pairs of values, with the spans of the gold and the evidence of the answer."""
+    """Return the scores of pairs of values, with the spans of the gold, the evidence and the flags of the answer."""
     found = []
     for pair in pairs:
         known = evidence.get(pair.given_path) if pair.given_path is not None else None
@@ -131,6 +133,7 @@ def compared_values(
                 confidence=None if known is None else known.confidence,
                 expected_span=spans.get(pair.expected_path) if pair.expected_path is not None else None,
                 given_span=None if known is None else known.span,
+                is_flagged=pair.given_path in flagged,
             )
         )
     return found
@@ -221,6 +224,9 @@ def of_documents(documents: Sequence[DocumentScore]) -> dict[str, Measure]:
     measures["wrong_values"] = _share(given - [one.right for one in counts], given)
     measures["documents"] = _mean([one.is_right for one in documents])
     measures["wrong_but_valid"] = _mean([one.error is None and not one.is_right for one in documents])
+    flagged = [[not value.is_right for value in one.values if value.is_flagged] for one in documents]
+    if any(flagged):
+        measures["flagged_wrong"] = _share(*(np.array([*map(count, flagged)], float) for count in (sum, len)))
     spans = [_spans(one) for one in documents]
     if any(known for known, _, _ in spans):
         known, equal, overlapping = np.array(spans, float).T
@@ -327,6 +333,8 @@ class Scores:
         - `wrong_values`: The share of the values given that are wrong or invented: 1 − precision.
         - `documents`: The share of documents in which everything is right.
         - `wrong_but_valid`: The share of documents with an answer in which something is wrong, missing or invented.
+        - `flagged_wrong`: The share of the values that a `Check` flagged that are wrong or invented. Only if there are
+          such values; flags of objects and lists do not count.
         - `spans_equal`, `spans_overlap`: Of the right values whose place the gold knows, the share whose evidence has
           the same place, or one that overlaps it. Only if the gold has spans.
         - `calibration_error`: How far confidences are from the shares that are right; 0 is best. Only with evidence.

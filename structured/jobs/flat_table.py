@@ -18,6 +18,7 @@ from structured.errors.values import counted, message
 from structured.extraction.arrow_columns import pyarrow
 from structured.extraction.journal import each_record, to_path
 from structured.extraction.records import Record
+from structured.output_types.checks import Flag
 from structured.output_types.paths import Steps, steps_to_path
 from structured.results.result import result_from_json
 
@@ -41,8 +42,8 @@ def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: 
     """Write the results that `write_results` wrote as a flat table, and return its path.
 
     A table of documents has a row for each: `id`, the metadata as `metadata.…`, a column for each field as
-    `value.name` (`value` for a type without fields), and the `error`. Lists are JSON. A table of values has a row for
-    each value with its evidence: `id`, and the columns of `Result.rows`.
+    `value.name` (`value` for a type without fields), the `flags` as text if there are any, and the `error`. Lists are
+    JSON. A table of values has a row for each value with its evidence: `id`, and the columns of `Result.rows`.
 
     In CSV (UTF-8, RFC 4180), null is an empty cell, and an empty text is `""`. In Parquet, columns are boolean, int64,
     float64 or text; one with values of several kinds, or with numbers that do not fit, is JSON as text.
@@ -93,6 +94,8 @@ def _document_row(record: Record) -> Row:
     for name in ("metadata", "value"):
         if name in record:
             row |= {steps_to_path(steps): value for steps, value in _cells(record[name], (name,))}
+    if "flags" in record:
+        row["flags"] = "; ".join(str(Flag(**flag)) for flag in record["flags"])
     if "error" in record:
         row["error"] = f"{record['error'].get('kind')}: {record['error'].get('message')}"
     return row
@@ -125,7 +128,7 @@ def _columns(source: Path, rows: RowsOf) -> dict[str, str]:
 
 def _order(name: str) -> int:
     """Return the place of a column in a table of documents; columns of one part keep the order of the records."""
-    return ("id", "metadata", "value", "error").index(name.replace("[", ".").partition(".")[0])
+    return ("id", "metadata", "value", "flags", "error").index(name.replace("[", ".").partition(".")[0])
 
 
 def _has_parts(name: str, kinds: Iterable[str]) -> bool:

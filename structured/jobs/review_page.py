@@ -182,9 +182,9 @@ def report(
 ) -> Path:
     """Write a page on which a person reviews results, and return its path.
 
-    The page shows each document with its values highlighted, and each value with its confidence and what supports it.
-    A person accepts, corrects or rejects values there, and exports the decisions as JSON lines, one for each reviewed
-    document:
+    The page shows each document with its values highlighted, and each value with its confidence, what supports it and
+    its flags. A person accepts, corrects or rejects values there, and exports the decisions as JSON lines, one for each
+    reviewed document:
 
         {"id": …, "document": …, "value": …, "reviewed": {"name": "accepted", "lines[2].price": "corrected"}}
 
@@ -266,7 +266,7 @@ def _checked(position: int, result: object) -> Result[Any]:
 
 def _failed(result: Result[Any]) -> dict[str, Any]:
     """Return a document that failed: there is nothing to review."""
-    return {"id": _digest(result.id), "text": "", "values": [], "data": {"members": []}, "stated": {}}
+    return {"id": _digest(result.id), "text": "", "values": [], "flags": [], "data": {"members": []}, "stated": {}}
 
 
 def _types(results: Sequence[Result[Any]], table: TypeTable) -> list[PlaceTypes]:
@@ -314,6 +314,7 @@ def _document(
                 "confidence": found.confidence,
                 "band": found.band,
                 **({"boxes": found.boxes} if found.boxes else {}),
+                "flags": [flag.reason for flag in result.flags if flag.path == path],
             }
         )
     identity = document_id(result.document, ids)
@@ -323,7 +324,9 @@ def _document(
         if one["json"] == "[]" or (one["json"] in {None, "null"} and types.items(places[number][0]) is not None)
     }
     tree = _tree((), places, types, empty_lists)
-    return {"id": identity, "text": result.document, "values": listed, "data": tree}
+    elsewhere = {flag.path for flag in result.flags} - {one["path"] for one in listed}
+    flags = [str(flag) for flag in result.flags if flag.path in elsewhere]
+    return {"id": identity, "text": result.document, "values": listed, "flags": flags, "data": tree}
 
 
 def _pages(result: Result[Any]) -> dict[int, Any]:

@@ -19,7 +19,7 @@ from pydantic import AliasChoices, BaseModel, Field, PydanticUserError, TypeAdap
 from pydantic.errors import PydanticUndefinedAnnotation
 from pydantic.fields import FieldInfo
 
-_TypeAlias = (typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType))
+TypeAlias = (typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType))
 
 
 class Annotation:
@@ -125,7 +125,7 @@ def _bare(annotation: Any) -> Any:
         origin, arguments = get_origin(annotation), get_args(annotation)
         if origin is Annotated:
             annotation = arguments[0]
-        elif isinstance(annotation, _TypeAlias):
+        elif isinstance(annotation, TypeAlias):
             annotation = annotation.__value__
         elif origin in (Union, types.UnionType):
             several = [argument for argument in arguments if argument is not type(None)]
@@ -158,9 +158,49 @@ def _names_in_text(name: str, info: FieldInfo) -> list[str]:
     return [name, *(choice for choice in choices if isinstance(choice, str))]
 
 
+def fields_of(annotation: Any) -> dict[str, tuple[str, Any]]:
+    """Return the fields of a class by their names in Python, each with its name in a text and its type."""
+    if _is_model(annotation):
+        infos = annotation.model_fields.items()
+        return {name: (_written(name, info), _annotation_of(info)) for name, info in infos}
+    origin = get_origin(annotation) or annotation
+    if not (isinstance(origin, type) and (dataclasses.is_dataclass(origin) or _is_record(origin))):
+        return {}
+    given = dict(zip(getattr(origin, "__parameters__", ()), get_args(annotation), strict=False))
+    hints = _hints(origin)
+    names = [one.name for one in dataclasses.fields(origin)] if dataclasses.is_dataclass(origin) else hints
+    return {name: (_written(name, hints.get(name)), _filled(hints.get(name), given)) for name in names}
+
+
+def _is_record(origin: type) -> bool:
+    return typing_extensions.is_typeddict(origin) or (issubclass(origin, tuple) and hasattr(origin, "_fields"))
+
+
+def _written(name: str, field: Any) -> str:
+    """Return the name of a field in a text, of its `Field` or of a type that may have one."""
+    infos = [note for note in (field, *getattr(field, "__metadata__", ())) if isinstance(note, FieldInfo)]
+    return next((written for info in infos for written in _names_in_text(name, info)[1:]), name)
+
+
+def filled(alias: Any) -> Any:
+    """Return the type that an alias stands for, with its arguments in place of the parameters."""
+    origin = get_origin(alias)
+    if origin is None:
+        return alias.__value__
+    return _filled(origin.__value__, dict(zip(origin.__type_params__, get_args(alias), strict=False)))
+
+
+def _filled(annotation: Any, given: Mapping[Any, Any]) -> Any:
+    parameters = getattr(annotation, "__parameters__", ())
+    if not given or isinstance(annotation, type) or not parameters:
+        return given.get(annotation, annotation) if isinstance(annotation, typing.TypeVar) else annotation
+    return annotation[tuple(given.get(parameter, parameter) for parameter in parameters)]
+
+
 def _hints(annotated: Any) -> dict[str, Any]:
     try:
-        hints = typing_extensions.get_type_hints(annotated, include_extras=True)
+        itself = {annotated.__name__: annotated}  # of a class in a function, which names itself
+        hints = typing_extensions.get_type_hints(annotated, localns=itself, include_extras=True)
     except (NameError, TypeError):
         return {}
     return {name: _without_qualifiers(hint) for name, hint in hints.items()}

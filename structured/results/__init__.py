@@ -1,7 +1,8 @@
 """Results: the values of answers, their evidence, and the agreement of several answers."""
 
+from structured.output_types.checks import Flag
 from structured.results.evidence import Calibration, Evidence
 from structured.results.json_text import Event, PartialReader
 from structured.results.result import Result
 
-__all__ = ["Calibration", "Event", "Evidence", "PartialReader", "Result"]
+__all__ = ["Calibration", "Event", "Evidence", "Flag", "PartialReader", "Result"]

@@ -23,7 +23,8 @@ from structured import errors
 from structured.decoding.requests import Generation
 from structured.errors import Attempt, GenerationError, MissingError, StructuredError
 from structured.errors.values import StandInError, message, picklable, shown
-from structured.output_types.html import card, joined
+from structured.output_types.checks import Flag, flags_of, flags_of_data
+from structured.output_types.html import card, joined, listed
 from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import leaves, steps_to_path
@@ -111,6 +112,11 @@ class Reading:
     stated: ParsedAnswer[Any] | None = None
     provenance: Callable[[], Provenance] | None = None
 
+    def flags(self, instance: Any, data: Any, *, is_made: bool) -> tuple[Flag, ...]:
+        """Return the flags of a value, or of the stated data where no value can be made."""
+        parts = self.output_type.parts
+        return flags_of(parts, instance) if is_made else flags_of_data(parts, data)
+
     def data(self, text: str) -> Any:
         """Return the stated values of an answer, as plain JSON."""
         return self.output_type.to_data(text) if self.stated is None else self.stated.data
@@ -134,8 +140,8 @@ class Result(Generic[T]):
         for result in extract_results(Person, documents):
             print(result.id, result.error or result.value)
 
-    What costs time is computed when it is first asked for: `data`, `evidence`, `provenance` and what follows from
-    them. Pickling computes it.
+    What costs time is computed when it is first asked for: `data`, `evidence`, `flags`, `provenance` and what follows
+    from them. Pickling computes it.
 
     Attributes:
         id: The id of the document, or its path, or else its position.
@@ -211,6 +217,13 @@ class Result(Generic[T]):
         return self._reading.evidence(self.document, self.text)
 
     @cached_property
+    def flags(self) -> tuple[Flag, ...]:
+        """The values that did not pass a `Check` of the type, each with the check's message."""
+        if self._reading is None or self.text is None:
+            return ()
+        return self._reading.flags(self._instance, self.data, is_made=self._unmade is None)
+
+    @cached_property
     def provenance(self) -> Provenance | None:
         """The inputs that decided the answer; None if there is an error."""
         make = None if self._reading is None else self._reading.provenance
@@ -230,7 +243,7 @@ class Result(Generic[T]):
         """Return each value with its evidence, as a row of a table: `pandas.DataFrame(result.rows())`.
 
         A row has the `path`, the `value` as plain JSON, the `quote` that supports it (None if nothing does), where that
-        starts and ends, its `page`, the `match`, the `confidence` and the `agreement`.
+        starts and ends, its `page`, the `match`, the `confidence`, the `agreement`, and the `flags` as text.
         """
         values = {steps_to_path(steps): value for steps, value in leaves(self.data)}
         return [
@@ -244,6 +257,7 @@ class Result(Generic[T]):
                 "match": item.match,
                 "confidence": item.confidence,
                 "agreement": item.agreement,
+                "flags": "; ".join(flag.reason for flag in self.flags if flag.path == path) or None,
             }
             for path, item in self.evidence.items()
         ]
@@ -267,6 +281,7 @@ class Result(Generic[T]):
                 for path, others in self.conflicts.items()
             },
             **({"source": self.source} if self.source else {}),
+            **({"flags": list(map(asdict, self.flags))} if self.flags else {}),
         }
 
     def _value_to_json(self) -> Any:
@@ -278,6 +293,7 @@ class Result(Generic[T]):
     def __getstate__(self) -> dict[str, Any]:
         """Compute the lazy members, and leave out their inputs."""
         computed = {"data": self.data, "evidence": dict(self.evidence), "provenance": self.provenance}
+        computed["flags"] = self.flags
         attempts = tuple(Attempt(attempt.text, picklable(attempt.error)) for attempt in self.attempts)
         replaced = {"_reading": None, "attempts": attempts, "metadata": dict(self.metadata)}
         unmade = None if self._unmade is None else picklable(self._unmade)
@@ -292,7 +308,7 @@ class Result(Generic[T]):
         if self.error is not None:
             return card(title, model, joined(message(self.error)))
         parts = [document_to_html(self.document, self.evidence)] if self.document else []
-        return card(title, model, *parts, values_to_html(self.data, self.missing, self.evidence))
+        return card(title, model, *parts, values_to_html(self.data, self.missing, self.evidence), listed(self.flags))
 
 
 def read_answer(output_type: OutputType[T], text: str) -> T | Attempt:
@@ -336,6 +352,9 @@ def result_from_json(
         if "data" in record and (stated.data, stated.missing) != (data, result.missing):
             raise ValueError("its data are not what its text says")
         instance, unmade = stated.value, stated.error
+        result = replace(result, _reading=Reading(output_type))
+    else:
+        members["flags"] = tuple(Flag(**flag) for flag in record.get("flags", ()))
     return _known(replace(result, _instance=instance, _unmade=unmade), **members)
 
 

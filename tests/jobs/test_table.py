@@ -63,7 +63,8 @@ def test_what_a_batch_wrote_is_a_table(tmp_path: Path, rows: Any) -> None:
         assert found[0] == ["a", "2024", "Porto", "Ana", "", ""]
         assert found[1][-1].startswith("PromptError: Document b is empty")
     else:
-        assert header == ["id", "path", "value", "quote", "start", "end", "page", "match", "confidence", "agreement"]
+        evidence = ["quote", "start", "end", "page", "match", "confidence", "agreement"]
+        assert header == ["id", "path", "value", *evidence, "flags"]
         assert first[7] == "exact"
         assert first[:7] == ["a", "name", "Ana", "Ana", "5", "8", ""]
         assert [row[:3] for row in others] == [["a", "age", ""]]

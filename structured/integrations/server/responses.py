@@ -5,7 +5,7 @@ import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, TypeAlias
 from uuid import uuid4
 
@@ -298,6 +298,7 @@ def _members(result: Result[Any], *, evidence: bool) -> dict[str, Any]:
         **({"missing": list(result.missing)} if result.missing else {}),
         "confidence": result.confidence,
         "evidence": result.rows(),
+        **({"flags": list(map(asdict, result.flags))} if result.flags else {}),
         "usage": _usage_of(result.usage),
     }
 

@@ -41,5 +41,6 @@ function trustOf(value) {
     );
   }
   trust.append(element("span", { className: value.match === "none" ? "lacking" : "" }, value.words));
+  for (const flag of value.flags ?? []) trust.append(element("span", { className: "lacking" }, `⚑ ${flag}`));
   return trust;
 }

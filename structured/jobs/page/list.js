@@ -59,6 +59,8 @@ function row(position, height) {
     const lowest = measured.reduce((a, b) => (b.confidence < a.confidence ? b : a));
     facts.append(element("i", { className: lowest.band }, `lowest ${percent(lowest.confidence)}`));
   }
+  const flagged = one.flags.length + one.values.reduce((sum, value) => sum + (value.flags?.length ?? 0), 0);
+  if (flagged) facts.append(element("i", { className: "bad" }, plural(flagged, "flag")));
   if (lacking) facts.append(element("i", { className: "bad" }, `${lacking} no support`));
   const made = element("div", { className: "row", id: `row-${place}`, role: "option" }, element("b", {}, nameOf(one)), facts);
   made.setAttribute("aria-selected", String(place === at));

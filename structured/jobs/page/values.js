@@ -75,6 +75,7 @@ function drawValues() {
   const numbers = new Map(numbersShown().map((number) => [one.values[number], number]));
   const rest = one.values.length - numbers.size;
   byId("values").replaceChildren(...rowsOf(one.data, numbers));
+  byId("values").prepend(...one.flags.map((flag) => element("li", { className: "of-list bad" }, `⚑ ${flag}`)));
   if (rest) byId("values").append(element("li", { className: "of-list" }, `${plural(rest, "more value")} ${rest === 1 ? "does" : "do"} not pass the filters.`));
   byId("accept-rest").disabled = [...numbers.keys()].every((value) => value.decision);
 }
