@@ -80,7 +80,7 @@ def tidy(text: str) -> str:
     return re.sub(r" ([,.;:)])", r"\1", "\n".join(line for line in lines if line))
 
 
-_PAIRS = ("()", "“”", '""', "‘’", "«»", "[]")
+_PAIRS = (("(", ")"), ("“", "”"), ('"', '"'), ("‘", "’"), ("«", "»"), ("[", "]"))
 
 
 def bare(text: str) -> str:

@@ -161,7 +161,7 @@ def _of_chemistry(source: Annotated) -> Iterator[Quantity]:
             unit.end,
             kind,
             unit.text,
-            owner and owner.text,
+            owner.text if owner else None,
             is_of_step=owner is not None and owner.label == "Operation",
             property=source.spans[types[name]].text if name in types else None,
         )
