@@ -88,6 +88,33 @@ def fields(
     return {"type": "object", "properties": properties, "required": list(properties)}, answer
 
 
+def listed(
+    rng: random.Random,
+    several: Sequence[str],
+    slots: Sequence[Slot],
+    items: Sequence[Mapping[str, Any]],
+    *,
+    about: str,
+    required: Sequence[str],
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the schema of a list of objects, which `about` describes, and the list; `several` are names for it.
+
+    What is not `required` may be null in any item.
+    """
+    habits = Habits.drawn(rng)
+    names = {slot.name: habits.name(rng, slot) for slot in slots}
+    properties: dict[str, Any] = {}
+    for slot in slots:
+        kind: dict[str, Any] = {"enum": list(slot.values)} if slot.values else {"type": "string"}
+        kind = kind if slot.name in required else {"anyOf": [kind, _NULL]}
+        properties[names[slot.name]] = kind | ({"description": slot.description} if habits.is_described else {})
+    item = {"type": "object", "properties": properties, "required": list(properties)}
+    array = {"type": "array", "items": item, "description": about}
+    found = [{names[slot]: value for slot, value in one.items()} for one in items]
+    name = rng.choice(several)
+    return {"type": "object", "properties": {name: array}, "required": [name]}, {name: found}
+
+
 def some(rng: random.Random, slots: Sequence[Slot], stated: Mapping[str, Any], *, all_share: float = 0.5) -> list[Slot]:
     """Return the slots that a sample asks for: often all; else some, those more often that the text states."""
     if rng.random() < all_share:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from training.generate import Sample
-from training.sources.asking import Habits, Slot, fields
+from training.sources.asking import Habits, Slot, fields, listed
 from training.sources.tei import Measurement, Paragraph, paragraphs
 
 SHORTEST, LONGEST = 60, 1_500
@@ -145,20 +145,8 @@ _KINDS = {
 def _listed(
     rng: random.Random, slots: Sequence[Slot], items: Sequence[dict[str, Any]], about: str
 ) -> tuple[dict[str, Any], Any]:
-    """Return the schema of a list of objects, which `about` describes, with the answer; a unit may be null."""
-    habits = Habits.drawn(rng)
-    properties: dict[str, Any] = {}
-    names = {slot.name: habits.name(rng, slot) for slot in slots}
-    for slot in slots:
-        kind: dict[str, Any] = {"enum": list(slot.values)} if slot.values else {"type": "string"}
-        if slot.name not in ("number", "quantity"):
-            kind = {"anyOf": [kind, {"type": "null"}]}
-        properties[names[slot.name]] = kind | ({"description": slot.description} if habits.is_described else {})
-    item = {"type": "object", "properties": properties, "required": list(properties)}
-    several = rng.choice((*_SEVERAL, "items"))
-    array = {"type": "array", "items": item, "description": about}
-    listed = [{names[slot]: value for slot, value in found.items()} for found in items]
-    return {"type": "object", "properties": {several: array}, "required": [several]}, {several: listed}
+    """Return the schema of a list of measurements with the answer; their numbers are never null."""
+    return listed(rng, (*_SEVERAL, "items"), slots, items, about=about, required=("number", "quantity"))
 
 
 _UNIT = Slot("unit", "unit of measurement, as printed", other_names=("unit_of_measure", "units"))

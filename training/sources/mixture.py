@@ -19,10 +19,15 @@ from training.sources import (
     bookings,
     commands,
     dialogues,
+    ingredients,
     measurements,
     name_parts,
+    offices,
+    papers,
+    protocols,
     reading,
     records,
+    references,
     relations,
 )
 from training.sources.asking import MAX_CHARACTERS
@@ -30,6 +35,9 @@ from training.sources.named import named
 
 MOST = 9_000
 """Samples of one source."""
+
+FEWER = {"ingredient-parser": 3_500, "anystyle": 2_000, "grobid": 6_500}
+"""Samples of a source that has many of a kind."""
 
 
 def mixture(folder: Path, seed: int) -> Iterator[Sample]:
@@ -47,20 +55,33 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "grobid-quantities": measurements.samples,
         "probablepeople": name_parts.samples,
         "xquad": reading.samples,
+        "people": offices.samples,
+        "congress-legislators": offices.samples,
+        "WLP-Dataset": protocols.samples,
+        "annotated-materials-syntheses": protocols.samples,
+        "anystyle": references.samples,
+        "grobid": _printed,
+        "ingredient-parser": ingredients.samples,
     }
     for name, read in sources.items():
-        repository = next(iter(sorted(folder.glob(f"*{name}"))), None)
+        repository = next((path for path in sorted(folder.iterdir()) if path.name.rpartition("+")[2] == name), None)
         if repository is None:
             print(f"{name}: not there")
             continue
         rng = random.Random(f"{seed} {name}")
         found = [sample for sample in read(rng, repository) if len(sample.document) <= MAX_CHARACTERS]
-        yield from rng.sample(found, min(MOST, len(found)))
+        yield from rng.sample(found, min(FEWER.get(name, MOST), len(found)))
 
 
 def _records(rng: random.Random, repository: Path) -> Iterator[Sample]:
     for read in (records.notes, records.finance, records.personal_data):
         yield from read(rng, repository)
+
+
+def _printed(rng: random.Random, repository: Path) -> Iterator[Sample]:
+    yield from papers.samples(rng, repository)
+    cited = list(references.samples(rng, repository))
+    yield from rng.sample(cited, min(len(cited), FEWER["anystyle"]))
 
 
 def digest(text: str) -> str:
