@@ -1,38 +1,41 @@
-"""A model behind a server, which writes whole texts and enforces the constraint."""
+"""A model behind a server, which writes whole texts and enforces the constraint.
+
+What the servers are sent, and how, is an integration, which is entered by its name.
+"""
 
 import os
 import pickle
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
 from functools import lru_cache, partial
+from importlib import import_module
 from threading import Event
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from structured.errors import ModelError
 from structured.errors.arguments import count, flag, number
 from structured.errors.values import shown
-from structured.models.connection import Connection
 from structured.models.protocol import Model
 from structured.models.server_form import PORTS, Address, Form, ServerAnswer, ServerRequest
-from structured.models.server_forms import (
-    LlamaCppForm,
-    OllamaForm,
-    OpenAIForm,
-    SglangForm,
-    StructuredForm,
-    VllmForm,
-)
-
-FORMS: dict[str, Form] = {
-    "llamacpp": LlamaCppForm(),
-    "ollama": OllamaForm(),
-    "openai": OpenAIForm(),
-    "sglang": SglangForm(),
-    "structured": StructuredForm(),
-    "vllm": VllmForm(),
-}
-"""The form of each kind of server, by the scheme of its addresses."""
 
 _SECONDS = number(lambda value: 0 < value < float("inf"), "a positive number of seconds")
+
+
+T = TypeVar("T")
+
+
+class Connection(Protocol):
+    """The connection to a server."""
+
+    timeout: float
+    retries: int
+
+    def post(self, path: str, body: Any, read: Callable[[Any], T], stop: Event | None = None) -> T:
+        """Send a request, and return its answer as `read` reads it."""
+        ...
+
+    def stream(self, path: str, body: Any, read: Callable[[Iterator[str]], Iterator[T]]) -> Iterator[T]:
+        """Send a request, and yield the lines of its answer as `read` reads them."""
+        ...
 
 
 class RemoteModel(Model):
@@ -47,10 +50,12 @@ class RemoteModel(Model):
 
     has_chat_template = True
 
-    def __init__(self, address: Address, connection: Connection, *, enforced: bool, key_is_given: bool) -> None:
+    def __init__(
+        self, address: Address, form: Form, connection: Connection, *, enforced: bool, key_is_given: bool
+    ) -> None:
         self.address = address
         self.name = str(address)
-        self.form = FORMS[address.server]
+        self.form = form
         self.enforced = enforced
         self._connection = connection
         self._key_is_given = key_is_given
@@ -141,7 +146,7 @@ def connect(
         raise TypeError("api_key must be a str, or None for the environment variable.")
     flag("enforced", enforced)
     target = Address.read(address)
-    form = FORMS[target.server]
+    form, connection = _servers().FORMS[target.server], _servers().Connection
     key = os.environ.get(form.key) if api_key is None else api_key
     if form.needs_name and not target.model:
         port = PORTS[target.server]
@@ -155,16 +160,20 @@ def connect(
     if key is not None and not (key.isascii() and key.isprintable()):
         raise ModelError("The key has characters that no header can have, such as a line break. Correct it.")
     seconds, repetitions = float(_SECONDS("timeout", timeout)), count(0)("retries", retries)
-    connection = Connection(target, key or None, seconds, repetitions, form.error)
-    return RemoteModel(target, connection, enforced=enforced, key_is_given=bool(api_key))
+    connected_to = connection(target, key or None, seconds, repetitions, form.error)
+    return RemoteModel(target, form, connected_to, enforced=enforced, key_is_given=bool(api_key))
 
 
 def connected(address: str) -> RemoteModel:
     """Return the model at an address, with the defaults of `connect`: the same each time, so that connections stay."""
-    return _connected_with(address, os.environ.get(FORMS[Address.read(address).server].key))
+    return _connected_with(address, os.environ.get(_servers().FORMS[Address.read(address).server].key))
 
 
 @lru_cache(maxsize=16)
 def _connected_with(address: str, key: str | None) -> RemoteModel:
     del key  # from the environment: another key is another connection
     return connect(address)
+
+
+def _servers() -> Any:
+    return import_module("structured.integrations.model_servers")

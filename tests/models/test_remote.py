@@ -42,9 +42,10 @@ from structured import (
 from structured.automata.byte_automaton import accepts_text
 from structured.errors import BatchError, GenerationError, ModelError, PatternError, SchemaError, ServerError
 from structured.extraction import Draft, Options, remote_task
-from structured.models import connect, connection
+from structured.integrations.model_servers import connection
+from structured.integrations.model_servers.forms import VllmForm, pattern_to_gbnf, words_to_gbnf
+from structured.models import connect
 from structured.models.server_form import Address, Envelope, ServerAnswer, wrapped
-from structured.models.server_forms import VllmForm, pattern_to_gbnf, words_to_gbnf
 from structured.output_types.remote_constraints import JsonConstraint, RegexConstraint, constraint_of
 from structured.output_types.resolve import resolve_type
 

@@ -13,8 +13,8 @@ from servers import Reply, chat, double, events
 
 from structured import Extractor
 from structured.errors import ServerError
+from structured.integrations.model_servers.connection import LONGEST_ANSWER
 from structured.models import connect
-from structured.models.connection import LONGEST_ANSWER
 
 pytest.importorskip("httpx", reason="The extra remote asks servers.")
 

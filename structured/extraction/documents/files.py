@@ -30,6 +30,9 @@ MAX_HEADER = 50_000
 MAX_LEVELS = 30
 """Parts within parts; each line of the mail is looked at on every level."""
 
+PAGES, OFFICE = "structured.integrations.page_files", "structured.integrations.office_files"
+"""The integrations that read PDFs and pictures, and files of Word, Excel and PowerPoint."""
+
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 
 
@@ -97,7 +100,7 @@ class PageImage(NamedTuple):
 def page_images(path: Path, source: str, numbers: Iterable[int]) -> Mapping[int, PageImage]:
     """Return images of pages, by their numbers; none of a file that cannot be read, or has another SHA-256."""
     try:
-        images: Mapping[int, PageImage] = _integrated("page_files", "page_images", path, source, numbers)
+        images: Mapping[int, PageImage] = _integrated(PAGES, "page_images", path, source, numbers)
     except (OSError, ValueError, ImportError, PromptError):
         return {}
     return images
@@ -105,13 +108,13 @@ def page_images(path: Path, source: str, numbers: Iterable[int]) -> Mapping[int,
 
 def _integrated(module: str, function: str, *arguments: Any) -> Any:
     """Call a function of an integration."""
-    return getattr(import_module(f"structured.integrations.{module}"), function)(*arguments)
+    return getattr(import_module(module), function)(*arguments)
 
 
 TEXT = Kind("a text", read_text)
 HTML = Kind("an HTML page", read_html)
-PDF = Kind("a PDF", partial(_integrated, "page_files", "read_pdf"))
-PICTURE = Kind("a picture", partial(_integrated, "page_files", "read_picture"))
+PDF = Kind("a PDF", partial(_integrated, PAGES, "read_pdf"))
+PICTURE = Kind("a picture", partial(_integrated, PAGES, "read_picture"))
 
 BY_SUFFIX: Mapping[str, Kind] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), HTML),
@@ -120,9 +123,9 @@ BY_SUFFIX: Mapping[str, Kind] = {
 """Kinds of text that are more than plain text."""
 
 BY_PART: Mapping[str, Kind] = {
-    "word/": Kind("a Word file", partial(_integrated, "office_files", "read_word")),
-    "xl/": Kind("an Excel file", partial(_integrated, "office_files", "read_sheets")),
-    "ppt/": Kind("a PowerPoint file", partial(_integrated, "office_files", "read_slides")),
+    "word/": Kind("a Word file", partial(_integrated, OFFICE, "read_word")),
+    "xl/": Kind("an Excel file", partial(_integrated, OFFICE, "read_sheets")),
+    "ppt/": Kind("a PowerPoint file", partial(_integrated, OFFICE, "read_slides")),
 }
 """Kinds of ZIP archives, by a folder inside (ECMA-376, part 2)."""
 
