@@ -171,9 +171,8 @@ def tried(fields: Sequence[SuggestedField], texts: Sequence[str], model: ModelSo
     members: dict[str, Any] = {one.name: (_TYPES[one.kind], Field(description=one.description)) for one in fields}
     output_type = create_model(NAME, __config__={"protected_namespaces": ()}, **members)
     options: dict[str, Any] = {"allow_missing": True, "grounded": True}
-    data = [
-        result.data or {} for result in Extractor(output_type, model=model, **options).results(texts, progress=False)
-    ]
+    results = Extractor(output_type, model=model, **options).results(texts, progress=False)
+    data = [result.data or {} for result in results]
     counted = [replace(one, documents=sum(row.get(one.name) not in (None, [], "") for row in data)) for one in fields]
     kept = [one for one in counted if 4 * one.documents > len(texts)]
     kept.sort(key=lambda one: -one.documents)

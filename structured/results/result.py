@@ -308,7 +308,8 @@ class Result(Generic[T]):
         if self.error is not None:
             return card(title, model, joined(message(self.error)))
         parts = [document_to_html(self.document, self.evidence)] if self.document else []
-        return card(title, model, *parts, values_to_html(self.data, self.missing, self.evidence), listed(self.flags))
+        parts += [values_to_html(self.data, self.missing, self.evidence), *([listed(self.flags)] if self.flags else ())]
+        return card(title, model, *parts)
 
 
 def read_answer(output_type: OutputType[T], text: str) -> T | Attempt:
