@@ -31,6 +31,9 @@ LEAST_SCORE = 0.5
 GOOD_SCORE = 0.85
 """A page is turned round, and read again, if its lines have less on average."""
 
+LONGEST = 8
+"""How many times as long as wide a picture may be: RapidOCR makes the short side 736 pixels at least, a strip huge."""
+
 UPRIGHT = 1.5
 """A line that is so many times higher than it is wide runs up or down the page."""
 
@@ -98,6 +101,7 @@ def _engine() -> Any:
 def recognise(image: Image) -> PageText:
     """Return the text of a picture. One that lies on its side or upside down is turned."""
     with _READING:
+        image = _widened(image)
         lines = _read(image, 0)
         tall = sum(_is_upright(line) for line in lines)
         if tall * 2 > len(lines):
@@ -105,6 +109,14 @@ def recognise(image: Image) -> PageText:
         elif lines and _recognised(lines) < GOOD_SCORE * sum(len(line.text) for line in lines):
             lines = max(lines, _read(image, 2), key=_recognised)
     return laid_out([line for line in lines if line.score >= LEAST_SCORE])
+
+
+def _widened(image: Image) -> Image:
+    """Return a picture that is no strip, on white: what stands on it stays where it is."""
+    height, width = image.shape[:2]
+    least = max(height, width) // LONGEST
+    below, beside = max(least - height, 0), max(least - width, 0)
+    return np.pad(image, ((0, below), (0, beside), (0, 0)), constant_values=255) if below or beside else image
 
 
 def _is_upright(line: Line) -> bool:

@@ -11,6 +11,7 @@ import io
 import logging
 import math
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from threading import Lock
@@ -42,6 +43,9 @@ MAX_READ = 4_000_000
 
 MAX_PIXELS = 89_000_000
 """Pixels that a picture may have: fewer than those of which Pillow warns."""
+
+MAX_LENGTH = 5_600
+"""Pixels of the longer side of a page that is read."""
 
 MAX_SIDE = 1_400
 """Pixels of the longer side of an image for people."""
@@ -173,7 +177,7 @@ def _word_box(to_shown: list[list[float]], text_page: Any, first: int, last: int
     return (left, top, right, bottom) if left < right and top < bottom else None
 
 
-def _rendered(path: Path, numbers: Iterable[int], side: float = math.inf) -> Iterator[tuple[int, Image, float]]:
+def _rendered(path: Path, numbers: Iterable[int], side: float = MAX_LENGTH) -> Iterator[tuple[int, Image, float]]:
     """Yield images of pages of a PDF, and how many pixels of each a point takes."""
     pdf = _open_pdf(path)
     try:
@@ -207,7 +211,7 @@ def read_picture(path: Path) -> Content:
 
 def _picture_page(picture: "PIL.Image.Image") -> PageText:
     width, height = picture.size
-    scale = min(1.0, math.sqrt(MAX_READ / (width * height)))
+    scale = min(1.0, math.sqrt(MAX_READ / (width * height)), MAX_LENGTH / max(width, height))
     if scale < 1:
         picture = picture.resize((max(1, round(width * scale)), max(1, round(height * scale))))
     return _scaled(recognise(np.asarray(picture)), 1 / scale)
@@ -219,10 +223,13 @@ def _pictures(path: Path) -> Iterator["PIL.Image.Image"]:
     import PIL.ImageOps
 
     try:
-        file = PIL.Image.open(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of sizes, which are checked below
+            file = PIL.Image.open(path)
     except PIL.UnidentifiedImageError as error:
         raise PromptError(
-            f"The file {path} is a picture of a kind that Pillow does not read, or broken. Save it as PNG or JPEG."
+            f"The file {path} is a picture of a kind that Pillow does not read, such as HEIC, or broken. Save it as "
+            "PNG or JPEG."
         ) from error
     with file:
         for number in range(getattr(file, "n_frames", 1) if file.format == "TIFF" else 1):
@@ -232,7 +239,12 @@ def _pictures(path: Path) -> Iterator["PIL.Image.Image"]:
                     f"The file {path} is a picture of {file.width:,} × {file.height:,} pixels; {MAX_PIXELS:,} are the "
                     "most that are read. Make it smaller, or cut it."
                 )
-            yield _on_white(PIL.ImageOps.exif_transpose(file))
+            try:
+                yield _on_white(PIL.ImageOps.exif_transpose(file))
+            except OSError as error:
+                raise PromptError(
+                    f"The file {path} is a broken picture: {message(error)}. Save it again, or leave it out."
+                ) from error
 
 
 def _on_white(picture: "PIL.Image.Image") -> "PIL.Image.Image":

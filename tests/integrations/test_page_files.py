@@ -3,6 +3,7 @@
 import io
 import math
 import random
+import resource
 import struct
 import sys
 import zlib
@@ -220,12 +221,15 @@ def torn_jpeg() -> bytes:
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        (b"\x89PNG\r\n\x1a\n", "is a picture of a kind that Pillow does not read, or broken. Save it as PNG or JPEG"),
+        (
+            b"\x89PNG\r\n\x1a\n",
+            "is a picture of a kind that Pillow does not read, such as HEIC, or broken. Save it as PNG or JPEG",
+        ),
         (b"\0\0\0\x18ftypheic\0\0\0\0heicmif1", "is a picture of a kind that Pillow does not read"),
         (png(8_000, 11_126), "is a picture of 8,000 × 11,126 pixels; 89,000,000 are the most that are read"),
         (png(60_000, 60_000), "is a picture, and cannot be read: DecompressionBomb"),
-        (png(10, 10), "cannot be read: image file is truncated"),
-        (torn_jpeg(), "cannot be read: image file is truncated"),
+        (png(10, 10), "is a broken picture: image file is truncated"),
+        (torn_jpeg(), "is a broken picture: image file is truncated"),
     ],
     ids=["signature", "heic", "large", "huge", "empty", "torn"],
 )
@@ -267,3 +271,14 @@ def test_no_image_is_shown_of_another_file(tmp_path: Path) -> None:
     assert page_images(path, source, [1]) == {}
     assert page_images(tmp_path / "nowhere", source, [1]) == {}
     assert page_images(Path("\0"), source, [1]) == {}
+
+
+@reads
+@pytest.mark.parametrize("size", [(5, 3000), (3000, 40)])
+def test_a_strip_takes_no_more_than_a_page(size: tuple[int, int], tmp_path: Path) -> None:
+    """OCR enlarges the short side of a picture: what it is given is no strip."""
+    PIL.new("RGB", size, "white").save(tmp_path / "strip.png")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(PromptError, match="no text is found in it"):
+        read_file(tmp_path / "strip.png")
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1_500_000  # kB
