@@ -6,13 +6,17 @@ document have no span: LangExtract lists them without one, the others leave them
 
 import itertools
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from structured.errors.values import message
 from structured.output_types.inspection import inspect_type
 from structured.output_types.paths import Steps, path_to_steps, steps_to_field
+from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
+from structured.output_types.stated_numbers import Statement, stated_numbers
 from structured.results.result import Result
 
 _STATUS: Mapping[str, str] = {"exact": "match_exact", "grounded": "match_exact"}
@@ -61,10 +65,15 @@ def to_label_studio(result: Result[Any]) -> dict[str, Any]:
     """Return a result as a task of Label Studio: its document, and its values as a prediction to correct.
 
     Import a list of them as JSON, into a project with `label_studio_config`. A result with an error has no prediction.
+    Values without a place in the document are in the data of the task, as `unplaced`.
     """
     task: dict[str, Any] = {"data": {"text": result.document, "id": result.id}, "predictions": []}
     if result.error is not None:
         return task
+    nowhere = (row for _, row in _rows(result) if row["start"] is None and row["value"] is not None)
+    unplaced = {row["path"]: row["value"] for row in nowhere}
+    if unplaced:
+        task["data"]["unplaced"] = unplaced
     regions = [
         {
             "id": row["path"] or "value",
@@ -95,10 +104,11 @@ def from_label_studio(task: Mapping[str, Any], output_type: object) -> dict[str,
                 print(json.dumps(from_label_studio(task, Person)), file=file)
 
     The last annotation that was not skipped counts. A region that a prediction had, with the same text, keeps its
-    value; the value of any other is its text. A region that a person added to a list of records goes to the first
-    record that has no such field yet, or to a new one. Fields without a region are missing, and lists empty.
+    value; the value of any other is its text, read as a number, a date or a time if the field is one. A region that a
+    person added to a list of records goes to the first record that has no such field yet, or to a new one. Values
+    without a place are as they were predicted. Other fields without a region are missing, and lists empty.
 
-    Raises ValueError if there is no annotation, or a label is no field of the type.
+    Raises ValueError if there is no annotation, a label is no field of the type, or a text is no value of its field.
     """
     try:
         return _gold(task, output_type)
@@ -124,7 +134,8 @@ def _gold(task: Mapping[str, Any], output_type: object) -> dict[str, Any]:
         if not 0 <= start < end <= len(document):
             raise ValueError(f"{name} has a region from {start} to {end}, in a text of {len(document):,} characters.")
         predicted, quote = region.get("meta", {}), document[start:end]
-        value = predicted.get("value") if predicted.get("quote") == quote else quote
+        is_predicted = predicted.get("quote") == quote
+        value = predicted.get("value") if is_predicted else _read(quote, labels.get(label, ""), f"{name}, {label}")
         steps = _steps(region.get("id", ""), label)
         if steps is None or steps in values:
             added.append((label, value))
@@ -135,11 +146,40 @@ def _gold(task: Mapping[str, Any], output_type: object) -> dict[str, Any]:
             path_to_steps("" if label == "value" else label.replace("[]", f"[{index}]")) for index in itertools.count()
         )
         values[next(steps for steps in places if steps not in values or "[]" not in label)] = value
+    for path, value in task["data"].get("unplaced", {}).items():
+        steps = path_to_steps(path)
+        item = max((place for place, step in enumerate(steps, 1) if isinstance(step, int)), default=0)
+        if any(other[:item] == steps[:item] for other in values) or not item:  # its record is still there
+            values.setdefault(steps, value)
     found = _nested(values)
     if isinstance(found, dict):
         lists = {label.partition("[]")[0] for label in labels if "[]" in label}
         found = {**{path: [] for path in lists if path.isidentifier()}, **found}
     return {"id": str(task["data"].get("id", task.get("id", ""))), "document": document, "value": found}
+
+
+_READERS: Mapping[str, Callable[[str], Sequence[Statement[Any]]]] = {
+    **dict.fromkeys(("integer", "number", "decimal"), stated_numbers),
+    "date": stated_dates,
+    "datetime": stated_datetimes,
+    "time": stated_times,
+}
+"""What reads the kinds of values that texts say in many forms."""
+
+
+def _read(quote: str, kind: str, where: str) -> Any:
+    """Return the value of a marked text, of which the longest statement counts. Raises ValueError for none."""
+    kinds = {one.strip(" .]") for one in re.split(r"[|,]", kind)}
+    readers = [(one, _READERS[one]) for one in _READERS if one in kinds]
+    if "string" in kinds or not (readers or "boolean" in kinds):
+        return quote
+    for name, reader in readers:
+        for statement in sorted(reader(quote), key=lambda one: one.span[0] - one.span[1])[:1]:
+            value = statement.readings[0]
+            if not isinstance(value, Decimal):
+                return value.isoformat()
+            return float(value) if name == "number" else int(value) if value == int(value) else str(value)
+    raise ValueError(f"{where}: {quote!r} is marked, which is no {kind}. Mark the value alone, or correct the gold.")
 
 
 def _labels(output_type: object) -> dict[str, str]:

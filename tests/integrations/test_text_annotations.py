@@ -2,6 +2,7 @@
 
 import copy
 import json
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,28 @@ def test_a_type_without_fields_has_one_label() -> None:
     task = to_label_studio(result_for("Seven: 7.", "7", int))
     assert 'value="value"' in label_studio_config(int)
     assert from_label_studio(submitted(task), int)["value"] == 7
+
+
+class Bill(BaseModel):
+    total: float
+    due: date
+    paid: bool
+
+
+def test_a_mark_is_read_as_its_field_has_it_and_what_has_no_place_is_kept() -> None:
+    """A person marks the amount and the day anew; whether it was paid has no place in the text."""
+    text = "Total 1,250.00, due 2 May 2024."
+    task = submitted(to_label_studio(result_for(text, {"total": 50.0, "due": "2024-05-20", "paid": False}, Bill)))
+    task["annotations"][0]["result"] = [
+        {"type": "labels", "value": {"start": start, "end": start + len(quote), "labels": [label]}}
+        for label, quote in (("total", "1,250.00"), ("due", "2 May 2024"))
+        for start in [text.index(quote)]
+    ]
+    line = from_label_studio(task, Bill)
+    assert line["value"] == {"total": 1250.0, "due": "2024-05-02", "paid": False}
+    task["annotations"][0]["result"][0]["value"] |= {"start": 0, "end": 5}
+    with pytest.raises(ValueError, match="total: 'Total' is marked, which is no number"):
+        from_label_studio(task, Bill)
 
 
 @pytest.mark.parametrize(
