@@ -37,19 +37,17 @@ def suggest_type(
     paths: Annotated[list[str], typer.Argument(help="Files, folders, or - for standard input.")],
     *,
     model: Annotated[
-        str, typer.Option("--model", "-m", help="As for extract, but not the packaged model: it cannot do this.")
+        str, typer.Option("--model", "-m", envvar="STRUCTURED_MODEL", help="As for extract, and not the packaged one.")
     ],
     wish: Annotated[str, typer.Option(help='What the type is for: "who pays what by when".')] = "",
     documents: Annotated[int, typer.Option(min=1, help="The most documents that are read.")] = 10,
 ) -> None:
-    """Suggest a type for some documents: a class of Python, and the same as --fields.
+    """Suggest a type for some documents, as a class and as --fields.
 
     The model proposes fields for each document, and is then asked for all of them in each. The type is a start to edit.
     """
     if not model.strip() or model.startswith("packaged"):
-        raise typer.BadParameter(
-            "The packaged model cannot suggest a type. Name a larger one, of 1,000 million or more."
-        )
+        raise typer.BadParameter("The packaged model cannot suggest a type. Name one of 1,000 million parameters.")
     sample = list(islice(documents_at(paths, None, None), documents))
     with Console(stderr=True).status("Asking the model …"):
         suggestion = suggest(sample, wish, model=model)
@@ -83,12 +81,13 @@ def write_report(  # noqa: PLR0913  the options of the command
     listed: list[Result[Any]] = []
     failed = 0
     for result in chain.from_iterable(read_results(path, output_type) for path in results):
-        if result.error is not None:
-            failed += 1
+        failed += result.error is not None
+        if result.error is not None or below is None or result.confidence < below:
             listed.append(result)
-        elif below is None or result.confidence < below:
-            listed.append(result)
-    page = report(listed, output, title=title)
+    try:
+        page = report(listed, output, title=title)
+    except ValueError as error:
+        raise typer.BadParameter(f"{error} The files are those of `structured extract -o`, and no gold.") from error
     if as_json:
         typer.echo(json.dumps({"path": str(page), "documents": len(listed) - failed, "failed": failed}))
         return

@@ -138,13 +138,24 @@ def create_mcp_server(model: "ModelSource | None" = None) -> "MCPServer[Any]":
     """
     try:
         from mcp.server.mcpserver import MCPServer
+        from mcp.server.mcpserver.exceptions import ToolError
         from mcp.types import ToolAnnotations
     except ImportError as error:
         raise ModelError(
             f"An MCP server needs the extra mcp ({error}). Run pip install 'structured-extraction[mcp]'."
         ) from error
+
+    class Server(MCPServer[Any]):
+        async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+            """Call a tool. Raises ToolError for an argument that it does not have, which the SDK would ignore."""
+            known = {tool.name: tool.input_schema["properties"] for tool in await self.list_tools()}
+            unknown = sorted(arguments.keys() - known.get(name, arguments).keys())
+            if unknown:
+                raise ToolError(f"{name} has no argument {unknown[0]!r}. It has {', '.join(known[name])}.")
+            return await super().call_tool(name, arguments, context)
+
     tools = Tools(model)
-    server: MCPServer[Any] = MCPServer("structured", instructions=INSTRUCTIONS, log_level="WARNING")
+    server = Server("structured", instructions=INSTRUCTIONS, log_level="WARNING")
     harmless = ToolAnnotations(read_only_hint=True, open_world_hint=False)
     for tool in (tools.extract, tools.classify, tools.locate, tools.inspect):
         server.add_tool(tool, annotations=harmless)

@@ -187,7 +187,7 @@ def _score(
         comparison.pairs(gold.data, data),
         gold.spans,
         {} if result is None else result.evidence,
-        set() if result is None else {flag.path for flag in result.flags},
+        set() if result is None else {flag.path for flag in result.flags if flag.error is None},
     )
     return DocumentScore(
         gold.document.id or anchor,

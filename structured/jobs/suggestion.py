@@ -111,9 +111,9 @@ def suggest(documents: Iterable[DocumentLike], wish: str, *, model: ModelSource)
         PromptError: There is no document, or one cannot be read.
         ModelError: The model proposes no field, or none that the documents have.
     """
-    texts = [str(read_document(one).text)[:CHARACTERS] for one in documents]
+    texts = [text for one in documents if (text := str(read_document(one).text)[:CHARACTERS].strip())]
     if not texts:
-        raise PromptError("There are no documents. Pass some of those that the type is for.")
+        raise PromptError("There is no document with a text. Pass some of those that the type is for.")
     instructions = (
         f"Design a form for documents like this one. It says {wish.strip() or 'what they are about'}. List the fields "
         "of the form: general names, such as payer or amount, and no values of this document."

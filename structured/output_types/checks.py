@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from inspect import iscoroutinefunction
 from itertools import repeat
 from types import UnionType
 from typing import Annotated, Any, Union, cast, get_args, get_origin
@@ -66,8 +67,8 @@ class Check:
     message: str
 
     def __post_init__(self) -> None:
-        if not callable(self.passes):
-            raise TypeError(f"passes is {shown(self.passes)}. Pass a function from the value to True or False.")
+        if not callable(self.passes) or iscoroutinefunction(self.passes):
+            raise TypeError(f"passes is {shown(self.passes)}. Pass a plain function from the value to True or False.")
         if not isinstance(self.message, str) or not self.message.strip():
             raise TypeError(f"message is {shown(self.message)}. Pass a text that says what is wrong with the value.")
 

@@ -269,7 +269,7 @@ def test_a_file_is_read_in_the_browser(page: Browser, tmp_path: Path) -> None:
         return page.run("return [byId('document').value, byId('document-error').textContent]")
 
     assert opened("a.txt") == [TEXT, ""]
-    assert opened("b.bin") == [TEXT, "B.bin is no text in UTF-8. Paste its text."]
+    assert opened("b.bin") == [TEXT, "The file b.bin is no text in UTF-8. Paste its text."]
     assert opened("d.txt") == ["Ana", ""]
     assert opened("c.txt")[0] == "Ana"
     dropped = """

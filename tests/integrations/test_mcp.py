@@ -47,6 +47,13 @@ def content_of(result: Any) -> Any:
     return result.content[0].text if result.is_error else result.structured_content
 
 
+def test_an_argument_that_there_is_not_is_refused() -> None:
+    """A misspelt one would change nothing, and no one would see it."""
+    said = called(MODEL, "extract", text="Ana Brandt is 31.", schema=PERSON, allow_mising=True)
+    assert said.startswith("extract has no argument 'allow_mising'. It has text, schema, fields, instructions,")
+    assert "unknown" in called(MODEL, "extrakt", text="Ana").lower()
+
+
 def test_the_tools_are_described() -> None:
     async def listed() -> Any:
         async with Client(create_mcp_server(MODEL)) as client:

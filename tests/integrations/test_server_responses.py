@@ -76,6 +76,17 @@ def test_an_earlier_answer_may_be_part_of_the_input() -> None:
     assert prompts[-1] == "user: Is it?\n\nassistant: Yes.\n\nuser: Sure?"
 
 
+def test_items_go_back_as_clients_write_them() -> None:
+    """With members that have no value, and the values that the client has parsed."""
+    prompts: list[str] = []
+    with asking(lambda prompt: prompts.append(prompt) or ANA.model_dump_json()) as responses:
+        first = responses.parse(model="default", input="Ana is 34.", text_format=Person)
+        items = [item.model_dump() for item in first.output]
+        assert items[0]["content"][0]["parsed"] == ANA.model_dump()
+        responses.create(model="default", input=[*items, {"role": "user", "content": "Sure?"}])
+    assert prompts[-1] == f"assistant: {json.dumps(ANA.model_dump())}\n\nuser: Sure?"
+
+
 def test_events_build_up_what_the_response_is() -> None:
     """The client's own accumulation of the events is the response; each event has the next number."""
     with (
@@ -172,6 +183,7 @@ def test_a_text_longer_than_the_context_is_read_in_parts() -> None:
         whole = client.responses.create(model="default", input=text, text={"format": form})
     assert json.loads(whole.output_text) == people
     assert whole.usage.output_tokens > 0
+    assert whole.usage.input_tokens > len(text)  # its tokens are bytes; the prompt of each part is counted
 
 
 def test_an_error_before_the_first_event_is_a_status() -> None:

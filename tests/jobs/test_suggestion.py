@@ -84,7 +84,7 @@ def test_types_are_widened() -> None:
 @pytest.mark.parametrize(
     ("documents", "model", "kind", "problem"),
     [
-        ([], ScriptedModel("{}"), PromptError, "There are no documents. Pass some"),
+        ([], ScriptedModel("{}"), PromptError, "There is no document with a text. Pass some"),
         (
             LETTERS,
             ScriptedModel('{"fields": []}'),

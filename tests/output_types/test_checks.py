@@ -148,7 +148,10 @@ def test_a_check_that_raises_says_which_it_was() -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("unlikely age", is_plausible), "passes is 'unlikely age'. Pass a function from the value to True or False."),
+        (
+            ("unlikely age", is_plausible),
+            "passes is 'unlikely age'. Pass a plain function from the value to True or False.",
+        ),
         ((is_plausible, " "), "message is ' '. Pass a text that says what is wrong with the value."),
     ],
 )
@@ -157,6 +160,16 @@ def test_a_check_is_a_function_and_a_message(arguments: Any, problem: str) -> No
     with pytest.raises(TypeError) as caught:
         Check(*arguments)
     assert str(caught.value) == problem
+
+
+def test_a_check_is_no_coroutine() -> None:
+    """It would be true of each value."""
+
+    async def awaited(value: int) -> bool:
+        return value > 0
+
+    with pytest.raises(TypeError, match="Pass a plain function from the value to True or False"):
+        Check(awaited, "not positive")
 
 
 def test_what_is_stated_is_checked_where_no_value_can_be_made() -> None:
@@ -206,6 +219,9 @@ def test_an_evaluation_says_how_often_flagged_values_are_wrong() -> None:
     assert evaluation.figures["flagged_wrong"].value == 0.5
     assert "flagged values wrong" in str(evaluation)
     assert "flagged_wrong" not in evaluate([Plain(name="Ana", age=131)], gold[:1]).figures
+    raising = create_model("Raising", name=(Annotated[str, Check(lambda _: 1 / 0, "a broken check")], ...))
+    named = ScriptedModel('{"name": "Ana"}')
+    assert "flagged_wrong" not in evaluate(Extractor(raising, model=named), [("Ana.", {"name": "Ana"})]).figures
 
 
 PEOPLE = """

@@ -191,7 +191,7 @@ class Question:
         for result in results:
             if result.error is not None:
                 raise RequestError.of(result.error) from result.error
-        written = [self._written(result) for result in results]
+        written = [self._written(result, prompts) for result in results]
         uncalled = [position for position, one in enumerate(written) if not one.calls]
         if self.otherwise is None or not uncalled:
             return written, prompts.total(self.answers)
@@ -215,7 +215,7 @@ class Question:
                     known = "" if self.is_call else stream.text[: max(len(stream.text) - self.held_back, 0)]
                     yield known[len(shown) :]
                     shown = known or shown
-                written = self._written(stream.result())
+                written = self._written(stream.result(), prompts)
             except StructuredError as error:
                 raise RequestError.of(error) from error
         if self.otherwise is not None and not written.calls:
@@ -224,13 +224,14 @@ class Question:
         yield "" if self.is_call else written.text[len(shown) :]
         yield written, prompts.total()
 
-    def _written(self, result: Result[Any]) -> Written:
+    def _written(self, result: Result[Any], prompts: Prompts) -> Written:
         """Return an answer; of free text, the part before the stop phrase."""
         value = result.value
         if result.generations:
             generation = result.generations[0]
         else:  # merged from those of the chunks of a text that is longer than the context
             cost = result.usage.sampled_tokens + result.usage.forced_tokens
+            prompts.tokens[result.position] = result.usage.prompt_tokens
             generation = Generation(result.text or "", (), 0.0, shortened=False, served=Served(tokens=cost))
         calls = calls_of(value) if self.tool is None else [openai_call(self.tool, generation.text)]
         calls = calls and calls[: self.calls_at_most]

@@ -30,7 +30,20 @@ from structured.integrations.server.translation import prompt_messages
 LOGPROBS = "message.output_text.logprobs"
 
 
-class InputText(Body):
+class ItemPart(Body):
+    """A part of the input: what an earlier response has may be sent back as clients write it."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_additions(cls, data: object) -> object:
+        """Leave out what clients add to a response: members without a value, and values that they have parsed."""
+        if not isinstance(data, dict):
+            return data
+        added = {name for name, value in data.items() if value is None or name in ("parsed", "parsed_arguments")}
+        return {name: value for name, value in data.items() if name not in added - cls.model_fields.keys()}
+
+
+class InputText(ItemPart):
     """A part of a message; `output_text` where the message is an earlier answer."""
 
     type: Literal["input_text", "output_text", "text"]
@@ -39,7 +52,7 @@ class InputText(Body):
     logprobs: list[Json] | None = None
 
 
-class InputMessage(Body):
+class InputMessage(ItemPart):
     """A message."""
 
     type: Literal["message"] = "message"
@@ -55,7 +68,7 @@ class InputMessage(Body):
         return text_alone(content, {"input_text", "output_text", "text"})
 
 
-class InputCall(Body):
+class InputCall(ItemPart):
     """A call of a function that an earlier response made, its arguments as JSON text."""
 
     type: Literal["function_call"]
@@ -66,7 +79,7 @@ class InputCall(Body):
     status: str | None = None
 
 
-class CallOutput(Body):
+class CallOutput(ItemPart):
     """The result of a call."""
 
     type: Literal["function_call_output"]

@@ -73,7 +73,15 @@ async function ask() {
   }
 }
 
+// Let nothing of an answer stand beside the error of another text.
+function forget() {
+  shown = { text: "", values: [] };
+  for (const id of ["text", "values", "cost"]) byId(id).replaceChildren();
+  byId("summary").hidden = true;
+}
+
 function refuse(response, json) {
+  forget();
   let error = {};
   try {
     ({ error } = JSON.parse(json));
@@ -122,7 +130,7 @@ async function readFiles(files) {
   clearErrors();
   const [file] = files;
   if (files.length !== 1) return showError("Open one file at a time.", "text");
-  if (file.size > MAX_FILE) return showError(`${file.name} has more than ${MAX_FILE.toLocaleString("en")} bytes.`, "text");
+  if (file.size > MAX_FILE) return showError(`The file ${file.name} has more than ${MAX_FILE.toLocaleString("en")} bytes.`, "text");
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
     if (text.includes("\0")) throw new TypeError("NUL");
@@ -130,7 +138,7 @@ async function readFiles(files) {
     byId("document").focus();
     say(`${file.name} is read`);
   } catch {
-    showError(`${file.name} is no text in UTF-8. Paste its text.`, "text");
+    showError(`The file ${file.name} is no text in UTF-8. Paste its text.`, "text");
   }
 }
 
