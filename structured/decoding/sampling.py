@@ -349,9 +349,8 @@ def likeliest_tokens(logits: NDArray[np.float32], mask: Mask, count: int) -> tup
     """
     allowed = np.flatnonzero(unpack(mask, len(logits)))
     log_probabilities, _ = log_softmax(logits[allowed])
-    places = likeliest_places(log_probabilities, count)
-    best = places[np.argsort(-log_probabilities[places], kind="stable")]
-    return tuple(zip(allowed[best].tolist(), log_probabilities[best].tolist(), strict=True))
+    best = sorted(likeliest_places(log_probabilities, count).tolist(), key=lambda place: -log_probabilities[place])
+    return tuple((int(allowed[place]), float(log_probabilities[place])) for place in best)
 
 
 def likeliest_places(log_probabilities: NDArray[np.float64], count: int) -> NDArray[np.intp]:

@@ -128,9 +128,8 @@ class Sequence:
 
     def take(self, choice: TokenChoice, scores: Logits) -> None:
         """Append a sampled token or, if it repeats the text, a token of the shortest completion in its place."""
-        count = self.request.alternatives
         try:
-            if count:
+            if count := self.request.alternatives:
                 alternatives = likeliest_tokens(to_host(scores), self.guide.ample_mask(), count)
                 choice = choice._replace(alternatives=alternatives)
             within = self.guide.way_out() if self.repeats(choice.token_id) else None

@@ -23,6 +23,7 @@ from structured.extraction.documents.document import (
     Documents,
     count_of,
     each_document,
+    warn_of_names,
 )
 from structured.extraction.guided_task import GuidedTask
 from structured.extraction.options import (
@@ -213,6 +214,7 @@ class Extractor(Generic[T]):
         """Return the result for a document that errors call by a name; its evidence tells confidences if asked to."""
         task = (self._weighed if is_weighed else self.task).with_instructions(instructions)
         task.warn_of_unused()
+        warn_of_names([document])
         return self.run.result(task, document, named=named)
 
     def results(

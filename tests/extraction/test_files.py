@@ -19,7 +19,7 @@ from pptx import Presentation
 from pptx.util import Inches
 from pydantic import BaseModel
 
-from structured import Document, Extractor
+from structured import Document, Extractor, extract
 from structured.errors import OptionWarning, PromptError
 from structured.extraction.documents.document import each_document, read_document
 from structured.extraction.documents.files import read_file
@@ -288,5 +288,7 @@ def test_the_name_of_a_file_is_not_read_as_a_text_in_silence(tmp_path: Path) -> 
         assert list(each_document([given, given])) == [given, given]
     assert len(warned) == 1
     assert list(each_document(["Ana lives in St. Gallen.", "and/or"])) == ["Ana lives in St. Gallen.", "and/or"]
+    with pytest.warns(OptionWarning, match=r"Pass Path\("):
+        assert extract(int, given, model=ScriptedModel("3")) == 3
     with pytest.raises(PromptError, match=r"the name of a folder\. Pass Path\("):
         each_document(str(tmp_path))

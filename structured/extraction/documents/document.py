@@ -107,7 +107,7 @@ def each_document(documents: Documents) -> Iterator[DocumentLike]:  # noqa: C901
         case list() | tuple() if documents and all(map(is_message, documents)):
             raise PromptError("The documents are the messages of one chat. Pass a list of chats: [messages].")
         case Iterable():
-            _warn_of_names(documents)
+            warn_of_names(documents)
             return iter(documents)
         case AsyncIterable():
             raise PromptError(
@@ -116,7 +116,7 @@ def each_document(documents: Documents) -> Iterator[DocumentLike]:  # noqa: C901
     raise PromptError(f"The documents are {shown(documents)}. Pass a list of texts.")
 
 
-def _warn_of_names(documents: Iterable[object]) -> None:
+def warn_of_names(documents: Iterable[object]) -> None:
     """Warn of the first text that is the name of a file, and would be read as the document itself."""
     for text in documents[:_LOOKED_AT] if isinstance(documents, list | tuple) else ():
         if (
