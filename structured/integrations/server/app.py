@@ -169,7 +169,7 @@ def create_app(
         raise TypeError("api_key must be a str, or None if clients need none.")
     if api_key is not None and not api_key.strip():
         raise ValueError("api_key is empty. Pass a key, or None if clients need none.")
-    from structured import __version__
+    import structured
 
     limits, types = limits or Limits(), dict(types or {})
     for one in map(resolve_type, types.values()):
@@ -186,7 +186,7 @@ def create_app(
             finally:
                 serving.close()
 
-    app = FastAPI(title="structured", lifespan=life, version=__version__, docs_url=None, redoc_url=None)
+    app = FastAPI(title="structured", lifespan=life, version=structured.__version__, docs_url=None, redoc_url=None)
     app.add_exception_handler(RequestError, answer_request_error)
     app.add_exception_handler(StructuredError, answer_structured_error)
     app.add_exception_handler(RequestValidationError, answer_invalid)
