@@ -174,6 +174,5 @@ def tried(fields: Sequence[SuggestedField], texts: Sequence[str], model: ModelSo
     results = Extractor(output_type, model=model, **options).results(texts, progress=False)
     data = [result.data or {} for result in results]
     counted = [replace(one, documents=sum(row.get(one.name) not in (None, [], "") for row in data)) for one in fields]
-    kept = [one for one in counted if 4 * one.documents > len(texts)]
-    kept.sort(key=lambda one: -one.documents)
+    kept = sorted((one for one in counted if 4 * one.documents > len(texts)), key=lambda one: -one.documents)
     return tuple(replace(one, is_optional=one.documents < len(texts)) for one in kept)

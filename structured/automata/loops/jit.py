@@ -377,6 +377,7 @@ def _log_compiling() -> None:
     _LOGGER.info("compiling the loops, once per machine; that takes half a minute or more")
 
 
+@functools.cache
 def _digest(function: Callable[..., Any]) -> str:
     """Return a digest of all that is compiled into a loop, which becomes part of the name that it is kept by.
 
