@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from doubles import REAL_NAMES, real_tokenizer, real_vocabulary
 from effort import examples
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
@@ -118,10 +118,19 @@ def test_vocabulary_is_that_of_transformers(llama: LlamaCppModel) -> None:
     assert llama.has_chat_template
 
 
+def lacking(llama: LlamaCppModel) -> set[int]:
+    """The bytes that no token of the vocabulary is."""
+    return {byte for byte in range(256) if bytes([byte]) not in llama.vocabulary.tokens}
+
+
 @settings(max_examples=examples(300), suppress_health_check=list(HealthCheck))
 @given(text=st.text(max_size=30) | st.text("aé \n\t\r'0.1<|>", max_size=40))
 def test_texts_are_encoded_as_transformers_does(llama: LlamaCppModel, encoder: PromptEncoder, text: str) -> None:
-    """But for white space before digits, of which llama.cpp splits off the last character less often."""
+    """But for white space before digits, of which llama.cpp splits off the last character less often.
+
+    A character of a byte that no token has is U+FFFD for llama.cpp, and less for transformers.
+    """
+    assume(not lacking(llama) & set(text.encode()))
     spelled = [b"".join(llama.vocabulary.tokens[i] or b"" for i in one.encode(text)) for one in (llama, encoder)]
     assert spelled[0] == spelled[1]
     if not SPACED_DIGIT.search(text):
@@ -140,7 +149,8 @@ def test_whole_prompts_are_encoded_as_transformers_does(
         {"role": role, "content": "".join(data.draw(parts))}
         for role in data.draw(st.sampled_from([["user"], ["system", "user"], ["user", "assistant", "user"]]))
     ]
-    if not SPACED_DIGIT.search("\n".join(turn["content"] for turn in turns)):
+    said = "\n".join(turn["content"] for turn in turns)
+    if not SPACED_DIGIT.search(said) and not lacking(llama) & set(said.encode()):
         assert llama.encode(turns) == encoder.encode(turns)
 
 
@@ -299,7 +309,7 @@ def test_loaded_llama_is_a_model(
     assert extract(Person, DOCUMENTS[0], model=model) == extract(Person, DOCUMENTS[0], model=llama)
     assert own.n_tokens == 3
     with pytest.raises(PromptError, match="700"):
-        extract(Person, "word " * 800, model=model)
+        extract(Person, DOCUMENTS[0], instructions="word " * 800, model=model)
     own.close()
     with pytest.raises(ModelError, match=r"was closed\. Load it again\.$"):
         model.prefill([[5]])
