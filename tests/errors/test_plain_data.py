@@ -18,7 +18,7 @@ from structured.errors import (
     UnsatisfiableError,
     VocabularyError,
 )
-from structured.integrations.model_servers.forms import data_to_error, error_to_fields
+from structured.integrations.error_data import data_to_error, error_to_fields
 
 ASKED_WRONGLY: tuple[StructuredError, ...] = (
     BudgetError(max_tokens=2, shortest=9),

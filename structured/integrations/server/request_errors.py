@@ -21,7 +21,7 @@ from structured.errors import (
     StructuredError,
     VocabularyError,
 )
-from structured.integrations.model_servers.forms import error_to_fields
+from structured.integrations.error_data import error_to_fields
 
 _TYPES = {400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
 
