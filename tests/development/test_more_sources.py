@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from answers import texts
 from jsonschema import Draft202012Validator
 
 from training.examples import chat_and_answer
@@ -129,15 +130,6 @@ def repositories(tmp_path: Path) -> Path:
 def drawn(repositories: Path, name: str, seeds: int = 40) -> list[Sample]:
     """Return samples of one repository."""
     return [sample for seed in range(seeds) for sample in SOURCES[name](random.Random(seed), repositories / name)]
-
-
-def texts(answer: Any) -> list[str]:
-    """Return the texts in an answer."""
-    if isinstance(answer, dict):
-        return [text for value in answer.values() for text in texts(value)]
-    if isinstance(answer, list):
-        return [text for value in answer for text in texts(value)]
-    return [answer] if isinstance(answer, str) else []
 
 
 @pytest.mark.parametrize("name", SOURCES)

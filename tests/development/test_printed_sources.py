@@ -7,9 +7,9 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from answers import texts
 from jsonschema import Draft202012Validator
 
 from training.examples import chat_and_answer
@@ -174,15 +174,6 @@ def drawn(repositories: Path, name: str, seeds: int = 60) -> list[Sample]:
     """Return samples of one source."""
     read, folder = SOURCES[name]
     return [sample for seed in range(seeds) for sample in read(random.Random(seed), repositories / folder)]
-
-
-def texts(answer: Any) -> list[str]:
-    """Return the texts in an answer."""
-    if isinstance(answer, dict):
-        return [text for value in answer.values() for text in texts(value)]
-    if isinstance(answer, list):
-        return [text for value in answer for text in texts(value)]
-    return [answer] if isinstance(answer, str) else []
 
 
 @pytest.mark.parametrize("name", SOURCES)

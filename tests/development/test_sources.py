@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from answers import texts
 from jsonschema import Draft202012Validator
 
 from training.examples import chat_and_answer, read_samples
@@ -112,15 +113,6 @@ def drawn(repositories: Path, name: str) -> list[Sample]:
         "CrossNER": named,
     }[name]
     return [sample for seed in range(20) for sample in read(random.Random(seed), repository)]
-
-
-def texts(answer: Any) -> list[str]:
-    """Return the texts in an answer."""
-    if isinstance(answer, dict):
-        return [text for value in answer.values() for text in texts(value)]
-    if isinstance(answer, list):
-        return [text for value in answer for text in texts(value)]
-    return [answer] if isinstance(answer, str) else []
 
 
 @pytest.mark.parametrize(

@@ -100,3 +100,8 @@ def bare(text: str) -> str:
 def _stripped(text: str) -> str:
     text = text.strip(" ,;:").lstrip(".")
     return text if re.search(r"(?:\b[A-Z]|\bal|\b[JS]r|\bInc|\bLtd|\bCo)\.$", text) else text.rstrip(" ,;:.")
+
+
+def is_latin(text: str) -> bool:
+    """Tell whether nearly all characters of a text are Latin letters, digits and signs."""
+    return sum(ord(letter) < 0x250 or 0x2010 <= ord(letter) < 0x2040 for letter in text) > 0.98 * len(text)

@@ -113,8 +113,6 @@ def _yaml(text: str) -> Any:
     return yaml.load(text, yaml.CSafeLoader)
 
 
-# ----- addresses -----
-
 _PARTS = (
     Slot("number", "house number", other_names=("house_number", "street_number", "address_number")),
     Slot(
@@ -239,8 +237,6 @@ def _lines(rng: random.Random, parts: Parts) -> list[str]:
         lines = [whole.get("building"), unit, street, whole.get("po_box"), end]
     return [line for line in lines if line]
 
-
-# ----- offices -----
 
 _CONTACT = (
     Slot("name", "name of the person, without a title", other_names=("person", "full_name", "contact", "contact_name")),

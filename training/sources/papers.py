@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 from training.generate import Sample
 from training.sources.asking import Slot, listed, record, some
-from training.sources.marked import Labels, Marked, elements, local_name, marked
+from training.sources.marked import Labels, Marked, elements, is_latin, local_name, marked
 
 FOLDER = "grobid-trainer/resources/dataset"
 
@@ -29,8 +29,6 @@ def samples(rng: random.Random, repository: Path) -> Iterator[Sample]:
     for read in (_heads, _affiliations, _thanks, _names):
         yield from read(rng, folder)
 
-
-# ----- first pages -----
 
 _HEAD_LABELS = {
     "docTitle": "title",
@@ -86,7 +84,7 @@ def _heads(rng: random.Random, folder: Path) -> Iterator[Sample]:
             head = marked(
                 _without_abstract(element), _labels(_HEAD_LABELS, around=("front", "byline", "titlePart", "div"))
             )
-            if head and 80 < len(head.text) <= LONGEST and _is_latin(head.text):
+            if head and 80 < len(head.text) <= LONGEST and is_latin(head.text):
                 for _ in range(HEADS):
                     yield _head(rng, head)
 
@@ -130,8 +128,6 @@ def _plural(name: str) -> str:
     return next((several for several, one in _SINGULARS.items() if one == name), "")
 
 
-# ----- affiliations -----
-
 _PLACE_LABELS = {
     "orgName department": "department",
     "orgName institution": "institution",
@@ -162,7 +158,7 @@ def _affiliations(rng: random.Random, folder: Path) -> Iterator[Sample]:
     for path in sorted(folder.glob("affiliation-address/corpus/*.xml")):
         for element in elements(path, "affiliation"):
             place = marked(element, _labels(_PLACE_LABELS, around=("affiliation", "address", "marker")))
-            if place and 25 < len(place.text) < 400 and _is_latin(place.text) and _is_unmarked(element):
+            if place and 25 < len(place.text) < 400 and is_latin(place.text) and _is_unmarked(element):
                 found.append(place)
     for place in found:
         slots = [slot for slot in _PLACE if len(place.several(slot.name)) < 2]
@@ -198,8 +194,6 @@ def _places(rng: random.Random, places: Sequence[Marked]) -> Sample:
     return Sample("affiliations", schema, document, answer, None)
 
 
-# ----- acknowledgements -----
-
 _THANKS_LABELS = {
     "funder": "funders",
     "grantNumber": "grant_numbers",
@@ -225,14 +219,12 @@ def _thanks(rng: random.Random, folder: Path) -> Iterator[Sample]:
     for path in sorted(folder.glob("funding-acknowledgement/corpus/*.xml")):
         for element in (*elements(path, "acknowledgment"), *elements(path, "funding")):
             thanks = marked(element, label)
-            if thanks and 40 < len(thanks.text) < 900 and _is_latin(thanks.text):
+            if thanks and 40 < len(thanks.text) < 900 and is_latin(thanks.text):
                 values = {slot.name: list(dict.fromkeys(thanks.several(slot.name))) for slot in _THANKS}
                 if any(values.values()) or rng.random() < 0.25:
                     about = "What an acknowledgement names."
                     yield record(rng, "thanks", " ".join(thanks.text.split()), _THANKS, values, about=about)
 
-
-# ----- names of authors -----
 
 _NAME_LABELS = {"forename": "given_name", "middlename": "middle_name", "surname": "surname", "suffix": "suffix"}
 _NAME = (
@@ -252,7 +244,7 @@ def _names(rng: random.Random, folder: Path) -> Iterator[Sample]:
                 marked(one, _labels(_NAME_LABELS, around=_ANY)) for one in element if local_name(one) == "persName"
             ]
             names = [one.single() for one in people if one]
-            if not whole or len(names) != len(people) or not 0 < len(names) < 9 or not _is_latin(whole.text):
+            if not whole or len(names) != len(people) or not 0 < len(names) < 9 or not is_latin(whole.text):
                 continue
             if any("surname" not in name or "given_name" not in name for name in names):
                 continue
@@ -277,7 +269,3 @@ def _labels(labels: dict[str, str], around: Sequence[str]) -> Labels:
         return found or (None if name in around or name == "lb" or not name else "other")
 
     return label
-
-
-def _is_latin(text: str) -> bool:
-    return sum(ord(letter) < 0x250 or 0x2010 <= ord(letter) < 0x2040 for letter in text) > 0.98 * len(text)

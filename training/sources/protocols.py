@@ -83,8 +83,6 @@ def _kept(rng: random.Random, sample: Sample | None) -> Iterator[Sample]:
         yield sample
 
 
-# ----- what is annotated -----
-
 _BIOLOGY = {
     "Amount": "amount",
     "Concentration": "concentration",
@@ -214,8 +212,6 @@ def _steps(
         return None
     return Steps(text, tuple(found), {kind: tuple(texts) for kind, texts in named.items()})
 
-
-# ----- what is asked for -----
 
 _QUANTITY = Slot("quantity", "number with its unit, as printed", other_names=("amount", "value", "measurement", "text"))
 _UNIT_SLOT = Slot("unit", "unit alone", other_names=("unit_of_measure", "units"))

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 from training.generate import Sample
 from training.sources.asking import Slot, listed, record
-from training.sources.marked import Marked, bare, elements, local_name, marked
+from training.sources.marked import Marked, bare, elements, is_latin, local_name, marked
 
 LONGEST = 420
 """Characters of a reference; a longer one is several in one."""
@@ -102,12 +102,11 @@ def _anystyle_label(element: ET.Element) -> str | None:
 
 def _is_fit(work: Marked) -> bool:
     """Say whether a reference is a whole one, in Latin letters, with parts that are in its text."""
-    is_latin = sum(ord(letter) < 0x250 or 0x2010 <= ord(letter) < 0x2040 for letter in work.text) > 0.98 * len(
-        work.text
-    )
     known = {part.label for part in work.parts if not part.label.startswith("other")}
     is_whole = len(known) > 2 and known & {"title", "journal", "book", "publisher"} and 30 < len(work.text) <= LONGEST
-    return is_latin and bool(is_whole) and all(part.text in " ".join(work.text.split()) for part in work.parts)
+    return (
+        is_latin(work.text) and bool(is_whole) and all(part.text in " ".join(work.text.split()) for part in work.parts)
+    )
 
 
 _SLOTS = (
