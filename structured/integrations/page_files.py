@@ -42,7 +42,7 @@ MAX_READ = 4_000_000
 """Pixels of a page that is read: an A4 page of that density. What has more is made smaller, as letters stay legible."""
 
 MAX_PIXELS = 89_000_000
-"""Pixels that a picture may have: fewer than those of which Pillow warns."""
+"""The most pixels of a picture. Pillow warns of slightly more."""
 
 MAX_LENGTH = 5_600
 """Pixels of the longer side of a page that is read."""
@@ -218,7 +218,7 @@ def _picture_page(picture: "PIL.Image.Image") -> PageText:
 
 
 def _pictures(path: Path) -> Iterator["PIL.Image.Image"]:
-    """Yield the pages of a picture, of which only TIFF has several, as they are shown: upright, on white."""
+    """Yield the pages of a picture, upright and on white. Only a TIFF has several."""
     import PIL.Image
     import PIL.ImageOps
 
@@ -286,12 +286,23 @@ def _digest(path: Path) -> str:
 
 
 def page_images(path: Path, source: str, numbers: Iterable[int]) -> Mapping[int, PageImage]:
-    """Return images of pages of a file, by their numbers from 1; none if it is not the one with that SHA-256."""
-    if _digest(path) != source:
-        return {}
+    """Return images of pages of a file, by their numbers from 1; none if it cannot be read, or has another SHA-256.
+
+    Then a warning is logged.
+    """
+    try:
+        if _digest(path) == source:
+            return _images(path, sorted(number - 1 for number in numbers))
+        problem = "it has changed since it was read"
+    except (OSError, ValueError, ImportError, PromptError) as error:
+        problem = message(error)
+    _LOGGER.warning("%s: its pages are not shown: %s", path, problem)
+    return {}
+
+
+def _images(path: Path, places: list[int]) -> Mapping[int, PageImage]:
     with path.open("rb") as file:
         is_pdf = b"%PDF-" in file.read(1_024)
-    places = sorted(number - 1 for number in numbers)
     if is_pdf:
         rendered = _rendered(path, places, MAX_SIDE)
         return {

@@ -1,4 +1,4 @@
-"""Files: of which kind one is, and the texts of mails.
+"""Files: the kind of a file, and the texts of mails.
 
 The content tells the kind; the name decides only between kinds of text, which have no signature. So a PDF called
 `letter.txt` is read as a PDF, and what cannot be read is called by what it is.
@@ -99,10 +99,7 @@ class PageImage(NamedTuple):
 
 def page_images(path: Path, source: str, numbers: Iterable[int]) -> Mapping[int, PageImage]:
     """Return images of pages, by their numbers; none of a file that cannot be read, or has another SHA-256."""
-    try:
-        images: Mapping[int, PageImage] = _integrated(PAGES, "page_images", path, source, numbers)
-    except (OSError, ValueError, ImportError, PromptError):
-        return {}
+    images: Mapping[int, PageImage] = _integrated(PAGES, "page_images", path, source, numbers)
     return images
 
 
