@@ -194,6 +194,7 @@ def test_a_step_waits_once_whatever_the_number_of_texts(
     A mask that is new in this step is uploaded as well, once for all texts and all later steps.
     """
     kernels: dict[int, set[int]] = {}
+    most = 20 if sampler.temperature == 0 else 29 if sampler.top_k is None else 41  # as docs/performance.md says
     model = MetaModel(width=len(TOKENIZER.tokens) + 27, can_roll_back=can_roll_back)
     for count in (1, 4, 32):
         with watched(monkeypatch) as watch:
@@ -208,3 +209,4 @@ def test_a_step_waits_once_whatever_the_number_of_texts(
             assert small == step.uploads or step.new_masks > 0
         kernels[count] = {step.kernels for step in watch.steps if not step.new_masks}
     assert max(max(some) for some in kernels.values()) <= max(kernels[1]) + 1, kernels
+    assert max(max(some) for some in kernels.values()) <= most
