@@ -87,7 +87,7 @@ def write_report(  # noqa: PLR0913  the options of the command
     try:
         page = report(listed, output, title=title)
     except ValueError as error:
-        raise typer.BadParameter(f"{error} The files are those of `structured extract -o`, and no gold.") from error
+        raise typer.BadParameter(f"{error} Pass files that `structured extract -o` has written.") from error
     if as_json:
         typer.echo(json.dumps({"path": str(page), "documents": len(listed) - failed, "failed": failed}))
         return

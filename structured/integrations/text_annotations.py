@@ -164,11 +164,11 @@ _READERS: Mapping[str, Callable[[str], Sequence[Statement[Any]]]] = {
     "datetime": stated_datetimes,
     "time": stated_times,
 }
-"""What reads the kinds of values that texts say in many forms."""
+"""The readers of numbers, dates and times, which texts write in many forms."""
 
 
 def _read(quote: str, kind: str, where: str) -> Any:
-    """Return the value of a marked text, of which the longest statement counts. Raises ValueError for none."""
+    """Return the value that a marked text states; the longest, if it states several. Raises ValueError for none."""
     kinds = {one.strip(" .]") for one in re.split(r"[|,]", kind)}
     readers = [(one, _READERS[one]) for one in _READERS if one in kinds]
     if "string" in kinds or not (readers or "boolean" in kinds):

@@ -69,7 +69,7 @@ class Box(NamedTuple):
     bottom: float
 
     def continues(self, other: "Box") -> bool:
-        """Tell whether this stands in one line with another box, to its right."""
+        """Tell whether this box is to the right of another one, in the same line."""
         middle = (self.top + self.bottom) / 2
         return self.page == other.page and other.top < middle < other.bottom and other.left <= self.left
 
