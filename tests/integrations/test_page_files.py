@@ -262,8 +262,8 @@ def test_without_the_extra_an_error_names_it(tmp_path: Path, monkeypatch: pytest
         read_file(tmp_path / "a.pdf")
 
 
-def test_no_image_is_shown_of_another_file(tmp_path: Path) -> None:
-    """Results say which file they were read from: by its digest, so that no other can be named."""
+def test_no_image_is_shown_of_another_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Results say which file they were read from: by its digest, so that no other can be named. The log says why."""
     path = files.pdf(tmp_path / "a.pdf", ["Invoice 7"])
     source = read_file(path).layout.source  # type: ignore[union-attr]
     assert [*page_images(path, source, [1])] == [1]
@@ -271,6 +271,11 @@ def test_no_image_is_shown_of_another_file(tmp_path: Path) -> None:
     assert page_images(path, source, [1]) == {}
     assert page_images(tmp_path / "nowhere", source, [1]) == {}
     assert page_images(Path("\0"), source, [1]) == {}
+    said = ["it has changed since it was read", "No such file or directory", "embedded null byte"]
+    assert len(caplog.messages) == len(said)
+    for text, problem in zip(caplog.messages, said, strict=True):
+        assert "its pages are not shown" in text
+        assert problem in text
 
 
 @reads
