@@ -392,7 +392,7 @@ class _Object:
 
     def _rules_for_kind(self, kind: frozenset[int], regexes: list[str]) -> Subschemas:
         here = {regexes[index] for index in kind if index < len(regexes)}
-        return self._rules_for(None, partial(_regexes_among, here))
+        return self._rules_for(None, lambda part: [regex for regex in _regexes(part) if regex in here])
 
     def _kind_member(
         self, kinds: SortedNames, group: list[frozenset[int]], regexes: list[str], witnesses: Iterable[int]
@@ -424,7 +424,3 @@ def _none(_part: Subschema) -> tuple[str, ...]:
 
 def _regexes(part: Subschema) -> Iterator[str]:
     return iter(part.schema.get("patternProperties", ()))
-
-
-def _regexes_among(chosen: set[str], part: Subschema) -> list[str]:
-    return [regex for regex in _regexes(part) if regex in chosen]

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from interpreter import run
 
 from structured.automata.loops import jit
 from structured.automata.loops.compiling import OtherProcess, one_process
@@ -57,6 +58,9 @@ def largest(pair: Pair) -> int:
 """
 
 
+IS_COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
+
+
 class Elsewhere:
     """Stands in for the process that compiles."""
 
@@ -75,7 +79,7 @@ class Elsewhere:
 @pytest.fixture
 def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], ModuleType]:
     """Return a function that imports a module with a loop anew, as another process would."""
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
+    if not IS_COMPILED:
         pytest.skip("Nothing is compiled.")
     path = tmp_path / "loops_of_a_test.py"
     path.write_text(LOOP, encoding="utf-8")
@@ -131,6 +135,27 @@ def test_machine_code_is_kept_for_what_an_entry_calls(tmp_path: Path, load: Call
     entry = jit._ENTRIES[-1]
     assert jit._digest(jit._flat(entry.function)) != name
     assert jit._kept(entry.function) is None
+
+
+def test_machine_code_takes_little_memory_once_it_is_kept() -> None:
+    """Neither the loops that an entry has compiled into it are loaded, nor what LLVM would compile it from."""
+    if not IS_COMPILED or not Path("/proc/self/statm").exists():
+        pytest.skip("Nothing is compiled, or nothing says how much memory a process has.")
+    program = """if True:
+        import numba
+        from structured.automata.loops import jit
+
+        def resident() -> int:
+            return int(open("/proc/self/statm").read().split()[1])
+
+        for module in jit.MODULES:
+            jit.import_module(module)
+        before = resident()
+        jit.compile_loops()
+        print(resident() - before)
+        """
+    megabytes = int(run(program)) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    assert megabytes < 130, "with both it is 250"
 
 
 def test_without_another_process_the_loop_is_compiled_here(

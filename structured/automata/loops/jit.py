@@ -190,10 +190,9 @@ class _Entry:
         self._next_look = 0.0
 
     def compile(self) -> None:
-        """Compile the loop and keep its machine code, or load what was kept."""
+        """Load the machine code of the loop if it is kept; else compile it, and keep it."""
         with _LOCK:
-            _log_compiling()
-            self.run = _spreading(self.function, _entered(self.function))
+            self.run = _kept(self.function) or _made(self.function)
 
     def _run_fallback(self, *arguments: Any) -> Any:
         if _lag.is_in_loop:
@@ -255,7 +254,10 @@ def _kept(function: Callable[..., Any]) -> Callable[..., Any] | None:
 
     try:
         enter = _flat(function)
-        return _spreading(function, _compiled(enter, enter.__globals__, cache=True, pipeline_class=Compiler))
+        dispatcher = _compiled(enter, enter.__globals__, cache=True, pipeline_class=Compiler)
+        for overload in dispatcher.overloads.values():
+            overload.library._shared_module = None  # noqa: SLF001  half of the memory, and nothing is linked with it
+        return _spreading(function, dispatcher)
     except _NotKeptError:
         return None
     except Exception as error:  # noqa: BLE001  no folder to cache in, or one with damaged files: of any kind
@@ -291,10 +293,11 @@ def _resolved(function: Callable[..., Any]) -> dict[str, Any]:
     return function.__globals__ | {name: _dispatcher(loop) for name, loop in _called(function)}
 
 
-def _entered(function: Callable[..., Any]) -> Any:
-    """Return a loop as Numba has it, and as Python calls it: with arrays, and no tuples of them."""
+def _made(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a loop with those that it calls, and return it as Python calls it."""
+    _log_compiling()
     enter = _flat(function)
-    return _dispatcher(function) if enter is function else _dispatcher(enter, function)
+    return _spreading(function, _dispatcher(function) if enter is function else _dispatcher(enter, function))
 
 
 def _inlined(function: Callable[..., Any]) -> Any:
