@@ -308,7 +308,7 @@ class MissingError(StructuredError):
         self.document = document
         paths = ", ".join(path or "any value" for path in self.missing)
         super().__init__(
-            f"The document does not state {paths}, which {type_name or 'the type'} requires. Take `data` "
+            f"The document does not state {paths}, and {type_name or 'the type'} lacks a default. Take `data` "
             "and `missing` of the result, or give the fields defaults: `age: int | None = None`."
         )
 

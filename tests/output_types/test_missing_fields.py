@@ -308,7 +308,7 @@ def test_batches_and_functions_tell_what_is_missing():
     def value(text: str) -> Point:
         """Where is {text}?"""
 
-    with pytest.raises(MissingError, match="does not state x, which Point requires"):
+    with pytest.raises(MissingError, match="does not state x, and Point lacks a default"):
         value("it")
 
 
