@@ -9,12 +9,13 @@ from typing import Any, TypeVar, Unpack, cast
 
 from structured.errors.arguments import text
 from structured.errors.values import shown
-from structured.extraction.arrow_columns import Column, Struct, pyarrow
 from structured.extraction.calls import extract_results
 from structured.extraction.journal import Resume
 from structured.extraction.options import Options, checked_options
 from structured.extraction.result_files import read_results, write_results
+from structured.integrations.arrow_columns import Column, Struct
 from structured.integrations.datasets import added_columns, cell_document, check_columns, result_cells
+from structured.jobs.flat_table import pyarrow
 
 Frame = TypeVar("Frame")
 

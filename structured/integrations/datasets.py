@@ -12,7 +12,10 @@ from uuid import uuid4
 from structured.errors import OutputError, PromptError
 from structured.errors.arguments import count, one_of, text
 from structured.errors.values import shown
-from structured.extraction.arrow_columns import (
+from structured.extraction.documents.document import DocumentLike
+from structured.extraction.extractor import Extractor
+from structured.extraction.options import Options, checked_options
+from structured.integrations.arrow_columns import (
     FLOAT,
     INTEGER,
     JSON,
@@ -23,11 +26,8 @@ from structured.extraction.arrow_columns import (
     Struct,
     UnfitError,
     column_of,
-    pyarrow,
 )
-from structured.extraction.documents.document import DocumentLike
-from structured.extraction.extractor import Extractor
-from structured.extraction.options import Options, checked_options
+from structured.jobs.flat_table import pyarrow
 from structured.output_types.checks import has_checks
 from structured.output_types.output_type import check_interface
 from structured.output_types.resolve import resolve_type

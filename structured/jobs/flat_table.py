@@ -7,6 +7,7 @@ Columns follow from the records and not from a type, so that the file is enough 
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from importlib import import_module
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -15,7 +16,6 @@ from typing import Any, Literal, get_args
 from structured.errors import OutputError
 from structured.errors.arguments import one_of
 from structured.errors.values import counted, message
-from structured.extraction.arrow_columns import pyarrow
 from structured.extraction.journal import each_record, to_path
 from structured.extraction.records import Record
 from structured.output_types.checks import Flag
@@ -170,6 +170,14 @@ def _csv_cell(value: Any) -> str:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return '"' + text.replace('"', '""') + '"' if not text or set(text) & set('",\r\n') else text
+
+
+def pyarrow(module: str = "pyarrow") -> Any:
+    """Return pyarrow, or a module of it. Raises ImportError, which says how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError("Parquet needs pyarrow: pip install 'structured-extraction[parquet]'.") from error
 
 
 def _write_parquet(path: Path, columns: dict[str, str], rows: Iterator[Row]) -> None:

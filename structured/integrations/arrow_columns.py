@@ -15,12 +15,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from importlib import import_module
 from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
 from structured.errors.recursion import deep
+from structured.jobs.flat_table import pyarrow
 from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import types_of
@@ -189,14 +189,6 @@ class Struct(Column):
 
 TEXT, BOOLEAN, INTEGER, FLOAT = _Text("string"), _Boolean("bool_"), _Integer("int64"), _Float("float64")
 DATE, JSON = _Date("date32"), JsonText()
-
-
-def pyarrow(module: str = "pyarrow") -> Any:
-    """Return pyarrow, or a module of it. Raises ImportError, which says how to install it."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise ImportError("Parquet needs pyarrow: pip install 'structured-extraction[parquet]'.") from error
 
 
 def _is_utf8(text: str) -> bool:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, computed_field, create_model
 from typing_extensions import TypedDict
 
 from structured import JsonSchema
-from structured.extraction.arrow_columns import (
+from structured.integrations.arrow_columns import (
     JSON,
     MAX_MEMBERS,
     Column,
