@@ -195,6 +195,9 @@ def _score(
         beginning_of(gold.text),
         tuple(one for one in values if gold.counts(one.field) and not (error is not None and one.outcome == "absent")),
         None if error is None else f"{type(error).__name__}: {message(error)}",
-        None if result is None or error is not None else result.seconds,
-        None if result is None or error is not None else result.usage,
+        *(
+            (None, None, None)
+            if result is None or error is not None
+            else (result.seconds, result.usage, result.confidence)
+        ),
     )

@@ -1,13 +1,28 @@
-"""An evaluation: figures and outcomes, how they differ from those of another run, and how they are kept and shown."""
+"""An evaluation: figures and outcomes, how they differ from those of another run, the thresholds that they certify.
+
+A threshold is certified by "Learn then Test" (Angelopoulos, Bates, Candès, Jordan and Lei, 2021): for each confidence
+of a fixed grid, test that too much of what it accepts is wrong, and keep the lowest for which that is rejected. The
+tests go from high to low, and take what error is allowed from three places of the grid; what a rejection used is passed
+on, and what a test that fails has is lost (the fallback procedure: Wiens, 2003). This takes nothing for granted of how
+right and wrong values depend on the confidence, as small models are most sure of some that are wrong. A conformal
+threshold would bound the share of all values that are accepted and wrong, not the share of those accepted.
+
+The values of one document depend on each other, so a document counts once: its loss is the share of its accepted values
+that are wrong. Among documents that are accepted in part, losses are independent numbers from 0 to 1 of the same mean,
+which a Hoeffding–Bentkus bound tests (Bates et al., "Distribution-Free, Risk-Controlling Prediction Sets", 2021); where
+a document has one value at most, the exact binomial test does (Clopper and Pearson, 1934).
+"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from math import ceil, e, exp, lgamma, log, log1p
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
+import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from structured.errors.values import counted, message
@@ -24,9 +39,12 @@ from structured.jobs.figures import (
     of_documents,
 )
 from structured.output_types.paths import steps_to_path
+from structured.results.result import Result
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -60,6 +78,45 @@ class Evaluation(Scores):
                 "alone. Evaluate both on the same gold."
             )
         return Difference(self, other)
+
+    def thresholds(self, risk: float = 0.05, confidence: float = 0.9) -> "Thresholds":
+        """Return the lowest confidences from which on answers may be accepted without a look.
+
+        Each threshold has a promise of its own. If documents are drawn as those of the gold were, then with the stated
+        confidence over the draw of the gold, the share of what it accepts that is wrong is at most the risk. The share
+        is that in a document with anything accepted, on average over documents. An item that a list lacks has no
+        confidence: only the threshold of results, which counts every value that is not right, counts it.
+
+        Parameters:
+            risk: The share of accepted values that may be wrong, above 0 and below 1.
+            confidence: How sure each promise is, likewise. For all of k thresholds at once to hold with 0.9, pass
+                1 - 0.1 / k.
+
+        Raises:
+            ValueError: A number is out of bounds, or no value has a confidence, as those of plain answers.
+        """
+        for name, share in (("risk", risk), ("confidence", confidence)):
+            if not 0 < share < 1:
+                raise ValueError(f"{name} is {share!r}; it must be above 0 and below 1.")
+        by_field: dict[str, list[list[Loss]]] = {}
+        pooled: list[list[Loss]] = []
+        for document in self.documents:
+            losses: dict[str, list[Loss]] = {}
+            for value in document.values:
+                if value.trust is not None:
+                    losses.setdefault(value.field, []).append((value.trust, float(not value.is_right)))
+            pooled.append([loss for some in losses.values() for loss in some])
+            for field, some in losses.items():
+                by_field.setdefault(field, []).append(some)
+        whole = [[(one.confidence, 1 - one.score)] for one in self.documents if one.confidence is not None]
+        if not by_field:
+            raise ValueError("The values have no confidences. Evaluate an extractor, or its results.")
+        fields = {
+            field: certified(losses, risk, 1 - confidence, is_single="[" not in field)
+            for field, losses in by_field.items()
+        }
+        results, values = (certified(losses, risk, 1 - confidence, is_single=False) for losses in (whole, pooled))
+        return Thresholds(risk, confidence, results, values, fields)
 
     def to_json(self) -> str:
         """Return the evaluation as one JSON object: its figures for readers, and the scores behind them."""
@@ -203,6 +260,171 @@ class Difference:
 
         changed = {"better": self.better, "worse": self.worse}
         return difference_tables(self.this, self.other, self.figures, self.fields, changed)
+
+
+Loss = tuple[float, float]
+"""The confidence of a value, or of a result, and the share of it that is wrong."""
+
+STARTS = (0.99, 0.5, 0.0)
+"""The confidences that a sequence of tests starts from, with an equal share of the error that is allowed."""
+
+GRID = (
+    0.999999,
+    0.99999,
+    0.9999,
+    0.999,
+    0.998,
+    0.995,
+    0.99,
+    0.98,
+    0.95,
+    0.9,
+    0.8,
+    0.7,
+    0.6,
+    0.5,
+    0.4,
+    0.3,
+    0.2,
+    0.1,
+    0.05,
+    0.01,
+    0.0,
+)
+"""The confidences that are tested, fixed before any document is seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """The lowest certified confidence, and what the documents with right answers say of it.
+
+    Attributes:
+        least: The confidence from which on values may be accepted; None if none is certified.
+        documents: The documents that have such values.
+        accepted: Those of them with a value that is accepted.
+        wrong: The share of the accepted values of a document that are wrong, on average.
+        needed: The documents that have to be accepted, at least, if nothing in them is wrong.
+    """
+
+    least: float | None
+    documents: int
+    accepted: int
+    wrong: float
+    needed: int
+
+    def __str__(self) -> str:
+        if self.least is not None:
+            return (
+                f"from {self.least:g} on: {self.wrong:.1%} wrong in {self.accepted:,} of {self.documents:,} documents"
+            )
+        if self.documents < self.needed:
+            lack = f"at least {self.needed:,} labelled documents without an error would be needed"
+        else:
+            lack = "at no confidence are enough documents accepted with so little wrong"
+        return f"not certifiable with n = {self.documents:,}: {lack}"
+
+
+class Reason(NamedTuple):
+    """The reason why a person has to look at a result.
+
+    Attributes:
+        path: The value that is too uncertain; empty for the result as a whole.
+        confidence: That of the value; None if there is no answer.
+        least: The confidence that it lacks; None if no threshold is certified.
+    """
+
+    path: str
+    confidence: float | None
+    least: float | None
+
+    def __str__(self) -> str:
+        if self.confidence is None:
+            return "there is no answer"
+        lack = "no threshold is certified" if self.least is None else f"below {self.least:g}"
+        return f"{self.path or 'the result'}: {self.confidence:.3g}, {lack}"
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """The confidences from which on answers may be accepted without a look; `Evaluation.thresholds` makes them.
+
+    Attributes:
+        risk: The share of what is accepted that may be wrong.
+        confidence: How sure the promise of each threshold is.
+        results: The threshold for the confidence of a result: that of its least certain value.
+        values: The threshold for single values, whatever their field.
+        fields: The threshold for the values of each field, by its path.
+    """
+
+    risk: float
+    confidence: float
+    results: Threshold
+    values: Threshold
+    fields: Mapping[str, Threshold]
+
+    def reasons(self, result: Result[Any]) -> list[Reason]:
+        """Return why a person has to look at a result; nothing if it is accepted as a whole."""
+        least = self.results.least
+        if result.error is not None:
+            return [Reason("", None, least)]
+        if least is None:
+            return [Reason("", result.confidence, None)]
+        trusts = ((path, evidence.trust) for path, evidence in result.evidence.items())
+        below = [Reason(path, trust, least) for path, trust in trusts if trust is not None and trust < least]
+        return below or ([Reason("", result.confidence, least)] if result.confidence < least else [])
+
+    def route(self, results: Iterable[Result[T]]) -> tuple[list[Result[T]], list[tuple[Result[T], list[Reason]]]]:
+        """Return the results that are accepted as a whole, and those for a person, with the reasons."""
+        reasoned = [(result, self.reasons(result)) for result in results]
+        return [result for result, reasons in reasoned if not reasons], [one for one in reasoned if one[1]]
+
+    def __str__(self) -> str:
+        rows = {"results": self.results, "values": self.values, **self.fields}
+        title = f"At most {self.risk:.1%} of what is accepted is wrong, each with a confidence of {self.confidence:.1%}"
+        return "\n".join((title, *(f"{name or '(answer)'}: {threshold}" for name, threshold in rows.items())))
+
+
+def certified(documents: Sequence[Sequence[Loss]], risk: float, error: float, *, is_single: bool) -> Threshold:
+    """Return the lowest confidence at which the mean loss of documents is at most the risk, but for an error.
+
+    Parameters:
+        documents: The losses of the values of each.
+        risk: The mean of the losses that is allowed, of documents with a value that is accepted.
+        error: The probability of a threshold at which the mean is greater.
+        is_single: Whether each document has one value at most, which is right or wrong.
+    """
+    known = [losses for losses in documents if losses]
+    places = np.array([place for place, losses in enumerate(known) for _ in losses], int)
+    trusts, wrong = np.array([pair for losses in known for pair in losses], float).reshape(-1, 2).T
+    start = error / len(STARTS)
+    needed = ceil(log(start) / log1p(-risk))
+    found = Threshold(None, len(known), 0, 0.0, needed)
+    level = 0.0
+    for least in GRID:
+        level += start if least in STARTS else 0
+        accepted = trusts >= least
+        numbers = np.bincount(places[accepted], minlength=len(known))
+        losses = np.bincount(places[accepted], wrong[accepted], len(known))[numbers > 0] / numbers[numbers > 0]
+        if p_value(len(losses), losses.sum(), risk, is_single=is_single) <= level:
+            found = Threshold(least, len(known), len(losses), float(losses.mean()), needed)
+        else:
+            level = 0.0
+    return found
+
+
+def p_value(count: int, total: float, risk: float, *, is_single: bool) -> float:
+    """Return how probable a sum of losses as small as this is, at most, if their mean is expected above the risk."""
+    if total >= count * risk:
+        return 1.0
+    tail = sum(
+        exp(lgamma(count + 1) - lgamma(k + 1) - lgamma(count - k + 1) + k * log(risk) + (count - k) * log1p(-risk))
+        for k in range(ceil(total - 1e-9) + 1)
+    )
+    if is_single:
+        return tail
+    mean = total / count
+    divergence = (mean * log(mean / risk) if mean else 0.0) + (1 - mean) * log((1 - mean) / (1 - risk))
+    return min(exp(-count * divergence), e * tail)
 
 
 def _record(score: FieldScore) -> dict[str, Any]:
