@@ -17,10 +17,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from math import ceil, e, exp, lgamma, log, log1p
+from math import ceil, e, exp, inf, lgamma, log, log1p
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
@@ -28,7 +28,6 @@ from pydantic import TypeAdapter, ValidationError
 from structured.errors.values import counted, message
 from structured.jobs.figures import (
     DocumentScore,
-    FieldScore,
     Figure,
     Measure,
     Scores,
@@ -98,42 +97,28 @@ class Evaluation(Scores):
         for name, share in (("risk", risk), ("confidence", confidence)):
             if not 0 < share < 1:
                 raise ValueError(f"{name} is {share!r}; it must be above 0 and below 1.")
-        by_field: dict[str, list[list[Loss]]] = {}
-        pooled: list[list[Loss]] = []
+        losses: dict[str, list[list[Loss]]] = {}
         for document in self.documents:
-            losses: dict[str, list[Loss]] = {}
+            of_document: dict[str, list[Loss]] = {}
             for value in document.values:
                 if value.trust is not None:
-                    losses.setdefault(value.field, []).append((value.trust, float(not value.is_right)))
-            pooled.append([loss for some in losses.values() for loss in some])
-            for field, some in losses.items():
-                by_field.setdefault(field, []).append(some)
-        whole = [[(one.confidence, 1 - one.score)] for one in self.documents if one.confidence is not None]
-        if not by_field:
+                    of_document.setdefault(value.field, []).append((value.trust, float(not value.is_right)))
+            for field, some in of_document.items():
+                losses.setdefault(field, []).append(some)
+        if not losses:
             raise ValueError("The values have no confidences. Evaluate an extractor, or its results.")
+        whole = [[(one.confidence, 1 - one.score)] for one in self.documents if one.confidence is not None]
+        results = certified(whole, risk, 1 - confidence, is_single=False)
         fields = {
-            field: certified(losses, risk, 1 - confidence, is_single="[" not in field)
-            for field, losses in by_field.items()
+            name: certified(some, risk, 1 - confidence, is_single="[" not in name) for name, some in losses.items()
         }
-        results, values = (certified(losses, risk, 1 - confidence, is_single=False) for losses in (whole, pooled))
-        return Thresholds(risk, confidence, results, values, fields)
+        return Thresholds(risk, confidence, results, fields)
 
     def to_json(self) -> str:
         """Return the evaluation as one JSON object: its figures for readers, and the scores behind them."""
-        written = {
-            "type": self.type,
-            "model": self.model,
-            "figures": {name: asdict(one) for name, one in self.figures.items()},
-            "fields": {name: _record(one) for name, one in self.fields.items()},
-            "lists": {name: _record(one) for name, one in self.lists.items()},
-            "documents": [asdict(document) for document in self.documents],
-            "rules": self.rules if isinstance(self.rules, str) else dict(self.rules),
-            "keys": self.keys,
-            "samples": self.samples,
-            "seed": self.seed,
-            "seconds": self.seconds,
-            "unmatched": self.unmatched,
-        }
+        written = asdict(self) | {"figures": {name: asdict(one) for name, one in self.figures.items()}}
+        for name, scores in (("fields", self.fields), ("lists", self.lists)):
+            written[name] = {field: {**asdict(one), "counts": one.counts._asdict()} for field, one in scores.items()}
         return json.dumps(written, ensure_ascii=False)
 
     @classmethod
@@ -268,29 +253,7 @@ Loss = tuple[float, float]
 STARTS = (0.99, 0.5, 0.0)
 """The confidences that a sequence of tests starts from, with an equal share of the error that is allowed."""
 
-GRID = (
-    0.999999,
-    0.99999,
-    0.9999,
-    0.999,
-    0.998,
-    0.995,
-    0.99,
-    0.98,
-    0.95,
-    0.9,
-    0.8,
-    0.7,
-    0.6,
-    0.5,
-    0.4,
-    0.3,
-    0.2,
-    0.1,
-    0.05,
-    0.01,
-    0.0,
-)
+GRID = (0.9999, 0.999, 0.998, 0.995, 0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
 """The confidences that are tested, fixed before any document is seen."""
 
 
@@ -324,26 +287,6 @@ class Threshold:
         return f"not certifiable with n = {self.documents:,}: {lack}"
 
 
-class Reason(NamedTuple):
-    """The reason why a person has to look at a result.
-
-    Attributes:
-        path: The value that is too uncertain; empty for the result as a whole.
-        confidence: That of the value; None if there is no answer.
-        least: The confidence that it lacks; None if no threshold is certified.
-    """
-
-    path: str
-    confidence: float | None
-    least: float | None
-
-    def __str__(self) -> str:
-        if self.confidence is None:
-            return "there is no answer"
-        lack = "no threshold is certified" if self.least is None else f"below {self.least:g}"
-        return f"{self.path or 'the result'}: {self.confidence:.3g}, {lack}"
-
-
 @dataclass(frozen=True, slots=True)
 class Thresholds:
     """The confidences from which on answers may be accepted without a look; `Evaluation.thresholds` makes them.
@@ -351,37 +294,38 @@ class Thresholds:
     Attributes:
         risk: The share of what is accepted that may be wrong.
         confidence: How sure the promise of each threshold is.
-        results: The threshold for the confidence of a result: that of its least certain value.
-        values: The threshold for single values, whatever their field.
+        results: The threshold for the confidence of a whole result: that of its least certain value.
         fields: The threshold for the values of each field, by its path.
     """
 
     risk: float
     confidence: float
     results: Threshold
-    values: Threshold
     fields: Mapping[str, Threshold]
 
-    def reasons(self, result: Result[Any]) -> list[Reason]:
-        """Return why a person has to look at a result; nothing if it is accepted as a whole."""
-        least = self.results.least
-        if result.error is not None:
-            return [Reason("", None, least)]
-        if least is None:
-            return [Reason("", result.confidence, None)]
-        trusts = ((path, evidence.trust) for path, evidence in result.evidence.items())
-        below = [Reason(path, trust, least) for path, trust in trusts if trust is not None and trust < least]
-        return below or ([Reason("", result.confidence, least)] if result.confidence < least else [])
+    def lacking(self, result: Result[Any]) -> dict[str, float]:
+        """Return the confidences below the threshold for results, by the paths of values; none if it is accepted.
 
-    def route(self, results: Iterable[Result[T]]) -> tuple[list[Result[T]], list[tuple[Result[T], list[Reason]]]]:
-        """Return the results that are accepted as a whole, and those for a person, with the reasons."""
-        reasoned = [(result, self.reasons(result)) for result in results]
-        return [result for result, reasons in reasoned if not reasons], [one for one in reasoned if one[1]]
+        The path is `""` if the result has no values to be sure of, or is an error. Without a threshold, all are below.
+        """
+        least = inf if self.results.least is None else self.results.least
+        trusts = {path: evidence.trust for path, evidence in result.evidence.items()}
+        below = {path: trust for path, trust in trusts.items() if trust is not None and trust < least}
+        is_accepted = result.error is None and result.confidence >= least
+        return {} if is_accepted else below or {"": result.confidence}
+
+    def route(self, results: Iterable[Result[T]]) -> tuple[list[Result[T]], list[Result[T]]]:
+        """Return the results that are accepted as a whole, and those for a person; `lacking` says why."""
+        accepted: list[Result[T]] = []
+        review: list[Result[T]] = []
+        for result in results:
+            (review if self.lacking(result) else accepted).append(result)
+        return accepted, review
 
     def __str__(self) -> str:
-        rows = {"results": self.results, "values": self.values, **self.fields}
-        title = f"At most {self.risk:.1%} of what is accepted is wrong, each with a confidence of {self.confidence:.1%}"
-        return "\n".join((title, *(f"{name or '(answer)'}: {threshold}" for name, threshold in rows.items())))
+        promise = f"at most {self.risk:.1%} of what is accepted is wrong, with a confidence of {self.confidence:.1%}"
+        rows = {"results": self.results, **self.fields}
+        return "\n".join((promise, *(f"{name or '(answer)'}: {threshold}" for name, threshold in rows.items())))
 
 
 def certified(documents: Sequence[Sequence[Loss]], risk: float, error: float, *, is_single: bool) -> Threshold:
@@ -425,7 +369,3 @@ def p_value(count: int, total: float, risk: float, *, is_single: bool) -> float:
     mean = total / count
     divergence = (mean * log(mean / risk) if mean else 0.0) + (1 - mean) * log((1 - mean) / (1 - risk))
     return min(exp(-count * divergence), e * tail)
-
-
-def _record(score: FieldScore) -> dict[str, Any]:
-    return {**asdict(score), "counts": score.counts._asdict()}

@@ -198,8 +198,8 @@ def report(
             failed, the page shows the error.
         path: The file to write. One that exists is replaced.
         title: The heading of the page.
-        thresholds: Those that an evaluation certified. Results that a person has to look at come first, with the
-            reasons.
+        thresholds: Those that an evaluation certified. Results that are not accepted as a whole come first, with the
+            confidences that are too low.
 
     Returns:
         The path of the page.
@@ -251,12 +251,14 @@ def to_data(results: Iterable[Result[Any]], thresholds: Thresholds | None = None
     for result, document in zip(listed, documents, strict=True):
         if result.error is None:
             document["stated"] = _stated(result.document, kinds)
-    reasons = [thresholds.reasons(result) if thresholds else [] for result in listed]
-    ordered = sorted(zip(listed, documents, reasons, strict=True), key=lambda one: not one[2])
+    lacks = [thresholds.lacking(result) if thresholds else {} for result in listed]
+    ordered = sorted(zip(listed, documents, lacks, strict=True), key=lambda one: not one[2])
     digest = _digest(json.dumps([[document for _, document, _ in ordered], table.listed]))
     for result, document, lacking in ordered:
         document["pages"] = _pages(result)
-        document["flags"] += map(str, lacking)
+        document["flags"] += (
+            f"{path or 'the result'}: {trust:.3g} is too uncertain" for path, trust in lacking.items()
+        )
         error = "" if result.error is None else f"{type(result.error).__name__}: {result.error}"
         document |= {"name": result.id, "error": error}
     return {"digest": digest, "fields": list(fields), "types": table.listed, "documents": [one[1] for one in ordered]}
