@@ -110,7 +110,8 @@ class Evaluation(Scores):
         whole = [[(one.confidence, 1 - one.score)] for one in self.documents if one.confidence is not None]
         results = certified(whole, risk, 1 - confidence, is_single=False)
         fields = {
-            name: certified(some, risk, 1 - confidence, is_single="[" not in name) for name, some in losses.items()
+            name: certified(some, risk, 1 - confidence, is_single={*"[*"}.isdisjoint(name))
+            for name, some in losses.items()
         }
         return Thresholds(risk, confidence, results, fields)
 

@@ -169,3 +169,15 @@ def test_bounds_are_checked(shares: tuple[float, float]) -> None:
 def test_plain_answers_have_no_thresholds() -> None:
     with pytest.raises(ValueError, match="Evaluate an extractor, or its results"):
         evaluate([Person(name="Ana")], [("Ana", Person(name="Ana"))]).thresholds()
+
+
+def test_entries_of_a_dictionary_are_several_values() -> None:
+    """They are of one field, so that a document of them is no single trial: the test of means is taken."""
+    value = {"a": 1, "b": 2}
+    evidence = {name: Evidence(None, "exact", 0.999) for name in value}
+    results = [made_result(value, value, evidence=evidence, document=f"d{one}", name=str(one)) for one in range(70)]
+    gold = [(f"d{one}", value if one else {"a": 0, "b": 0}) for one in range(70)]
+    (found,) = evaluate(results, gold, output_type=dict[str, int]).thresholds(risk=0.08).fields.values()
+    assert found.documents == 70
+    assert found.least is None
+    assert p_value(70, 1, 0.08, is_single=True) < 0.1 / 3 < p_value(70, 1, 0.08, is_single=False)
