@@ -14,6 +14,7 @@ a document has one value at most, the exact binomial test does (Clopper and Pear
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -97,20 +98,17 @@ class Evaluation(Scores):
         for name, share in (("risk", risk), ("confidence", confidence)):
             if not 0 < share < 1:
                 raise ValueError(f"{name} is {share!r}; it must be above 0 and below 1.")
-        losses: dict[str, list[list[Loss]]] = {}
-        for document in self.documents:
-            of_document: dict[str, list[Loss]] = {}
+        losses: dict[str, dict[int, list[Loss]]] = defaultdict(lambda: defaultdict(list))
+        for place, document in enumerate(self.documents):
             for value in document.values:
                 if value.trust is not None:
-                    of_document.setdefault(value.field, []).append((value.trust, float(not value.is_right)))
-            for field, some in of_document.items():
-                losses.setdefault(field, []).append(some)
+                    losses[value.field][place].append((value.trust, float(not value.is_right)))
         if not losses:
             raise ValueError("The values have no confidences. Evaluate an extractor, or its results.")
         whole = [[(one.confidence, 1 - one.score)] for one in self.documents if one.confidence is not None]
         results = certified(whole, risk, 1 - confidence, is_single=False)
         fields = {
-            name: certified(some, risk, 1 - confidence, is_single={*"[*"}.isdisjoint(name))
+            name: certified([*some.values()], risk, 1 - confidence, is_single={*"[*"}.isdisjoint(name))
             for name, some in losses.items()
         }
         return Thresholds(risk, confidence, results, fields)
