@@ -55,6 +55,7 @@ def drawn(rng: np.random.Generator, kinds: tuple[Kind, ...], most: int, count: i
     return [list(zip(trusts[:size], values[:size], strict=True)) for trusts, values, size in losses]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kinds", [ORDERED, SUREST_ARE_WRONG], ids=["ordered", "the surest are wrong"])
 @pytest.mark.parametrize("most", [1, 3])
 def test_the_promise_is_kept(kinds: tuple[Kind, ...], most: int) -> None:
