@@ -74,10 +74,10 @@ class RegularAutomaton:
         program = self._program
         self.seconds = 0.0
         self._lock = Lock()
-        self._machine: Machine = _loops("machine").new_machine(
+        self._machine: Machine = loops_of("machine").new_machine(
             program.nodes, program.operands, program.text, self.limits.states
         )
-        self.start = self._grown_until_done(lambda: _loops("states").begin(self._machine, program.root))
+        self.start = self._grown_until_done(lambda: loops_of("states").begin(self._machine, program.root))
 
     def __repr__(self) -> str:
         return f"RegularAutomaton({str(self.pattern)!r}, states={self._states_used})"
@@ -161,17 +161,17 @@ class RegularAutomaton:
         target = int(self._machine.table[state, byte])
         if target != UNKNOWN:
             return target
-        loops = _loops("states")
+        loops = loops_of("states")
         return self._until_done(lambda: loops.step(self._machine, state, byte))
 
     def expand(self, state: int) -> None:
         """Fill the row of a state."""
-        loops = _loops("states")
+        loops = loops_of("states")
         self._until_done(lambda: loops.expand(self._machine, state))
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32], *, within: int = FAR) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        loops, table, farthest = _loops("state_walks"), _loops("machine"), 0
+        loops, table, farthest = loops_of("state_walks"), loops_of("machine"), 0
         for reading in self.readings(state):
             arrays, path, progress = table.walk_from(trie, reading)
             self._until_done(lambda: loops.walk(arrays, self._machine, within, path, mask, progress))  # noqa: B023
@@ -182,7 +182,7 @@ class RegularAutomaton:
         """Tell whether a state is inside an item that must differ, where nearly each token makes a new state."""
         if not self.remembers:
             return False
-        machine, states, frames = self._machine, _loops("states"), _loops("frames")
+        machine, states, frames = self._machine, loops_of("states"), loops_of("frames")
         start, count = machine.states[state, states.MEMBERS], machine.states[state, states.MEMBER_COUNT]
         leaves = machine.members[start : start + count]
         operations = machine.nodes[machine.frames[leaves, frames.NODE], OPERATION]
@@ -196,14 +196,14 @@ class RegularAutomaton:
         """
         if not self.remembers:
             return state
-        return self._until_done(lambda: _loops("stand_ins").find_inner(self._machine, state))
+        return self._until_done(lambda: loops_of("stand_ins").find_inner(self._machine, state))
 
     def rests(self, state: int, longest: int) -> list[bytes]:
         """Return the rests of the written items that begin with the bytes read of the outermost item.
 
         `"abc"` → `c"` after `"ab`. At most `longest` bytes of each are returned.
         """
-        loops, rest, rests = _loops("stand_ins"), np.empty(longest + 1, dtype=np.int32), []
+        loops, rest, rests = loops_of("stand_ins"), np.empty(longest + 1, dtype=np.int32), []
         begun = 0
         while begun := loops.find_rest(self._machine, state, begun, rest):
             rests.append(bytes(rest[1 : 1 + min(int(rest[0]), longest)].tolist()))
@@ -217,12 +217,12 @@ class RegularAutomaton:
         if not self.remembers:
             return [state]
         states = np.empty(MAX_READINGS, dtype=np.int32)
-        count = self._until_done(lambda: _loops("state_walks").split(self._machine, state, states))
+        count = self._until_done(lambda: loops_of("state_walks").split(self._machine, state, states))
         return states[:count].tolist() or [state]
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | StringParts | None:
         """Return the string run of a state, or its parts; see the protocol."""
-        loops, figures = _loops("string_parts"), np.empty(6, dtype=np.int32)
+        loops, figures = loops_of("string_parts"), np.empty(6, dtype=np.int32)
         done = self._until_done(lambda: loops.find_string(self._machine, state, longest, special, figures))
         if done != loops.RUN:
             return StringParts(*figures[:3].tolist()) if done == loops.PARTS else None
@@ -231,12 +231,12 @@ class RegularAutomaton:
 
     def without_counters(self, state: int, length: int) -> int:
         """Return a state from which the same texts of at most `length` bytes may follow; see the protocol."""
-        loops = _loops("stand_ins")
+        loops = loops_of("stand_ins")
         return self._until_done(lambda: loops.find_without_counters(self._machine, state, length))
 
     def _until_done(self, loop: Callable[[], int]) -> int:
         """Return the result of a loop, one thread at a time, because arrays may be replaced."""
-        clock = _loops("jit").coarse_clock
+        clock = loops_of("jit").coarse_clock
         with self._lock:
             start = clock()
             answer = self._grown_until_done(loop)
@@ -246,7 +246,7 @@ class RegularAutomaton:
     def _grown_until_done(self, loop: Callable[[], int]) -> int:
         """Call a loop until it returns a result; after each code, grow an array or make a state."""
         while (answer := loop()) < UNKNOWN:
-            if answer == _loops("machine").NEEDS_STATE:
+            if answer == loops_of("machine").NEEDS_STATE:
                 self._make_wanted()
             else:
                 self._grow(answer)
@@ -254,11 +254,11 @@ class RegularAutomaton:
 
     def _make_wanted(self) -> None:
         """Make the state before an item that must differ, or the row of a state, which a loop needs."""
-        loops, state = _loops("states"), int(self._machine.sizes[_loops("frames").WANTED])
+        loops, state = loops_of("states"), int(self._machine.sizes[loops_of("frames").WANTED])
         if state < 0:
             self._grown_until_done(lambda: loops.begin_item(self._machine, -1 - state))
             return
-        byte = int(self._machine.sizes[_loops("frames").BYTE_WANTED])
+        byte = int(self._machine.sizes[loops_of("frames").BYTE_WANTED])
         if byte >= 0 and self.is_remembering(state):  # each byte leads to a new state
             self._grown_until_done(lambda: loops.step(self._machine, state, byte))
         else:
@@ -272,24 +272,24 @@ class RegularAutomaton:
 
     @property
     def _states_used(self) -> int:
-        return int(self._machine.sizes[_loops("frames").STATES_USED])
+        return int(self._machine.sizes[loops_of("frames").STATES_USED])
 
     @property
     def _bytes_growing(self) -> int:
-        names = (name for names in _loops("machine").GROWING.values() for name in names if name != "table")
+        names = (name for names in loops_of("machine").GROWING.values() for name in names if name != "table")
         return self.table.nbytes + sum(int(getattr(self._machine, name).nbytes) for name in names)
 
     def _grow(self, lack: int) -> None:
         """Double the array that is full. Raises PatternError if that would exceed the limits."""
-        loops = _loops("machine")
+        loops = loops_of("machine")
         if lack == loops.TOO_MANY_WAYS:
-            raise self._too_costly(f"more than {_loops('states').MAX_WAYS:,} ways from one state to another")
+            raise self._too_costly(f"more than {loops_of('states').MAX_WAYS:,} ways from one state to another")
         if lack == loops.MORE_STATES and self._states_used >= self.limits.states:
             raise self._too_costly(f"more than {self.limits.states:,} states")
         if 2 * self._bytes_growing > self.limits.bytes:
             raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
         machine = loops.grown(self._machine, lack)
-        _loops("states").rehash(machine, lack)
+        loops_of("states").rehash(machine, lack)
         self._machine = machine
 
     def _too_costly(self, what: str) -> PatternError:
@@ -301,7 +301,8 @@ class RegularAutomaton:
 
 
 @cache
-def _loops(name: str) -> ModuleType:
+def loops_of(name: str) -> ModuleType:
+    """Return a module of compiled loops, which is imported when it is first needed."""
     return import_module(f"structured.automata.loops.{name}")
 
 

@@ -24,7 +24,7 @@ from structured.extraction.options import RETRIES, Options, Repairs
 from structured.extraction.task import Answer, Item
 from structured.output_types.json_output import rewriting
 from structured.output_types.missing_values import ParsedAnswer
-from structured.output_types.paths import Steps, path_to_steps, steps_to_path
+from structured.output_types.paths import Steps, has, path_to_steps, steps_to_path
 from structured.results.attribution import Before, Kept, Sureness, attribute, sureness
 from structured.results.evidence import Calibration, Evidence, without_unsupported
 from structured.results.json_text import spans
@@ -72,17 +72,9 @@ def _followed(location: Collection[str | int], data: Any) -> Steps:
     """Return the steps of a location; it names branches of unions and functions as well."""
     steps: Steps = ()
     for step in location:
-        inside = data.get(step, _NOTHING) if isinstance(data, Mapping) else _item(data, step)
-        if inside is not _NOTHING:
-            steps, data = (*steps, step), inside
+        if has(data, step):
+            steps, data = (*steps, step), data[step]
     return steps
-
-
-_NOTHING = object()
-
-
-def _item(data: Any, step: str | int) -> Any:
-    return data[step] if isinstance(data, list) and isinstance(step, int) and step < len(data) else _NOTHING
 
 
 def explanation(rejected: Attempt) -> str:

@@ -189,12 +189,13 @@ def _score(
         {} if result is None else result.evidence,
         set() if result is None else {flag.path for flag in result.flags if flag.error is None},
     )
+    answered = result if error is None else None
+    costs = (None,) * 3 if answered is None else (answered.seconds, answered.usage, answered.confidence)
     return DocumentScore(
         gold.document.id or anchor,
         anchor,
         beginning_of(gold.text),
         tuple(one for one in values if gold.counts(one.field) and not (error is not None and one.outcome == "absent")),
         None if error is None else f"{type(error).__name__}: {message(error)}",
-        None if result is None or error is not None else result.seconds,
-        None if result is None or error is not None else result.usage,
+        *costs,
     )

@@ -1,19 +1,34 @@
-"""An evaluation: figures and outcomes, how they differ from those of another run, and how they are kept and shown."""
+"""An evaluation: figures and outcomes, how they differ from those of another run, the thresholds that they certify.
+
+A threshold is certified by "Learn then Test" (Angelopoulos, Bates, Candès, Jordan and Lei, 2021): for each confidence
+of a fixed grid, test that too much of what it accepts is wrong, and keep the lowest for which that is rejected. The
+tests go from high to low, and take what error is allowed from three places of the grid; what a rejection used is passed
+on, and what a test that fails has is lost (the fallback procedure: Wiens, 2003). This takes nothing for granted of how
+right and wrong values depend on the confidence, as small models are most sure of some that are wrong. A conformal
+threshold would bound the share of all values that are accepted and wrong, not the share of those accepted.
+
+The values of one document depend on each other, so a document counts once: its loss is the share of its accepted values
+that are wrong. Among documents that are accepted in part, losses are independent numbers from 0 to 1 of the same mean,
+which a Hoeffding–Bentkus bound tests (Bates et al., "Distribution-Free, Risk-Controlling Prediction Sets", 2021); where
+a document has one value at most, the exact binomial test does (Clopper and Pearson, 1934).
+"""
 
 import json
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from math import ceil, e, exp, inf, lgamma, log, log1p
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from structured.errors.values import counted, message
 from structured.jobs.figures import (
     DocumentScore,
-    FieldScore,
     Figure,
     Measure,
     Scores,
@@ -24,9 +39,12 @@ from structured.jobs.figures import (
     of_documents,
 )
 from structured.output_types.paths import steps_to_path
+from structured.results.result import Result
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -61,22 +79,45 @@ class Evaluation(Scores):
             )
         return Difference(self, other)
 
+    def thresholds(self, risk: float = 0.05, confidence: float = 0.9) -> "Thresholds":
+        """Return the lowest confidences from which on answers may be accepted without a look.
+
+        Each threshold has a promise of its own. If documents are drawn as those of the gold were, then with the stated
+        confidence over the draw of the gold, the share of what it accepts that is wrong is at most the risk. The share
+        is that in a document with anything accepted, on average over documents. An item that a list lacks has no
+        confidence: only the threshold of results, which counts every value that is not right, counts it.
+
+        Parameters:
+            risk: The share of accepted values that may be wrong, above 0 and below 1.
+            confidence: How sure each promise is, likewise. For all of k thresholds at once to hold with 0.9, pass
+                1 - 0.1 / k.
+
+        Raises:
+            ValueError: A number is out of bounds, or no value has a confidence, as those of plain answers.
+        """
+        for name, share in (("risk", risk), ("confidence", confidence)):
+            if not 0 < share < 1:
+                raise ValueError(f"{name} is {share!r}; it must be above 0 and below 1.")
+        losses: dict[str, dict[int, list[Loss]]] = defaultdict(lambda: defaultdict(list))
+        for place, document in enumerate(self.documents):
+            for value in document.values:
+                if value.trust is not None:
+                    losses[value.field][place].append((value.trust, float(not value.is_right)))
+        if not losses:
+            raise ValueError("The values have no confidences. Evaluate an extractor, or its results.")
+        whole = [[(one.confidence, 1 - one.score)] for one in self.documents if one.confidence is not None]
+        results = certified(whole, risk, 1 - confidence, is_single=False)
+        fields = {
+            name: certified([*some.values()], risk, 1 - confidence, is_single={*"[*"}.isdisjoint(name))
+            for name, some in losses.items()
+        }
+        return Thresholds(risk, confidence, results, fields)
+
     def to_json(self) -> str:
         """Return the evaluation as one JSON object: its figures for readers, and the scores behind them."""
-        written = {
-            "type": self.type,
-            "model": self.model,
-            "figures": {name: asdict(one) for name, one in self.figures.items()},
-            "fields": {name: _record(one) for name, one in self.fields.items()},
-            "lists": {name: _record(one) for name, one in self.lists.items()},
-            "documents": [asdict(document) for document in self.documents],
-            "rules": self.rules if isinstance(self.rules, str) else dict(self.rules),
-            "keys": self.keys,
-            "samples": self.samples,
-            "seed": self.seed,
-            "seconds": self.seconds,
-            "unmatched": self.unmatched,
-        }
+        written = asdict(self) | {"figures": {name: asdict(one) for name, one in self.figures.items()}}
+        for name, scores in (("fields", self.fields), ("lists", self.lists)):
+            written[name] = {field: {**asdict(one), "counts": one.counts._asdict()} for field, one in scores.items()}
         return json.dumps(written, ensure_ascii=False)
 
     @classmethod
@@ -205,5 +246,125 @@ class Difference:
         return difference_tables(self.this, self.other, self.figures, self.fields, changed)
 
 
-def _record(score: FieldScore) -> dict[str, Any]:
-    return {**asdict(score), "counts": score.counts._asdict()}
+Loss = tuple[float, float]
+"""The confidence of a value, or of a result, and the share of it that is wrong."""
+
+STARTS = (0.99, 0.5, 0.0)
+"""The confidences that a sequence of tests starts from, with an equal share of the error that is allowed."""
+
+GRID = (0.9999, 0.999, 0.998, 0.995, 0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
+"""The confidences that are tested, fixed before any document is seen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """The lowest certified confidence, and what the documents with right answers say of it.
+
+    Attributes:
+        least: The confidence from which on values may be accepted; None if none is certified.
+        documents: The documents that have such values.
+        accepted: Those of them with a value that is accepted.
+        wrong: The share of the accepted values of a document that are wrong, on average.
+        needed: The documents that have to be accepted, at least, if nothing in them is wrong.
+    """
+
+    least: float | None
+    documents: int
+    accepted: int
+    wrong: float
+    needed: int
+
+    def __str__(self) -> str:
+        if self.least is not None:
+            return (
+                f"from {self.least:g} on: {self.wrong:.1%} wrong in {self.accepted:,} of {self.documents:,} documents"
+            )
+        if self.documents < self.needed:
+            lack = f"at least {self.needed:,} labelled documents without an error would be needed"
+        else:
+            lack = "at no confidence are enough documents accepted with so little wrong"
+        return f"not certifiable with n = {self.documents:,}: {lack}"
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """The confidences from which on answers may be accepted without a look; `Evaluation.thresholds` makes them.
+
+    Attributes:
+        risk: The share of what is accepted that may be wrong.
+        confidence: How sure the promise of each threshold is.
+        results: The threshold for the confidence of a whole result: that of its least certain value.
+        fields: The threshold for the values of each field, by its path.
+    """
+
+    risk: float
+    confidence: float
+    results: Threshold
+    fields: Mapping[str, Threshold]
+
+    def lacking(self, result: Result[Any]) -> dict[str, float]:
+        """Return the confidences below the threshold for results, by the paths of values; none if it is accepted.
+
+        The path is `""` if the result has no values to be sure of, or is an error. Without a threshold, all are below.
+        """
+        least = inf if self.results.least is None else self.results.least
+        trusts = {path: evidence.trust for path, evidence in result.evidence.items()}
+        below = {path: trust for path, trust in trusts.items() if trust is not None and trust < least}
+        is_accepted = result.error is None and result.confidence >= least
+        return {} if is_accepted else below or {"": result.confidence}
+
+    def route(self, results: Iterable[Result[T]]) -> tuple[list[Result[T]], list[Result[T]]]:
+        """Return the results that are accepted as a whole, and those for a person; `lacking` says why."""
+        accepted: list[Result[T]] = []
+        review: list[Result[T]] = []
+        for result in results:
+            (review if self.lacking(result) else accepted).append(result)
+        return accepted, review
+
+    def __str__(self) -> str:
+        promise = f"at most {self.risk:.1%} of what is accepted is wrong, with a confidence of {self.confidence:.1%}"
+        rows = {"results": self.results, **self.fields}
+        return "\n".join((promise, *(f"{name or '(answer)'}: {threshold}" for name, threshold in rows.items())))
+
+
+def certified(documents: Sequence[Sequence[Loss]], risk: float, error: float, *, is_single: bool) -> Threshold:
+    """Return the lowest confidence at which the mean loss of documents is at most the risk, but for an error.
+
+    Parameters:
+        documents: The losses of the values of each.
+        risk: The mean of the losses that is allowed, of documents with a value that is accepted.
+        error: The probability of a threshold at which the mean is greater.
+        is_single: Whether each document has one value at most, which is right or wrong.
+    """
+    known = [losses for losses in documents if losses]
+    places = np.array([place for place, losses in enumerate(known) for _ in losses], int)
+    trusts, wrong = np.array([pair for losses in known for pair in losses], float).reshape(-1, 2).T
+    start = error / len(STARTS)
+    needed = ceil(log(start) / log1p(-risk))
+    found = Threshold(None, len(known), 0, 0.0, needed)
+    level = 0.0
+    for least in GRID:
+        level += start if least in STARTS else 0
+        accepted = trusts >= least
+        numbers = np.bincount(places[accepted], minlength=len(known))
+        losses = np.bincount(places[accepted], wrong[accepted], len(known))[numbers > 0] / numbers[numbers > 0]
+        if p_value(len(losses), losses.sum(), risk, is_single=is_single) <= level:
+            found = Threshold(least, len(known), len(losses), float(losses.mean()), needed)
+        else:
+            level = 0.0
+    return found
+
+
+def p_value(count: int, total: float, risk: float, *, is_single: bool) -> float:
+    """Return how probable a sum of losses as small as this is, at most, if their mean is expected above the risk."""
+    if total >= count * risk:
+        return 1.0
+    tail = sum(
+        exp(lgamma(count + 1) - lgamma(k + 1) - lgamma(count - k + 1) + k * log(risk) + (count - k) * log1p(-risk))
+        for k in range(ceil(total - 1e-9) + 1)
+    )
+    if is_single:
+        return tail
+    mean = total / count
+    divergence = (mean * log(mean / risk) if mean else 0.0) + (1 - mean) * log((1 - mean) / (1 - risk))
+    return min(exp(-count * divergence), e * tail)

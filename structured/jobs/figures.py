@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.results.comparison import Outcome, Pair
-from structured.results.evidence import Evidence, expected_calibration_error
+from structured.results.evidence import Evidence, Match, expected_calibration_error
 from structured.results.result import Usage
 
 Span = tuple[int, int]
@@ -48,12 +48,19 @@ class ValueScore(Pair):
         expected_span: Where the document states it, by the gold; None if that is not known.
         given_span: Where it does so by the evidence.
         is_flagged: Whether it did not pass a `Check`.
+        match: How the document supports it; None where nothing is given.
     """
 
     confidence: float | None = None
     expected_span: Span | None = None
     given_span: Span | None = None
     is_flagged: bool = False
+    match: Match | None = None
+
+    @property
+    def trust(self) -> float | None:
+        """Its confidence, as thresholds count it; see `Evidence.trust`."""
+        return None if self.match is None else Evidence(None, self.match, self.confidence).trust
 
     @property
     def is_right(self) -> bool:
@@ -73,6 +80,7 @@ class DocumentScore:
         error: Why there is no answer: the kind of the error and what it says. Then every value expected is missing.
         seconds: How long the answer took; documents of a batch are written together. None if that is not known.
         usage: The tokens that the answer cost; None if that is not known.
+        confidence: That of its least certain value; None without a result.
     """
 
     id: str
@@ -82,6 +90,7 @@ class DocumentScore:
     error: str | None = None
     seconds: float | None = None
     usage: Usage | None = None
+    confidence: float | None = None
 
     @property
     def counts(self) -> Counts:
@@ -134,6 +143,7 @@ def compared_values(
                 expected_span=spans.get(pair.expected_path) if pair.expected_path is not None else None,
                 given_span=None if known is None else known.span,
                 is_flagged=pair.given_path in flagged,
+                match=None if known is None else known.match,
             )
         )
     return found

@@ -20,7 +20,7 @@ from structured.extraction.documents.document import Document, DocumentLike, rea
 from structured.extraction.prompts import Conversation, is_messages
 from structured.jobs.review_page import ends
 from structured.output_types.output_type import OutputType
-from structured.output_types.paths import Steps, path_to_steps, steps_to_field, steps_to_path
+from structured.output_types.paths import Steps, has, path_to_steps, steps_to_field, steps_to_path
 from structured.output_types.schema_parts import parts_at
 from structured.results.evidence import Evidence
 from structured.results.result import Result, instance_of
@@ -150,11 +150,9 @@ def answer_data(value: Any, output_type: OutputType[Any] | None) -> Any:
 
 def _at(data: Any, steps: Steps) -> Any:
     for step in steps:
-        holder: Any = data if isinstance(data, dict | list) else ()
-        try:
-            data = holder[step]
-        except (LookupError, TypeError):
+        if not has(data, step):
             return _NOTHING
+        data = data[step]
     return data
 
 

@@ -30,6 +30,7 @@ from typing_extensions import TypedDict
 from structured.errors import SchemaError
 from structured.errors.values import shown
 from structured.extraction.documents.files import page_images
+from structured.jobs.evaluation import Thresholds
 from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.nullable import types_of
 from structured.output_types.html import html
@@ -179,6 +180,7 @@ def report(
     path: str | PathLike[str],
     *,
     title: str = "Review",
+    thresholds: Thresholds | None = None,
 ) -> Path:
     """Write a page on which a person reviews results, and return its path.
 
@@ -196,6 +198,8 @@ def report(
             failed, the page shows the error.
         path: The file to write. One that exists is replaced.
         title: The heading of the page.
+        thresholds: Those that an evaluation certified. Results that are not accepted as a whole come first, with the
+            confidences that are too low.
 
     Returns:
         The path of the page.
@@ -206,11 +210,11 @@ def report(
     """
     page = Path(path)
     listed = [results] if isinstance(results, Result) else results
-    page.write_text(to_page(listed, title), encoding="utf-8", newline="\n")
+    page.write_text(to_page(listed, title, thresholds), encoding="utf-8", newline="\n")
     return page
 
 
-def to_page(results: Iterable[Result[Any]], title: str) -> str:
+def to_page(results: Iterable[Result[Any]], title: str, thresholds: Thresholds | None = None) -> str:
     """Return the page as HTML."""
     template, style = page_part("review.html"), page_part("base.css") + page_part("review.css")
     script = "\n".join(page_part(f"{name}.js") for name in SCRIPTS)
@@ -222,7 +226,7 @@ def to_page(results: Iterable[Result[Any]], title: str) -> str:
         style_digest=digest_of_source(style),
         script=script,
         script_digest=digest_of_source(script),
-        data=to_inert_json(to_data(results)),
+        data=to_inert_json(to_data(results, thresholds)),
     )
 
 
@@ -231,7 +235,7 @@ def to_inert_json(data: object) -> str:
     return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
 
-def to_data(results: Iterable[Result[Any]]) -> dict[str, Any]:
+def to_data(results: Iterable[Result[Any]], thresholds: Thresholds | None = None) -> dict[str, Any]:
     """Return the data of the page: the documents, their fields and types, and a digest as the key of decisions."""
     listed = [_checked(position, result) for position, result in enumerate(results)]
     answered = [result for result in listed if result.error is None]
@@ -247,12 +251,17 @@ def to_data(results: Iterable[Result[Any]]) -> dict[str, Any]:
     for result, document in zip(listed, documents, strict=True):
         if result.error is None:
             document["stated"] = _stated(result.document, kinds)
-    digest = _digest(json.dumps([documents, table.listed]))
-    for result, document in zip(listed, documents, strict=True):
+    lacks = [thresholds.lacking(result) if thresholds else {} for result in listed]
+    ordered = sorted(zip(listed, documents, lacks, strict=True), key=lambda one: not one[2])
+    digest = _digest(json.dumps([[document for _, document, _ in ordered], table.listed]))
+    for result, document, lacking in ordered:
         document["pages"] = _pages(result)
+        document["flags"] += (
+            f"{path or 'the result'}: {trust:.3g} is too uncertain" for path, trust in lacking.items()
+        )
         error = "" if result.error is None else f"{type(result.error).__name__}: {result.error}"
         document |= {"name": result.id, "error": error}
-    return {"digest": digest, "fields": list(fields), "types": table.listed, "documents": documents}
+    return {"digest": digest, "fields": list(fields), "types": table.listed, "documents": [one[1] for one in ordered]}
 
 
 def _checked(position: int, result: object) -> Result[Any]:

@@ -202,10 +202,10 @@ class _Describer:
             if ignores_siblings(part.location):
                 return
         yield self._own(part, indent)
-        for index in range(len(_list(schema, "allOf"))):
+        for index in range(len(list_at(schema, "allOf"))):
             yield self.describe(part.below("allOf", index), indent)
         for keyword in ("anyOf", "oneOf"):
-            branches = [self.describe(part.below(keyword, at), indent) for at in range(len(_list(schema, keyword)))]
+            branches = [self.describe(part.below(keyword, at), indent) for at in range(len(list_at(schema, keyword)))]
             if branches and not (_ANYTHING in branches and self._is_vague(part, keyword)):
                 yield _Alternatives(" | ".join(dict.fromkeys(branches)))
 
@@ -253,7 +253,7 @@ class _Describer:
 
     def _items(self, part: Subschema, indent: str) -> str:
         keyword = "items" if isinstance(part.schema.get("items"), list) else "prefixItems"
-        first = [part.below(keyword, index) for index in range(len(_list(part.schema, keyword)))]
+        first = [part.below(keyword, index) for index in range(len(list_at(part.schema, keyword)))]
         shown = [self.describe(item, indent) for item in first]
         rest = "additionalItems" if keyword == "items" else "items"
         most = part.schema.get("maxItems")
@@ -276,7 +276,7 @@ class _Describer:
 
     def _members(self, part: Subschema, indent: str) -> Iterator[str]:
         """Yield the properties that have names, each with its description."""
-        listed, required = _mapping(part.schema, "properties"), _list(part.schema, "required")
+        listed, required = _mapping(part.schema, "properties"), list_at(part.schema, "required")
         for name in dict.fromkeys([*listed, *map(str, required)]):
             mark = "?" if name in listed and may_be_left_out(part, name) else ""
             inside = self.describe(part.below("properties", name), indent) if name in listed else _ANYTHING
@@ -404,7 +404,8 @@ class _Compact(_Describer):
         return remark(part, title if is_new else "", self.names.keys() - {part.identity})
 
 
-def _list(schema: Schema, keyword: str) -> "list[Any]":
+def list_at(schema: Schema, keyword: str) -> "list[Any]":
+    """Return the list that a keyword has; an empty one if it has none."""
     value = schema.get(keyword)
     return value if isinstance(value, list) else []
 

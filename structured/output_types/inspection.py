@@ -14,12 +14,12 @@ from typing import Any
 
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.recursion import deep
-from structured.json_schema.document.location import VALIDATORS, Schema, Subschema
+from structured.json_schema.document.location import VALIDATORS, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import may_be_left_out
 from structured.json_schema.schema_compiler import compiled, part_to_pattern
 from structured.output_types.answer_sizes import inspect_texts, text_lengths
-from structured.output_types.description import kinds
+from structured.output_types.description import kinds, list_at
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.missing_values import can_be_missing
 from structured.output_types.output_type import OutputType, automaton_of, check_interface, description_of
@@ -138,7 +138,7 @@ class Survey:
                 walked = self._part(option, branch(path, label), field)
                 walked.is_branch = True
                 yield walked
-        for keys in [("then",), ("else",), *(("allOf", index) for index in range(len(_list(part.schema, "allOf"))))]:
+        for keys in [("then",), ("else",), *(("allOf", index) for index in range(len(list_at(part.schema, "allOf"))))]:
             if keys[0] in part.schema:
                 yield self._part(part.below(*keys), path, field)
         yield from self._inside(part, path, field)
@@ -146,7 +146,7 @@ class Survey:
     def _inside(self, part: Subschema, path: str, field: _Field) -> Iterator[Part]:
         schema = part.schema
         for keyword in ("items", "prefixItems"):
-            for index in range(len(_list(schema, keyword))):
+            for index in range(len(list_at(schema, keyword))):
                 yield self._part(part.below(keyword, index), f"{path}[{index}]", field)
         for keyword in ("additionalItems", "items"):
             if isinstance(schema.get(keyword), Mapping):
@@ -190,11 +190,6 @@ class Survey:
 
 
 _ORDER = list(HAZARDS)
-
-
-def _list(schema: Schema, keyword: str) -> "list[object]":
-    listed = schema.get(keyword)
-    return listed if isinstance(listed, list) else []
 
 
 def inspect_type(output_type: object, *, layout: JsonLayout | None = None) -> Report:

@@ -24,7 +24,7 @@ from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import any_branch, can_be_null, types_of
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import JsonOutput
-from structured.output_types.paths import Steps, steps_to_path
+from structured.output_types.paths import Steps, has, steps_to_path
 from structured.output_types.schema_parts import all_parts, discriminators, edited_at, replaced
 
 Missing = Literal[True] | Sequence[str]
@@ -312,19 +312,13 @@ def _fault(kind: str, location: Steps, data: Any) -> _Fault:
     union: Steps | None = None
     label: str | int | None = None
     for number, step in enumerate(location, 1):
-        if _has(data, step):
+        if has(data, step):
             steps, data = (*steps, step), data[step]
         elif number == len(location) and kind.startswith("missing"):
             return _Fault((*steps, step), union, label)
         elif union is None:
             union, label = steps, step
     return _Fault(None, union, label)
-
-
-def _has(data: Any, step: str | int) -> bool:
-    if isinstance(data, list):
-        return isinstance(step, int) and step < len(data)
-    return isinstance(data, dict) and step in data
 
 
 T = TypeVar("T")

@@ -49,6 +49,13 @@ def path_to_steps(path: str) -> Steps:
     )
 
 
+def has(data: Any, step: str | int) -> bool:
+    """Tell whether plain data has a member, by its name, or an item, by its position."""
+    if isinstance(data, list):
+        return isinstance(step, int) and step < len(data)
+    return isinstance(data, dict) and step in data
+
+
 def leaves(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
     """Yield the values in some data that hold no others, with the steps to them.
 

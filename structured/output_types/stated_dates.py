@@ -26,7 +26,7 @@ from functools import lru_cache
 from itertools import product
 from typing import TypeVar
 
-from structured.output_types.stated_numbers import Span, Statement, merged
+from structured.output_types.stated_numbers import CARDINALS, Span, Statement, merged
 
 T = TypeVar("T")
 
@@ -87,20 +87,7 @@ _YEAR_FIRST = re.compile(
 _DIGITS = re.compile(r"(?<!\d)(?<!\d[./-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?(?:(\d{4})|(\d{2}))(?!\d|[./-]\d)")
 _WORD = re.compile(r"[^\W\d_]+")
 
-_HOURS = {
-    "one": 1,
-    "two": 2,
-    "three": 3,
-    "four": 4,
-    "five": 5,
-    "six": 6,
-    "seven": 7,
-    "eight": 8,
-    "nine": 9,
-    "ten": 10,
-    "eleven": 11,
-    "twelve": 12,
-}
+_HOURS = {word: hour for hour, word in enumerate(CARDINALS[:12], 1)}
 _ZONE = re.compile(
     r"\s?(?:(?P<is_utc>UTC|GMT)\s?(?=[+−-]\d)|(?=[+−-]\d\d:?\d\d))(?P<sign>[+−-])(?P<hours>\d{1,2})(?::?(?P<minutes>\d\d))?"
     r"(?![\d:]|\s?(?:UTC|GMT|Z|[ap]\.?m)\b)"

@@ -106,7 +106,7 @@ _SCALES = (
     | {"lakh": 10**5, "crore": 10**7, "mio": 10**6, "mrd": 10**9}
     | {"k": 10**3, "m": 10**6, "mn": 10**6, "b": 10**9, "bn": 10**9, "tn": 10**12}
 )
-_CARDINALS = (
+CARDINALS = (
     *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen"),
     *("fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
@@ -115,7 +115,7 @@ _ORDINALS = (
     *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth"),
     "twentieth",
 )
-_UP_TO_20 = {word: number for words in (_CARDINALS, _ORDINALS) for number, word in enumerate(words, 1)}
+_UP_TO_20 = {word: number for words in (CARDINALS, _ORDINALS) for number, word in enumerate(words, 1)}
 _UNITS = [word for word, number in _UP_TO_20.items() if number < 10]
 _TEENS = [word for word in _UP_TO_20 if word not in _UNITS and word != "twenty"]
 _TENS = {
@@ -123,7 +123,7 @@ _TENS = {
     for number, word in enumerate(("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), 2)
 }
 _NUMBERS = {"zero": 0} | _UP_TO_20 | _TENS
-_DECIMALS = {word: str(_NUMBERS[word]) for word in ("zero", *_CARDINALS[:9])} | {"oh": "0"}
+_DECIMALS = {word: str(_NUMBERS[word]) for word in ("zero", *CARDINALS[:9])} | {"oh": "0"}
 _PARTS = (
     {"half": 2, "halves": 2, "quarter": 4, "quarters": 4, "hundredth": 100, "hundredths": 100}
     | {f"{word}{plural}": number for number, word in enumerate(_ORDINALS[:10], 1) for plural in ("", "s") if number > 2}

@@ -22,7 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from structured.errors.values import shown
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Subschema
-from structured.output_types.paths import Steps, entry, member, path_to_steps, steps_to_path
+from structured.output_types.paths import Steps, entry, has, member, path_to_steps, steps_to_path
 from structured.output_types.schema_parts import below, flat
 from structured.results.normalisation import normalise
 
@@ -339,12 +339,7 @@ class _Side:
     steps: Steps | None
 
     def below(self, step: str | int) -> "_Side":
-        inside = self.value
-        if isinstance(inside, dict) and step in inside:
-            return _Side(inside[step], (*(self.steps or ()), step))
-        if isinstance(inside, list) and isinstance(step, int) and step < len(inside):
-            return _Side(inside[step], (*(self.steps or ()), step))
-        return _NOWHERE
+        return _Side(self.value[step], (*(self.steps or ()), step)) if has(self.value, step) else _NOWHERE
 
     @property
     def path(self) -> str | None:

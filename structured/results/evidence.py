@@ -144,9 +144,9 @@ class Evidence:
         return self if self.confidence is None else replace(self, confidence=probability(self.confidence))
 
     @property
-    def is_sole_reading(self) -> bool:
-        """Whether the document stated one value that the type allows, so that the model was not asked."""
-        return self.match == "grounded" and self.confidence is None
+    def trust(self) -> float | None:
+        """The confidence, or 0 where a grounded value was the only one that the document states: none was chosen."""
+        return 0.0 if self.match == "grounded" and self.confidence is None else self.confidence
 
     @property
     def band(self) -> Band:

@@ -236,8 +236,7 @@ class Result(Generic[T]):
         It is 0 where the document left no choice: it states one number, say, whatever that number is about. So it is
         where the model was asked for nothing at all.
         """
-        known = (0.0 if item.is_sole_reading else item.confidence for item in self.evidence.values())
-        return min((confidence for confidence in known if confidence is not None), default=0.0)
+        return min((item.trust for item in self.evidence.values() if item.trust is not None), default=0.0)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return each value with its evidence, as a row of a table: `pandas.DataFrame(result.rows())`.

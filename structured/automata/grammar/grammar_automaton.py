@@ -12,10 +12,7 @@ no new states of it; new stacks come as long as a text goes on, so the rest are 
 
 import hashlib
 from collections.abc import Callable, Sequence
-from functools import cache
-from importlib import import_module
 from threading import Lock
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,7 +31,7 @@ from structured.automata.grammar.machine_layout import (
     new_machine,
 )
 from structured.automata.grammar.vocabulary_walks import TokenEnds, TokenWalks
-from structured.automata.regular import Limits
+from structured.automata.regular import Limits, loops_of
 from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
 
@@ -79,7 +76,7 @@ class GrammarAutomaton:
         self._told = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0, "token_ends": 0}
         self._machine: GrammarMachine = new_machine(tables, absent, self._facts())
         self._weighed = self._machine
-        loops, first = _loops("grammar_states"), tables.start
+        loops, first = loops_of("grammar_states"), tables.start
         self.start = self._alone(lambda: loops.begin(self._machine, first, self.lexer.beginning))
         if self.start == DEAD:
             raise EmptyGrammarError
@@ -154,12 +151,12 @@ class GrammarAutomaton:
         target = int(self._machine.table[state, byte])
         if target != UNKNOWN:
             return target
-        loops = _loops("grammar_states")
+        loops = loops_of("grammar_states")
         return self._alone(lambda: loops.step(self._machine, state, byte))
 
     def expand(self, state: int) -> None:
         """Fill the row of a state."""
-        loops = _loops("grammar_states")
+        loops = loops_of("grammar_states")
         self._alone(lambda: loops.expand(self._machine, state))
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
@@ -195,7 +192,7 @@ class GrammarAutomaton:
 
         Returns a distance that no state after one exceeds.
         """
-        loops, machine, table = _loops("token_walks"), _loops("grammar_machine"), _loops("machine")
+        loops, machine, table = loops_of("token_walks"), loops_of("grammar_machine"), loops_of("machine")
         walks = self._token_walks.setdefault(id(trie), TokenWalks(trie))  # which keeps its id from another trie
         number = walks.set_of(nodes)
         waiting = np.array([(current, number) for current in currents], dtype=np.int32)
@@ -228,7 +225,7 @@ class GrammarAutomaton:
 
     def _walk_below(self, trie: Trie, starts: NDArray[np.int32], mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens that may follow configurations, each below its node, step by step."""
-        loops, table = _loops("token_walks"), _loops("machine")
+        loops, table = loops_of("token_walks"), loops_of("machine")
         currents, nodes = np.ascontiguousarray(starts.T)
         arrays, path, _ = table.walk_from(trie, 0)
         progress = np.zeros(4, dtype=np.int32)
@@ -247,7 +244,7 @@ class GrammarAutomaton:
     def _add_token_walk(self, walks: TokenWalks, lexer: int, number: int) -> None:
         """Find what tokens do below a set of nodes in a state of the lexer."""
         trie, nodes = walks.trie, walks.nodes_of(number)
-        loops, table, machine = _loops("token_walks"), _loops("machine"), _loops("grammar_machine")
+        loops, table, machine = loops_of("token_walks"), loops_of("machine"), loops_of("grammar_machine")
         arrays, path, _ = table.walk_from(trie, lexer)
         found = np.zeros((1024, 2), dtype=np.int32)
         progress = np.zeros(4, dtype=np.int32)
@@ -282,7 +279,7 @@ class GrammarAutomaton:
         return [*widths, *[0] * (self.tables.end_symbol - len(widths))]
 
     def _facts(self) -> dict[int, int]:
-        machine, indentation = _loops("grammar_machine"), self.tables.indentation
+        machine, indentation = loops_of("grammar_machine"), self.tables.indentation
         facts = {
             machine.END_SYMBOL: self.tables.end_symbol,
             machine.END_STATE: self.tables.end,
@@ -301,12 +298,12 @@ class GrammarAutomaton:
 
     @property
     def _states_used(self) -> int:
-        return int(self._machine.sizes[_loops("grammar_machine").STATES_USED])
+        return int(self._machine.sizes[loops_of("grammar_machine").STATES_USED])
 
     def _alone(self, call: Callable[[], int]) -> int:
         """Return the result of a call, one thread at a time, within the seconds of the limits."""
         with self._lock:
-            self._began = _loops("jit").clock()
+            self._began = loops_of("jit").clock()
             if self._machine is not self._weighed:  # an array has grown
                 self._weighed = self._machine
                 if self.nbytes > self._enough:
@@ -315,17 +312,17 @@ class GrammarAutomaton:
 
     def _collect(self) -> None:
         """Drop all that no state needs; again after as much growth, or a quarter of the limit."""
-        lacks = _loops("grammar_machine")
+        lacks = loops_of("grammar_machine")
         machine = collected(self._machine)
         for lack in (lacks.MORE_STACKS, lacks.MORE_PLACES, lacks.MORE_CONFIGURATIONS):
-            _loops("grammar_states").rehash(machine, lack)
+            loops_of("grammar_states").rehash(machine, lack)
         self._machine = machine
         self._kept = self.nbytes
         self._enough = self._kept + max(self._kept, self.limits.bytes // 4)
 
     def _until_done(self, loop: Callable[[], int]) -> int:
         """Call a loop until it returns a result; after each code, grow an array or fill in rows of the lexer."""
-        clock, machine = _loops("jit").clock, _loops("grammar_machine")
+        clock, machine = loops_of("jit").clock, loops_of("grammar_machine")
         while (answer := loop()) < UNKNOWN:
             if answer == machine.NEEDS_ROW:
                 self._tell_row(int(self._machine.sizes[machine.ASKED]))
@@ -410,17 +407,17 @@ class GrammarAutomaton:
         self._told[count or name] = told + len(rows)
 
     def _room(self, name: str, count: int) -> None:
-        self._machine = _loops("grammar_machine").with_room(self._machine, name, count)
+        self._machine = loops_of("grammar_machine").with_room(self._machine, name, count)
 
     def _grow(self, lack: int) -> None:
         """Double the array that is full. Raises GrammarError if that would exceed the limits."""
-        loops = _loops("grammar_machine")
+        loops = loops_of("grammar_machine")
         if lack == loops.MORE_STATES and self._states_used >= self.limits.states:
             raise self._too_costly(f"more than {self.limits.states:,} states")
         if self.nbytes + sum(getattr(self._machine, name).nbytes for name in loops.GROWING[lack]) > self.limits.bytes:
             raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
         machine = loops.grown(self._machine, lack)
-        _loops("grammar_states").rehash(machine, lack)
+        loops_of("grammar_states").rehash(machine, lack)
         self._machine = machine
 
     def _too_costly(self, what: str) -> GrammarError:
@@ -428,8 +425,3 @@ class GrammarAutomaton:
             f"The automaton of the grammar needs {what}",
             remedy="Repeat less in the terminals, and let them begin differently.",
         )
-
-
-@cache
-def _loops(name: str) -> ModuleType:
-    return import_module(f"structured.automata.loops.{name}")

@@ -52,3 +52,8 @@ def _within(whole: CharSet, letter: str) -> CharSet:
     """Return the cases of a letter that are in a set."""
     cases = [ord(case) for case in (letter, letter.upper())]
     return char_set(*((case, case) for case in cases if any(low <= case <= high for low, high in whole.ranges)))
+
+
+def digits(first: int, last: int) -> Pattern:
+    """Return the pattern of one digit from the first to the last."""
+    return char_set((ord("0") + first, ord("0") + last))

@@ -17,13 +17,8 @@ ends of `datetime.timedelta`.
 """
 
 from structured.json_schema.numbers import integer_range
-from structured.json_schema.strings.formats.alphabets import DIGIT, NOT_ZERO
-from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
-
-
-def _digits(first: int, last: int) -> Pattern:
-    return char_set((ord("0") + first, ord("0") + last))
-
+from structured.json_schema.strings.formats.alphabets import DIGIT, NOT_ZERO, digits
+from structured.regex import Pattern, alternation, chars, concat, literal, optional, repeat, words
 
 _YEAR = alternation(
     concat(NOT_ZERO, repeat(DIGIT, 3, 3)),
@@ -50,7 +45,7 @@ _DAY_OF_EVERY_YEAR = alternation(
     ),
     concat(
         literal("02-"),
-        alternation(concat(literal("0"), NOT_ZERO), concat(literal("1"), DIGIT), concat(literal("2"), _digits(0, 8))),
+        alternation(concat(literal("0"), NOT_ZERO), concat(literal("1"), DIGIT), concat(literal("2"), digits(0, 8))),
     ),
 )
 _FULL_DATE = alternation(
@@ -58,8 +53,8 @@ _FULL_DATE = alternation(
     concat(_LEAP_YEAR, literal("-02-29")),
 )
 
-_SIXTY = concat(_digits(0, 5), DIGIT)
-_HOUR = alternation(concat(chars("01"), DIGIT), concat(literal("2"), _digits(0, 3)))
+_SIXTY = concat(digits(0, 5), DIGIT)
+_HOUR = alternation(concat(chars("01"), DIGIT), concat(literal("2"), digits(0, 3)))
 _NUMERIC_OFFSET = concat(chars("+-"), _HOUR, literal(":"), _SIXTY)
 _CLOCK = concat(_HOUR, literal(":"), _SIXTY, literal(":"), _SIXTY)
 _FRACTION = optional(concat(literal("."), repeat(DIGIT, 1, None)))

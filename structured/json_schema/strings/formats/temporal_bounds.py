@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from structured.json_schema.numbers import integer_range
-from structured.json_schema.strings.formats.alphabets import DIGIT
+from structured.json_schema.strings.formats.alphabets import DIGIT, digits
 from structured.regex import EMPTY, Pattern, alternation, char_set, concat, literal, optional, repeat, union
 
 
@@ -59,19 +59,15 @@ def between(low: str, high: str, layout: DigitLayout, position: int = 0) -> Patt
     first, last = int(low[position]), int(high[position])
     lowest, highest = "0" * layout.most, "9" * layout.most
     if first == last:
-        options = [concat(_digits(first, last), between(low, high, layout, position + 1))]
+        options = [concat(digits(first, last), between(low, high, layout, position + 1))]
     else:
-        start = concat(_digits(first, first), between(low, highest, layout, position + 1))
-        end = concat(_digits(last, last), between(lowest, high, layout, position + 1))
-        middle = [concat(_digits(first + 1, last - 1), after(layout, position + 1))] if last - first > 1 else []
+        start = concat(digits(first, first), between(low, highest, layout, position + 1))
+        end = concat(digits(last, last), between(lowest, high, layout, position + 1))
+        middle = [concat(digits(first + 1, last - 1), after(layout, position + 1))] if last - first > 1 else []
         options = [start, *middle, end]
     text = concat(layout.separator(position), alternation(*options))
     may_end = position >= layout.fewest and set(low[position:]) == {"0"}
     return optional(text) if may_end else text
-
-
-def _digits(first: int, last: int) -> Pattern:
-    return char_set((ord("0") + first, ord("0") + last))
 
 
 _ANY_OFFSET = optional(concat(char_set((0x2B, 0x2B), (0x2D, 0x2D), (0x5A, 0x5A)), repeat(char_set((0x30, 0x3A)), 0, 5)))
