@@ -10,7 +10,7 @@ values of each token, convolutions too: lowering the length of a text forgets it
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
 from pathlib import Path
@@ -283,14 +283,15 @@ class Lfm2Batch(DecodingBatch):
         """Keep some of the texts, in this order; a text listed twice is duplicated."""
         self.lengths, self.slots = self.lengths[list(rows)], self.slots[list(rows)]
         slots, places = self.room
-        if len(set(rows)) < len(rows) or 2 * len(rows) < slots:
-            self.move(len(rows), places)
+        is_sparse = 4 * len(rows) <= self.slots.max(initial=0)  # a pass attends in empty slots, too
+        if len(set(rows)) < len(rows) or is_sparse:
+            self.move(max(slots, len(rows)), places)
 
     def repeated(self, count: int, length: int) -> Self:
         """Return a batch of copies of the first text, with room for so many tokens of each."""
         twin = copy(self)
         twin.lengths, twin.slots = np.repeat(self.lengths[:1], count), np.repeat(self.slots[:1], count)
-        twin.move(count, self.network.margin + length)
+        twin.move(count, self.network.margin + length + length // 4)
         return twin
 
     def join(self, other: Self) -> None:
@@ -298,11 +299,11 @@ class Lfm2Batch(DecodingBatch):
         (slots, places), needed = self.room, self.network.margin + int(other.lengths.max(initial=0))
         total = len(self.slots) + len(other.slots)
         if slots < total or places < needed:
-            self.move(max(slots, total + total // 2), max(places, needed))
+            self.move(max(slots, 2 * total, 16), max(places, needed + needed // 2))
         new = np.setdiff1d(np.arange(self.room[0]), self.slots)[: len(other.slots)]
         for mine, theirs in zip(self.layers, other.layers, strict=True):
             for left, right in zip(mine, theirs, strict=True):
-                left[new, ..., :needed, :] = right[other.slots, ..., :needed, :]
+                _copy_slots(left, new, right, other.slots, needed)
         self.lengths = np.concatenate([self.lengths, other.lengths])
         self.slots = np.concatenate([self.slots, new])
 
@@ -320,9 +321,14 @@ class Lfm2Batch(DecodingBatch):
 def _moved(array: Floats, old: NDArray[np.intp], slots: int, places: int, used: int) -> Floats:
     """Return an array of so many slots and places that begins with some slots of another, of which so much is used."""
     moved = np.zeros((slots, *array.shape[1:-2], places, array.shape[-1]), dtype=np.float32)
-    for new, slot in enumerate(old):
-        moved[new, ..., :used, :] = array[slot, ..., :used, :]
+    _copy_slots(moved, range(len(old)), array, old, used)
     return moved
+
+
+def _copy_slots(target: Floats, new: Iterable[int], source: Floats, old: Iterable[int], used: int) -> None:
+    """Copy the places in use of some slots of an array to those of another."""
+    for to, of in zip(new, old, strict=True):
+        target[to, ..., :used, :] = source[of, ..., :used, :]
 
 
 class PackagedModel(LanguageModel):
