@@ -19,6 +19,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -256,11 +257,11 @@ class _Supervisor:
             self.workers.append(_Worker.start(self.service))
         sources: dict[Any, Callable[[], None]] = {}
         for worker in self.workers:
-            sources[worker.process.sentinel] = lambda worker=worker: self._bury(worker)
+            sources[worker.process.sentinel] = partial(self._bury, worker)
             if not worker.reports.closed:
-                sources[worker.reports] = lambda worker=worker: self._hear(worker)
+                sources[worker.reports] = partial(self._hear, worker)
         if any(worker.is_ready for worker in self.workers) and not self.signals:
-            sources |= {one: lambda one=one: self._pass_on(one) for one in self.listening}
+            sources |= {one: partial(self._pass_on, one) for one in self.listening}
         for source in wait(list(sources), timeout=0.2):
             sources[source]()
 
