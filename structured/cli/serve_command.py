@@ -1,10 +1,7 @@
 """`structured serve`: a model behind an HTTP interface."""
 
-import asyncio
-import errno
 import os
-import socket
-import sys
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,13 +21,6 @@ MODEL_HELP = (
 
 KEY = "STRUCTURED_API_KEY"
 
-KEEP_ALIVE = 75
-"""Seconds for which an idle connection stays open: longer than in proxies, which then close it first."""
-
-TURN = 0.001
-"""Seconds for which a thread keeps the interpreter while others wait for it; Python's own are five times as many. While
-one thread reads a large schema, all others wait so long for each of their steps."""
-
 
 def serve(  # noqa: PLR0913  the options of the command
     *,
@@ -49,6 +39,9 @@ def serve(  # noqa: PLR0913  the options of the command
         str | None,
         typer.Option(envvar=KEY, show_envvar=True, help="The key that clients send as `Authorization: Bearer`."),
     ] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes behind the port, each with the model and limits of its own.")
+    ] = 1,
     running: Annotated[int, typer.Option(min=1, help="Requests that are answered at a time, in one batch.")] = 32,
     waiting: Annotated[int, typer.Option(min=0, help="Requests that may wait; others get 429.")] = 256,
     max_tokens: Annotated[
@@ -63,10 +56,8 @@ def serve(  # noqa: PLR0913  the options of the command
     SIGTERM, when the requests that run are answered.
     """
     try:
-        import uvicorn
-
-        from structured.integrations.server.app import create_app
         from structured.integrations.server.limits import Limits
+        from structured.integrations.server.workers import Service, check_port, serve_workers
     except ImportError as error:
         raise ModelError(
             f"`structured serve` needs the extra serve ({error}). Run pip install 'structured-extraction[serve]'."
@@ -76,96 +67,12 @@ def serve(  # noqa: PLR0913  the options of the command
             "The key is empty. Leave it out, or unset the variable, if clients need none.", param_hint="--api-key"
         )
     limits = Limits(running=running, waiting=waiting, max_tokens=max_tokens, seconds=seconds)
-    named = _named_types(types or [])
-    _check_port(host, port)
-    app = create_app(_loaded(model), types=named, limits=limits, api_key=api_key)
-    config = uvicorn.Config(
-        app,
-        http=connections(limits.patience),
-        host=host,
-        port=port,
-        log_level="warning" if quiet else "info",
-        timeout_graceful_shutdown=int(seconds) + 1,
-        timeout_keep_alive=KEEP_ALIVE,
-        server_header=False,
-    )
-    server = uvicorn.Server(config)
-    sys.setswitchinterval(TURN)
-    server.run()
-    if not server.started:
+    load = partial(_loaded, model), partial(_named_types, types or [])
+    service = Service(*load, limits=limits, api_key=api_key, host=host, port=port, is_quiet=quiet)
+    named = service.types()
+    check_port(host, port)
+    if not (serve_workers(service, workers) if workers > 1 else service.serve(named)):
         raise typer.Exit(3)
-
-
-def connections(patience: float) -> type[asyncio.Protocol]:  # noqa: C901  the methods of a class
-    """Return a class of uvicorn's connections that are aborted after some seconds of waiting for the client.
-
-    A connection waits for the head of a request, or for the client to read; the middleware waits for bodies. A text is
-    written at the model's pace, whoever reads it, and waits in memory. Rejected: writing no faster than the client
-    reads, which would hold a row of the batch for the slowest.
-    """
-    from uvicorn.protocols.http.auto import AutoHTTPProtocol  # of httptools where it is installed, or else of h11
-
-    protocol: Any = AutoHTTPProtocol
-
-    class Connection(protocol):  # type: ignore[misc]
-        def connection_made(self, transport: asyncio.Transport) -> None:
-            self._timers: dict[str, asyncio.TimerHandle] = {}
-            super().connection_made(transport)
-            self._wait("head")
-
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            if self._is_idle:
-                self._wait("head")
-            else:
-                self._stop("head")
-
-        def pause_writing(self) -> None:
-            super().pause_writing()
-            self._wait("reading")
-
-        def resume_writing(self) -> None:
-            super().resume_writing()
-            self._stop("reading")
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            self._stop("head")
-            self._stop("reading")
-            super().connection_lost(exc)
-
-        @property
-        def _is_idle(self) -> bool:
-            return self.cycle is None or self.cycle.response_complete
-
-        def _wait(self, reason: str) -> None:
-            if reason not in self._timers:
-                self._timers[reason] = self.loop.call_later(patience, self._give_up, reason)
-
-        def _stop(self, reason: str) -> None:
-            if reason in self._timers:
-                self._timers.pop(reason).cancel()
-
-        def _give_up(self, reason: str) -> None:
-            del self._timers[reason]
-            if reason == "reading" or self._is_idle:
-                self.transport.abort()
-
-    return Connection
-
-
-def _check_port(host: str, port: int) -> None:
-    """Raise OSError if nothing can listen there: it is tried before the model is loaded, which takes long."""
-    try:
-        for family, kind, protocol, _, where in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-            with socket.socket(family, kind, protocol) as probe:
-                if os.name == "posix":  # as servers do: connections that have ended hold no port
-                    probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                probe.bind(where)
-    except OSError as error:
-        if error.errno == errno.EADDRNOTAVAIL:  # of a family that this machine lacks; the server sees to that
-            return
-        problem = f"Nothing can listen at port {port} of {host}: {error.strerror}. Pass another --port or --host."
-        raise OSError(problem) from error
 
 
 def _loaded(name: str | None) -> "LanguageModel":

@@ -8,8 +8,9 @@ The tokens of all texts form one column, without padding, each with its text and
 values of each token, convolutions too: lowering the length of a text forgets its last tokens.
 """
 
+import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
 from pathlib import Path
@@ -38,6 +39,13 @@ MAX_TOGETHER = 16
 Layer: TypeAlias = Mapping[str, Floats]
 """The weights of a layer by their names in the checkpoint; matrices transposed, kernels of shape (size, hidden)."""
 
+TOGETHER = {
+    "self_attn.qkv_proj": ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
+    "self_attn.qk_layernorm": ("self_attn.q_layernorm", "self_attn.k_layernorm"),
+    "feed_forward.w13": ("feed_forward.w1", "feed_forward.w3"),
+}
+"""Weights of which one product takes the place of several."""
+
 KERNEL = "conv.conv"
 """The kernel of a layer's convolution, with the row of the token itself last; layers without one attend."""
 
@@ -45,19 +53,26 @@ KERNEL = "conv.conv"
 class Column(NamedTuple):
     """The texts and places of new tokens."""
 
-    rows: NDArray[np.intp]
-    """The text of each token."""
+    slots: NDArray[np.intp]
+    """The slot of each token's text."""
     places: NDArray[np.intp]
     """The place of each token in its text."""
     starts: NDArray[np.intp]
     """The first token of each text, and the end of the last text."""
+    among: slice | NDArray[np.intp] = slice(None)
+    """Where the tokens are among those that the layer reads."""
 
     @classmethod
-    def of(cls, counts: Sequence[int], lengths: NDArray[np.intp]) -> Self:
-        """Return the column of new tokens, `counts` of each text, behind the `lengths` before."""
-        rows = np.repeat(np.arange(len(counts)), counts)
+    def of(cls, counts: Sequence[int], batch: "Lfm2Batch") -> Self:
+        """Return the column of new tokens, `counts` of each text of a batch."""
         starts = np.cumsum([0, *counts])
-        return cls(rows, np.arange(len(rows)) - np.repeat(starts[:-1] - lengths, counts), starts)
+        places = np.arange(starts[-1]) - np.repeat(starts[:-1] - batch.lengths, counts)
+        return cls(np.repeat(batch.slots, counts), places, starts)
+
+    def ends(self, window: int) -> Self:
+        """Return the last token of each text and so many before it; the first again, if it has fewer."""
+        ends = np.maximum(self.starts[1:, None] - 1 - np.arange(window, -1, -1), self.starts[:-1, None]).ravel()
+        return type(self)(self.slots[ends], self.places[ends], np.arange(0, len(ends) + 1, window + 1), ends)
 
 
 class Lfm2:
@@ -95,22 +110,21 @@ class Lfm2:
         The shape is (texts, window + 1, tokens); the last place is after all tokens.
         """
         counts = [len(new) for new in token_ids]
-        column = Column.of(counts, batch.lengths)
-        if column.places.max() >= self.context_length:
+        if (batch.lengths + counts).max() > self.context_length:
             raise ValueError(f"A text is longer than the {self.context_length:,} tokens of the context.")
         batch.grow(counts)
+        column = Column.of(counts, batch)
         states = self.embedding[np.concatenate([np.asarray(new, dtype=np.intp) for new in token_ids])]
+        ends = column.ends(window)
         for layer, kept in zip(self.layers, batch.layers, strict=True):
+            asked = ends if layer is self.layers[-1] else column
             normed = self._normed(states, layer["operator_norm"])
-            if KERNEL in layer:
-                states = states + _convolved(layer, normed, kept, column)
-            else:
-                states = states + self._attended(layer, normed, kept, column)
+            mix = _convolved if KERNEL in layer else self._attended
+            states = states[asked.among] + mix(layer, normed, kept, column, asked)
             states = states + _fed(layer, self._normed(states, layer["ffn_norm"]))
         batch.lengths = batch.lengths + np.asarray(counts)
-        places = np.maximum(column.starts[1:, None] - 1 - np.arange(window, -1, -1), column.starts[:-1, None])
-        logits: Floats = self._normed(states[places], self.last_norm) @ self.logits_weights
-        return logits
+        logits: Floats = self._normed(states, self.last_norm) @ self.logits_weights
+        return logits.reshape(len(counts), window + 1, -1)
 
     def _normed(self, states: Floats, weight: Floats) -> Floats:
         """Divide states by their root mean square."""
@@ -118,42 +132,41 @@ class Lfm2:
         normed: Floats = states * (weight / np.sqrt(squares / np.float32(states.shape[-1]) + self.epsilon))
         return normed
 
-    def _attended(self, layer: Layer, states: Floats, kept: list[Floats], column: Column) -> Floats:
-        """Attend from each token to those before it in its text, and keep its keys and values."""
-        rows, places, starts = column
-        shape = (len(states), self.heads, -1)
-        cosines, sines = self.cosines[places, None], self.sines[places, None]
-        new_queries, new_keys, new_values = (
-            (states @ layer[f"self_attn.{part}_proj"]).reshape(shape) for part in "qkv"
-        )
-        queries = _rotated(self._normed(new_queries, layer["self_attn.q_layernorm"]), cosines, sines)
+    def _attended(self, layer: Layer, states: Floats, kept: list[Floats], column: Column, asked: Column) -> Floats:
+        """Attend from the tokens asked for to those before them in their texts; keep the keys and values of all."""
+        heads = (states @ layer["self_attn.qkv_proj"]).reshape(len(states), 3, self.heads, -1)
+        cosines, sines = (table[column.places, None, None] for table in (self.cosines, self.sines))
+        weights = layer["self_attn.qk_layernorm"].reshape(2, 1, -1)
+        rotated = _rotated(self._normed(heads[:, :2], weights), cosines, sines)
         keys, values = kept
-        keys[rows, :, places] = _rotated(self._normed(new_keys, layer["self_attn.k_layernorm"]), cosines, sines)
-        values[rows, :, places] = new_values
-        queries *= np.float32(queries.shape[-1] ** -0.5)
+        keys[column.slots, :, column.places] = rotated[:, 1]
+        values[column.slots, :, column.places] = heads[:, 2]
+        queries = rotated[asked.among, 0] * np.float32(heads.shape[-1] ** -0.5)
         attended = np.empty_like(queries)
-        counts = np.diff(starts)
+        counts = np.diff(asked.starts)
         if len(counts) > 1 and counts.max() <= MAX_TOGETHER:
-            _attend_together(attended, queries, keys, values, column)
+            _attend_together(attended, queries, keys, values, asked)
         else:
-            for row, (start, end) in enumerate(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)):
-                length = int(places[end - 1]) + 1
-                alone = queries[start:end].swapaxes(0, 1), keys[row, :, :length], values[row, :, :length]
-                attended[start:end] = _mixed(*alone, _later(places[start:end], length)).swapaxes(0, 1)
-        return attended.reshape(len(states), -1) @ layer["self_attn.out_proj"]
+            for start, end in itertools.pairwise(asked.starts.tolist()):
+                slot, length = asked.slots[start], int(asked.places[end - 1]) + 1
+                alone = queries[start:end].swapaxes(0, 1), keys[slot, :, :length], values[slot, :, :length]
+                attended[start:end] = _mixed(*alone, _later(asked.places[start:end], length)).swapaxes(0, 1)
+        return attended.reshape(len(queries), -1) @ layer["self_attn.out_proj"]
 
 
 def _attend_together(out: Floats, queries: Floats, keys: Floats, values: Floats, column: Column) -> None:
-    """Attend from the few new tokens of all texts at once, padded to one number and one length."""
-    rows, places, starts = column
-    count, length = int(np.diff(starts).max()), int(places.max()) + 1
-    nth = np.arange(len(rows)) - starts[rows]
-    padded = np.zeros((len(starts) - 1, count, *queries.shape[1:]), dtype=np.float32)
-    padded[rows, nth] = queries
+    """Attend from the few new tokens of all texts at once, padded to one number and one length; empty slots as well."""
+    slots, places, starts, _ = column
+    counts = np.diff(starts)
+    used, count, length = int(slots.max()) + 1, int(counts.max()), int(places.max()) + 1
+    nth = np.arange(len(slots)) - np.repeat(starts[:-1], counts)
+    padded = np.zeros((used, count, *queries.shape[1:]), dtype=np.float32)
+    padded[slots, nth] = queries
     last = np.zeros(padded.shape[:2], dtype=np.intp)
-    last[rows, nth] = places
-    mixed = _mixed(padded.swapaxes(1, 2), keys[:, :, :length], values[:, :, :length], _later(last, length)[:, None])
-    out[...] = mixed[rows, :, nth]
+    last[slots, nth] = places
+    before = keys[:used, :, :length], values[:used, :, :length]
+    mixed = _mixed(padded.swapaxes(1, 2), *before, _later(last, length)[:, None])
+    out[...] = mixed[slots, :, nth]
 
 
 def _mixed(queries: Floats, keys: Floats, values: Floats, later: NDArray[np.bool_]) -> Floats:
@@ -176,25 +189,24 @@ def _later(places: NDArray[np.intp], length: int) -> NDArray[np.bool_]:
 
 def _fed(layer: Layer, states: Floats) -> Floats:
     """Pass each token through the gated feed-forward network (Shazeer, "GLU Variants Improve Transformer", 2020)."""
-    gate: Floats = states @ layer["feed_forward.w1"]
+    gate, up = np.split(states @ layer["feed_forward.w13"], 2, axis=1)
     with np.errstate(over="ignore"):  # where a gate is closed, far below zero
         denominator: Floats = np.exp(-gate)
     denominator += np.float32(1)
-    gate *= states @ layer["feed_forward.w3"]
-    gate /= denominator
-    out: Floats = gate @ layer["feed_forward.w2"]
+    gated = gate * up
+    gated /= denominator
+    out: Floats = gated @ layer["feed_forward.w2"]
     return out
 
 
-def _convolved(layer: Layer, states: Floats, kept: list[Floats], column: Column) -> Floats:
-    """Mix each token with the few before it in its text, and keep its gated input."""
+def _convolved(layer: Layer, states: Floats, kept: list[Floats], column: Column, asked: Column) -> Floats:
+    """Mix the tokens asked for with the few before them in their texts; keep the gated inputs of all."""
     gate_in, gate_out, inputs = np.split(states @ layer["conv.in_proj"], 3, axis=1)
     (gated,) = kept
-    rows, places, _ = column
     kernel = layer[KERNEL]
-    gated[rows, places + len(kernel) - 1] = gate_in * inputs
-    mixed = sum(weight * gated[rows, places + offset] for offset, weight in enumerate(kernel))
-    out: Floats = (gate_out * mixed) @ layer["conv.out_proj"]
+    gated[column.slots, column.places + len(kernel) - 1] = gate_in * inputs
+    mixed = sum(weight * gated[asked.slots, asked.places + offset] for offset, weight in enumerate(kernel))
+    out: Floats = (gate_out[asked.among] * mixed) @ layer["conv.out_proj"]
     return out
 
 
@@ -207,6 +219,9 @@ def _rotated(states: Floats, cosines: Floats, sines: Floats) -> Floats:
 def _layer(weights: Mapping[str, Floats], number: int) -> Layer:
     prefix = f"model.layers.{number}."
     layer = {name.removeprefix(prefix).removesuffix(".weight"): weights[name] for name in weights if prefix in name}
+    for name, parts in TOGETHER.items():
+        if parts[0] in layer:
+            layer[name] = np.concatenate([layer.pop(part) for part in parts])
     return {name: np.ascontiguousarray((part[:, 0] if part.ndim > 2 else part).T) for name, part in layer.items()}
 
 
@@ -227,7 +242,12 @@ def _tensors(path: Path) -> Iterator[tuple[str, Floats]]:
 
 
 class Lfm2Batch(DecodingBatch):
-    """Texts, with the values that the layers keep of them, in arrays whose first axis is that of the texts."""
+    """Texts, each with a slot in arrays of the values that the layers keep of them.
+
+    The first axis is that of the slots, and the last but one that of the places, behind the margin. A text that leaves
+    is not moved, and one that joins takes its slot: copying all values at each coming and going took as long as reading
+    a document.
+    """
 
     is_ragged = True
     can_join = True
@@ -235,14 +255,17 @@ class Lfm2Batch(DecodingBatch):
     def __init__(self, network: Lfm2, rows: int) -> None:
         self.network = network
         self.lengths = np.zeros(rows, dtype=np.intp)
-        self.layers: list[list[Floats]] = []
-        hidden = network.embedding.shape[1]
-        for layer in network.layers:
-            if KERNEL in layer:
-                self.layers.append([np.zeros((rows, len(layer[KERNEL]) - 1, hidden), dtype=np.float32)])
-            else:
-                empty = np.zeros((rows, network.heads, 0, hidden // network.heads), dtype=np.float32)
-                self.layers.append([empty, empty])
+        self.slots = np.arange(rows)
+        hidden, places = network.embedding.shape[1], network.margin
+        one, many = (rows, places, hidden), (rows, network.heads, places, hidden // network.heads)
+        shapes = ([one] if KERNEL in layer else [many, many] for layer in network.layers)
+        self.layers = [[np.zeros(shape, dtype=np.float32) for shape in listed] for listed in shapes]
+
+    @property
+    def room(self) -> tuple[int, int]:
+        """How many slots and places there are."""
+        first = self.layers[0][0]
+        return len(first), first.shape[-2]
 
     def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> Floats:
         """Append tokens to each text, and return the logits after them."""
@@ -251,36 +274,61 @@ class Lfm2Batch(DecodingBatch):
 
     def grow(self, counts: Sequence[int]) -> None:
         """Make room for more tokens of each text, and half as much again."""
-        places = self.network.margin + int((self.lengths + np.asarray(counts)).max())
-        if any(array.shape[-2] < places for arrays in self.layers for array in arrays):
-            room = places + places // 2
-            self.layers = [[_extended(array, room) for array in arrays] for arrays in self.layers]
+        slots, places = self.room
+        needed = self.network.margin + int((self.lengths + np.asarray(counts)).max())
+        if places < needed:
+            self.move(slots, needed + needed // 2)
 
     def select(self, rows: Sequence[int]) -> None:
         """Keep some of the texts, in this order; a text listed twice is duplicated."""
-        chosen = list(rows)
-        self.lengths = self.lengths[chosen]
-        self.layers = [[array[chosen] for array in arrays] for arrays in self.layers]
+        self.lengths, self.slots = self.lengths[list(rows)], self.slots[list(rows)]
+        slots, places = self.room
+        is_sparse = 4 * len(rows) <= self.slots.max(initial=0)  # a pass attends in empty slots, too
+        if len(set(rows)) < len(rows) or is_sparse:
+            self.move(max(slots, len(rows)), places)
+
+    def repeated(self, count: int, length: int) -> Self:
+        """Return a batch of copies of the first text, with room for so many tokens of each."""
+        twin = copy(self)
+        twin.lengths, twin.slots = np.repeat(self.lengths[:1], count), np.repeat(self.slots[:1], count)
+        twin.move(count, self.network.margin + length + length // 4)
+        return twin
 
     def join(self, other: Self) -> None:
         """Append the texts of another batch."""
-        self.lengths = np.concatenate([self.lengths, other.lengths])
+        (slots, places), needed = self.room, self.network.margin + int(other.lengths.max(initial=0))
+        total = len(self.slots) + len(other.slots)
+        if slots < total or places < needed:
+            self.move(max(slots, 2 * total, 16), max(places, needed + needed // 2))
+        new = np.setdiff1d(np.arange(self.room[0]), self.slots)[: len(other.slots)]
         for mine, theirs in zip(self.layers, other.layers, strict=True):
-            for number, (left, right) in enumerate(zip(mine, theirs, strict=True)):
-                places = max(left.shape[-2], right.shape[-2])
-                mine[number] = np.concatenate([_extended(left, places), _extended(right, places)])
+            for left, right in zip(mine, theirs, strict=True):
+                _copy_slots(left, new, right, other.slots, needed)
+        self.lengths = np.concatenate([self.lengths, other.lengths])
+        self.slots = np.concatenate([self.slots, new])
 
     def rollback(self, counts: Sequence[int]) -> None:
         """Forget the last tokens of each text, this many."""
         self.lengths = self.lengths - counts
 
+    def move(self, slots: int, places: int) -> None:
+        """Move the texts to the first slots of new arrays, which have so many slots and places."""
+        used = self.network.margin + int(self.lengths.max(initial=0))
+        self.layers = [[_moved(array, self.slots, slots, places, used) for array in arrays] for arrays in self.layers]
+        self.slots = np.arange(len(self.slots))
 
-def _extended(array: Floats, places: int) -> Floats:
-    if places <= array.shape[-2]:
-        return array
-    longer = np.zeros((*array.shape[:-2], places, array.shape[-1]), dtype=np.float32)
-    longer[..., : array.shape[-2], :] = array
-    return longer
+
+def _moved(array: Floats, old: NDArray[np.intp], slots: int, places: int, used: int) -> Floats:
+    """Return an array of so many slots and places that begins with some slots of another, of which so much is used."""
+    moved = np.zeros((slots, *array.shape[1:-2], places, array.shape[-1]), dtype=np.float32)
+    _copy_slots(moved, range(len(old)), array, old, used)
+    return moved
+
+
+def _copy_slots(target: Floats, new: Iterable[int], source: Floats, old: Iterable[int], used: int) -> None:
+    """Copy the places in use of some slots of an array to those of another."""
+    for to, of in zip(new, old, strict=True):
+        target[to, ..., :used, :] = source[of, ..., :used, :]
 
 
 class PackagedModel(LanguageModel):
@@ -321,8 +369,8 @@ class PackagedModel(LanguageModel):
         """Read the prompts, their shared beginning once."""
         shared = min(shared, min(map(len, prompts)) - 1 - window)
         if shared >= MIN_SHARED:
-            batch = copy(self._prefix(tuple(prompts[0][:shared])))
-            batch.select([0] * len(prompts))
+            prefix = self._prefix(tuple(prompts[0][:shared]))
+            batch = prefix.repeated(len(prompts), max(map(len, prompts)))
             prompts = [prompt[shared:] for prompt in prompts]
         else:
             batch = Lfm2Batch(self.network, len(prompts))

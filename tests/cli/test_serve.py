@@ -54,8 +54,9 @@ def test_a_model_behind_a_server_is_not_served_again() -> None:
 
 
 @pytest.mark.usefixtures("loads_nothing")
-def test_a_port_that_is_taken_is_told_before_the_model_is_loaded(taken: int) -> None:
-    said = run("--port", str(taken), code=3)
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_port_that_is_taken_is_told_before_the_model_is_loaded(taken: int, workers: str) -> None:
+    said = run("--port", str(taken), "--workers", workers, code=3)
     assert said.startswith(f"OSError: Nothing can listen at port {taken} of 127.0.0.1: Address already in use.")
 
 
@@ -63,4 +64,5 @@ def test_a_port_that_is_taken_is_told_before_the_model_is_loaded(taken: int) -> 
 def test_options_that_contradict_each_other_are_refused() -> None:
     assert "'p' names two types." in run("--type", "p=builtins:int", "--type", "p=builtins:str", code=2)
     assert "The key is empty." in run("--api-key", "", code=2)
+    assert "Invalid value for '--workers': Input should be greater than or equal to 1" in run("--workers", "0", code=2)
     assert "The key is empty." in run(code=2, STRUCTURED_API_KEY="")  # as where a secret is missing

@@ -1,41 +1,17 @@
 """`structured serve` as a process: ended, killed, and beside another with the same cache."""
 
 import json
-import os
 import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from serving import is_listening, user, wait_until
+from serving import is_listening, process_serving, user, wait_until
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
-
-@contextmanager
-def serving(cache: Path, *options: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """A server with the packaged model: its process, and its address."""
-    log = cache.parent / f"{time.monotonic_ns()}.log"
-    command = [sys.executable, "-m", "structured", "serve", "--port", "0", *options]
-    environment = {**os.environ, "STRUCTURED_CACHE_DIR": str(cache), "PYTHONUNBUFFERED": "1"}
-    with (
-        log.open("wb") as written,
-        subprocess.Popen(command, env=environment, stdout=written, stderr=written) as server,
-    ):
-        try:
-            wait_until(lambda: "running on http" in log.read_text() or server.poll() is not None)
-            found = log.read_text().partition("running on ")[2].split()
-            assert found, log.read_text()
-            yield server, found[0]
-        finally:
-            server.kill()
 
 
 def schema(number: int) -> dict[str, Any]:
@@ -57,7 +33,7 @@ def extracted(address: str, number: int) -> Any:
 def test_sigterm_lets_what_runs_be_finished(tmp_path: Path) -> None:
     """A stream goes on to its end while nobody else is let in; then the process ends, by the signal."""
     body = {"messages": user("a"), "guided_regex": "[ab]{800}", "stream": True}
-    with serving(tmp_path / "cache") as (server, address):
+    with process_serving(tmp_path / "cache") as (server, address):
         with httpx.stream("POST", f"{address}/v1/chat/completions", json=body, timeout=120) as answer:
             lines = answer.iter_lines()
             read = [next(lines)]
@@ -75,10 +51,10 @@ def test_sigterm_lets_what_runs_be_finished(tmp_path: Path) -> None:
 def test_killed_in_the_middle_it_begins_again_with_the_same_cache(tmp_path: Path) -> None:
     """Whatever it was writing, the next answers as one does that has no cache."""
     numbers = range(12)
-    with serving(tmp_path / "fresh") as (_, address):
+    with process_serving(tmp_path / "fresh") as (_, address):
         expected = [extracted(address, number) for number in numbers]
     for moment in range(4):
-        with serving(tmp_path / "cache") as (server, address), ThreadPoolExecutor(4) as pool:
+        with process_serving(tmp_path / "cache") as (server, address), ThreadPoolExecutor(4) as pool:
 
             def ask(number: int, address: str = address) -> None:
                 with suppress(httpx.HTTPError):
@@ -87,7 +63,7 @@ def test_killed_in_the_middle_it_begins_again_with_the_same_cache(tmp_path: Path
             asked = [pool.submit(ask, number) for number in numbers]
             wait_until(lambda asked=asked, done=2 * moment: sum(one.done() for one in asked) >= done)
             server.kill()
-    with serving(tmp_path / "cache") as (_, address):
+    with process_serving(tmp_path / "cache") as (_, address):
         assert [extracted(address, number) for number in numbers] == expected
 
 
@@ -95,11 +71,11 @@ def test_killed_in_the_middle_it_begins_again_with_the_same_cache(tmp_path: Path
 def test_two_servers_share_a_cache(tmp_path: Path) -> None:
     """Both are asked for the same new types at the same time, four at a time, and answer as one does alone."""
     numbers = range(12)
-    with serving(tmp_path / "fresh") as (_, address):
+    with process_serving(tmp_path / "fresh") as (_, address):
         expected = [extracted(address, number) for number in numbers]
     with (
-        serving(tmp_path / "cache") as (_, one),
-        serving(tmp_path / "cache") as (_, other),
+        process_serving(tmp_path / "cache") as (_, one),
+        process_serving(tmp_path / "cache") as (_, other),
         ThreadPoolExecutor(8) as pool,
     ):
         asked = [(address, number) for number in numbers for address in (one, other)]

@@ -89,6 +89,34 @@ def test_a_pass_over_many_tokens_is_as_many_passes(ours: LanguageModel, seed: in
         assert np.abs(np.asarray(last)[0] - after[row]).max() < CLOSE
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_texts_that_come_and_go_are_read_as_alone(ours: LanguageModel, seed: int) -> None:
+    """They join, leave, are put in another order, copied, and forget tokens: each has the logits that it has alone."""
+    rng = random.Random(seed)
+    texts = list(some_prompts(rng, ours.vocabulary.size, 2))
+    prefix = texts[0][:40]
+    batch, _ = ours.prefill(texts, shared=40)
+    for _ in range(15):
+        if rng.random() < 0.5:
+            joining = [prefix + text[40:] for text in some_prompts(rng, ours.vocabulary.size, rng.randint(1, 3))]
+            batch.join(ours.prefill(joining, shared=40)[0])
+            texts += joining
+        if rng.random() < 0.5:
+            kept = rng.sample(range(len(texts)), rng.randint(1, len(texts)))
+            rows = kept + [rng.choice(kept)] * (rng.random() < 0.2)
+            batch.select(rows)
+            texts = [list(texts[row]) for row in rows]
+        batch.forward([[rng.randrange(3000)] for _ in texts])
+        new = [[rng.randrange(3000) for _ in range(rng.randint(1, 4))] for _ in texts]
+        batch.rollback([1] * len(texts))
+        logits = np.asarray(batch.forward(new))
+        texts = [text + added for text, added in zip(texts, new, strict=True)]
+        for row in rng.sample(range(len(texts)), min(2, len(texts))):
+            assert np.abs(np.asarray(ours.prefill([texts[row]])[1])[0] - logits[row]).max() < CLOSE
+    copied, whole = (ours.prefill([[*prefix, 5]], shared=shared)[1] for shared in (40, 0))
+    assert np.abs(np.asarray(copied) - np.asarray(whole)).max() < CLOSE, "the copies were changed, and not the prefix"
+
+
 def test_text_is_encoded_as_transformers_does(ours: LanguageModel, theirs: LanguageModel) -> None:
     """Control tokens that it spells stay text; a chat it does not know."""
     for text in ("Jason is 25.", "a <|end|> b", "", "é🙂\n\n\t x", "<|start|>"):

@@ -1,12 +1,16 @@
 """A server in this process, the models that it serves in tests, and those who ask it."""
 
 import json
+import os
 import re
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -19,8 +23,8 @@ from structured.models import FunctionModel, LanguageModel
 openai = pytest.importorskip("openai", reason="The extra test has OpenAI's client.")
 uvicorn = pytest.importorskip("uvicorn", reason="The extra serve runs a server.")
 
-from structured.cli.serve_command import connections  # noqa: E402
 from structured.integrations.server.app import create_app  # noqa: E402  once there is FastAPI
+from structured.integrations.server.connections import connections  # noqa: E402
 from structured.integrations.server.limits import Limits  # noqa: E402
 
 TOKENIZER = ByteTokenizer()
@@ -47,6 +51,25 @@ def served(model: Any = None, *, send_buffer: int | None = None, **options: Any)
             server.should_exit = True
             thread.join(60)
             assert not thread.is_alive()
+
+
+@contextmanager
+def process_serving(cache: Path, *options: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A server with the packaged model: its process, and its address."""
+    log = cache.parent / f"{time.monotonic_ns()}.log"
+    command = [sys.executable, "-m", "structured", "serve", "--port", "0", *options]
+    environment = {**os.environ, "STRUCTURED_CACHE_DIR": str(cache), "PYTHONUNBUFFERED": "1"}
+    with (
+        log.open("wb") as written,
+        subprocess.Popen(command, env=environment, stdout=written, stderr=written) as server,
+    ):
+        try:
+            wait_until(lambda: "running on http" in log.read_text() or server.poll() is not None)
+            found = log.read_text().partition("running on ")[2].split()
+            assert found, log.read_text()
+            yield server, found[0]
+        finally:
+            server.kill()
 
 
 def random_model() -> LanguageModel:

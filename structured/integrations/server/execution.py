@@ -1,5 +1,6 @@
 """Execution: the questions of requests, answered by the running batch that all requests share, and its figures."""
 
+import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
@@ -8,6 +9,7 @@ from typing import Any
 from fastapi import Request
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from structured.decoding.requests import Generation, Served
@@ -28,9 +30,12 @@ from structured.output_types.call_types import FunctionType, ToolType
 from structured.output_types.functions import Call
 from structured.results.result import Result
 
+SHARED_METRICS = "PROMETHEUS_MULTIPROC_DIR"
+"""The environment variable of the folder in which processes share what they count: that of the metrics' library."""
+
 
 class Metrics:
-    """The figures of one server."""
+    """The figures of one server, or of all workers of a server: what they count is added up."""
 
     def __init__(self, running: RunningBatch, admission: Admission) -> None:
         self.registry = CollectorRegistry()
@@ -48,11 +53,18 @@ class Metrics:
             "structured_tokens", "Tokens: of prompts, sampled, and known without the model.", ("kind",),
             registry=self.registry,
         )  # fmt: skip
-        self.registry.register(_Now(running, admission))
+        self.now = _Now(running, admission)
 
     def text(self) -> bytes:
         """Return all figures in Prometheus's text format."""
-        return generate_latest(self.registry)
+        counted = CollectorRegistry()
+        if SHARED_METRICS in os.environ:
+            MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
+        else:
+            counted = self.registry
+        now = CollectorRegistry()
+        now.register(self.now)
+        return generate_latest(counted) + generate_latest(now)
 
     def count_tokens(self, *, prompt: int, sampled: int, forced: int) -> None:
         """Count the tokens of one answer."""
@@ -61,7 +73,7 @@ class Metrics:
 
 
 class _Now(Collector):
-    """Gauges of the texts and requests at the moment of collection."""
+    """Gauges of the texts and requests at the moment of collection; those of a worker have its process as a label."""
 
     def __init__(self, running: RunningBatch, admission: Admission) -> None:
         self.running, self.admission = running, admission
@@ -74,7 +86,10 @@ class _Now(Collector):
             ("structured_waiting_requests", "Requests that wait for their turn.", self.admission.waiting),
         )
         for name, what, number in figures:
-            yield GaugeMetricFamily(name, what, value=number)
+            labels = {"worker": str(os.getpid())} if SHARED_METRICS in os.environ else {}
+            gauge = GaugeMetricFamily(name, what, labels=list(labels))
+            gauge.add_metric(list(labels.values()), number)
+            yield gauge
 
 
 @dataclass(slots=True)

@@ -1,0 +1,404 @@
+"""Worker processes: servers behind one port, each with the model, and the process that hands connections to them.
+
+The parent accepts a connection and passes it on to the next worker, in turn. Rejected: a socket that the workers share,
+since the first to wake takes all connections that wait, and `SO_REUSEPORT`, which spreads them by chance: of four
+clients, all may come to one worker, and stay there.
+"""
+
+import asyncio
+import errno
+import logging
+import os
+import pickle
+import signal
+import socket
+import sys
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+
+from structured.errors import ModelError, StructuredError, StructuredWarning
+from structured.integrations.server.app import create_app
+from structured.integrations.server.connections import connections
+from structured.integrations.server.execution import SHARED_METRICS
+from structured.integrations.server.limits import Limits
+
+if TYPE_CHECKING:
+    from structured.models import LanguageModel
+
+KEEP_ALIVE = 75
+"""Seconds for which an idle connection stays open: longer than in proxies, which then close it first."""
+
+TURN = 0.001
+"""Seconds for which a thread keeps the interpreter while others wait for it; Python's own are five times as many. While
+one thread reads a large schema, all others wait so long for each of their steps."""
+
+BACKLOG = 2048
+"""Connections that wait to be accepted."""
+
+PAUSE = 1.0
+"""Seconds before another worker is started in place of one that ended before it was ready."""
+
+_LOGGER = logging.getLogger("uvicorn.error")  # beside uvicorn's own lines
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What a server serves, and where. It is pickled for the workers, which load the model and the types themselves."""
+
+    model: "Callable[[], LanguageModel]"
+    types: Callable[[], Mapping[str, Any]]
+    limits: Limits
+    api_key: str | None
+    host: str
+    port: int
+    is_quiet: bool
+
+    @property
+    def log_level(self) -> str:
+        """The level of uvicorn's logs."""
+        return "warning" if self.is_quiet else "info"
+
+    def config(self, types: Mapping[str, Any]) -> uvicorn.Config:
+        """Load the model, and return how uvicorn serves it."""
+        return uvicorn.Config(
+            create_app(self.model(), types=types, limits=self.limits, api_key=self.api_key),
+            http=connections(self.limits.patience),
+            host=self.host,
+            port=self.port,
+            log_level=self.log_level,
+            timeout_graceful_shutdown=int(self.limits.seconds) + 1,
+            timeout_keep_alive=KEEP_ALIVE,
+            server_header=False,
+        )
+
+    def serve(self, types: Mapping[str, Any]) -> bool:
+        """Serve in this process until a signal ends it; return whether it has served at all."""
+        server = uvicorn.Server(self.config(types))
+        sys.setswitchinterval(TURN)
+        server.run()
+        return server.started
+
+
+def check_port(host: str, port: int) -> None:
+    """Raise OSError if nothing can listen there: it is tried before the model is loaded, which takes long."""
+    for listening in bound(host, port):
+        listening.close()
+
+
+def bound(host: str, port: int) -> list[socket.socket]:
+    """Return a socket for each address of a host, which does not listen yet. Raises OSError if a port is taken."""
+    sockets: list[socket.socket] = []
+    try:
+        for family, kind, protocol, _, where in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            listening = socket.socket(family, kind, protocol)
+            if os.name == "posix":  # as servers do: connections that have ended hold no port
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:  # another socket is for the other family
+                listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            try:
+                listening.bind(where)
+            except OSError as error:
+                listening.close()
+                if error.errno != errno.EADDRNOTAVAIL:  # that is of a family that this machine lacks
+                    raise
+            else:
+                sockets.append(listening)
+    except OSError as error:
+        for listening in sockets:
+            listening.close()
+        problem = f"Nothing can listen at port {port} of {host}: {error.strerror}. Pass another --port or --host."
+        raise OSError(problem) from error
+    return sockets
+
+
+def serve_workers(service: Service, count: int) -> bool:
+    """Serve with so many workers until a signal ends them; return True.
+
+    Raises ModelError if this system cannot pass connections on, and the error of the first worker if it cannot load.
+    """
+    if not hasattr(socket, "send_fds"):
+        raise ModelError("This system passes no connections from process to process. Leave --workers out.")
+    with ExitStack() as stack:
+        stack.enter_context(_environment(count))
+        listening = [stack.enter_context(one) for one in bound(service.host, service.port)]
+        signals = _Supervisor(service, count, listening).supervise()
+    for number in signals:  # as uvicorn ends
+        signal.raise_signal(number)
+    return True
+
+
+@contextmanager
+def _environment(count: int) -> Iterator[None]:
+    """Have the workers share the cores and their figures, unless the environment says otherwise.
+
+    Two threads of a library for matrices wait for each other in a busy loop: on a core each that is taken, a product
+    takes a hundred times as long.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with TemporaryDirectory(prefix="structured-metrics-") as folder:
+        defaults = {"OMP_NUM_THREADS": str(max(cores // count, 1)), SHARED_METRICS: folder}
+        added = {name: value for name, value in defaults.items() if name not in os.environ}
+        os.environ.update(added)
+        try:
+            yield
+        finally:
+            for name in added:
+                del os.environ[name]
+
+
+@dataclass(slots=True, eq=False)
+class _Worker:
+    """A worker as its parent sees it."""
+
+    process: SpawnProcess
+    handover: socket.socket
+    """Where connections are passed on."""
+    reports: Connection
+    """Where it tells its warnings, and then None once it is ready, or the error that ends it."""
+    is_ready: bool = False
+    error: Exception | None = None
+
+    @classmethod
+    def start(cls, service: Service) -> "_Worker":
+        """Start a process, which loads the model."""
+        context = get_context("spawn")
+        mine, theirs = socket.socketpair()
+        reports, reported = context.Pipe(duplex=False)
+        with theirs, reported:
+            process = context.Process(target=_work, args=(service, theirs, reported), name="structured worker")
+            process.start()
+        mine.setblocking(False)
+        return cls(process, mine, reports)
+
+    def read(self) -> None:
+        """Take a report."""
+        try:
+            report = self.reports.recv()
+        except (EOFError, OSError):
+            self.reports.close()
+            return
+        if isinstance(report, Warning):
+            warnings.warn(report, stacklevel=2)
+        else:
+            self.error, self.is_ready = report, report is None
+
+    def give(self, connection: socket.socket) -> bool:
+        """Pass a connection on, and return whether the worker has taken it."""
+        try:
+            socket.send_fds(self.handover, [b"."], [connection.fileno()])
+        except OSError:  # it has ended, or does not read
+            return False
+        return True
+
+    def close(self) -> None:
+        """Forget a process that has ended."""
+        self.process.join()
+        self.handover.close()
+        self.reports.close()
+
+
+@dataclass(slots=True, eq=False)
+class _Supervisor:
+    """The process that accepts connections, and starts a worker for each that ends."""
+
+    service: Service
+    count: int
+    listening: list[socket.socket]
+    workers: deque[_Worker] = field(default_factory=deque)
+    """The one whose turn is next comes first."""
+    has_served: bool = False
+    """Whether a worker was ever ready: the others are started then, so that an error is told once."""
+    signals: list[int] = field(default_factory=list)
+    """The signals that end it."""
+    next_start: float = 0.0
+
+    def supervise(self) -> list[int]:
+        """Serve until a signal comes and all workers have ended; return the signals.
+
+        Raises the error of the first worker.
+        """
+        uvicorn.Config("", log_level=self.service.log_level)  # which configures the logs
+        with self._signals():
+            try:
+                while not self.signals:
+                    self._step()
+                self._end()
+                while self.workers:
+                    self._step()
+            finally:
+                for worker in self.workers:  # after an error alone
+                    worker.process.kill()
+                    worker.close()
+        return self.signals
+
+    def _end(self) -> None:
+        """Accept no more connections, and let the workers finish what runs."""
+        for one in self.listening:
+            one.close()
+        for worker in self.workers:
+            worker.process.terminate()
+
+    def _step(self) -> None:
+        """Start a worker if one lacks, wait for what happens, and see to it."""
+        wanted = 0 if self.signals else self.count if self.has_served else 1
+        if len(self.workers) < wanted and time.monotonic() >= self.next_start:
+            self.workers.append(_Worker.start(self.service))
+        sources: dict[Any, Callable[[], None]] = {}
+        for worker in self.workers:
+            sources[worker.process.sentinel] = partial(self._bury, worker)
+            if not worker.reports.closed:
+                sources[worker.reports] = partial(self._hear, worker)
+        if any(worker.is_ready for worker in self.workers) and not self.signals:
+            sources |= {one: partial(self._pass_on, one) for one in self.listening}
+        for source in wait(list(sources), timeout=0.2):
+            sources[source]()
+
+    def _hear(self, worker: _Worker) -> None:
+        worker.read()
+        if worker.is_ready and not self.has_served:
+            self.has_served = True
+            for one in self.listening:
+                one.listen(BACKLOG)
+                host, port = one.getsockname()[:2]
+                where = f"[{host}]" if one.family == socket.AF_INET6 else host
+                _LOGGER.info("Uvicorn running on http://%s:%d (Press CTRL+C to quit)", where, port)
+
+    def _pass_on(self, listening: socket.socket) -> None:
+        """Accept a connection, and pass it on to the first ready worker, which is the last one then."""
+        try:
+            connection, _ = listening.accept()
+        except OSError:  # it was given up in the meantime
+            return
+        with connection:
+            for worker in [one for one in self.workers if one.is_ready]:
+                self.workers.remove(worker)
+                self.workers.append(worker)
+                if worker.give(connection):
+                    return
+
+    def _bury(self, worker: _Worker) -> None:
+        """Forget a worker that has ended. Raises its error if none was ever ready."""
+        while not worker.reports.closed and worker.reports.poll():
+            self._hear(worker)
+        self.workers.remove(worker)
+        worker.close()
+        if self.signals:
+            return
+        code = worker.process.exitcode
+        if not self.has_served:
+            raise worker.error or ModelError(
+                f"A worker ended before it was ready, with the code {code}. Serve with one worker to see why; a model "
+                "takes memory in each."
+            )
+        _LOGGER.warning("Worker [%s] ended with the code %s; another is started.", worker.process.pid, code)
+        if worker.error is not None:
+            _LOGGER.error("%s: %s", type(worker.error).__name__, worker.error)
+        self.next_start = time.monotonic() + (0 if worker.is_ready else PAUSE)
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        """Note SIGTERM and Ctrl-C, which end all workers."""
+
+        def note(number: int, _: object) -> None:
+            self.signals.append(number)
+
+        before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+class _Server(uvicorn.Server):
+    """A server whose connections its parent has accepted."""
+
+    def __init__(self, config: uvicorn.Config, handover: socket.socket, reports: Connection) -> None:
+        super().__init__(config)
+        self._handover = handover
+        self._reports = reports
+        self._accepting: set[asyncio.Task[Any]] = set()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start the application, and then tell that connections are taken."""
+        await super().startup(sockets or [])
+        self._handover.setblocking(False)
+        asyncio.get_running_loop().add_reader(self._handover, self._take)
+        self._reports.send(None)
+        self._reports.close()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Finish the requests of the connections that have been passed on."""
+        self._take()
+        asyncio.get_running_loop().remove_reader(self._handover)
+        self._handover.close()
+        await asyncio.gather(*self._accepting, return_exceptions=True)
+        await super().shutdown(sockets)
+
+    def _take(self) -> None:
+        """Take connections; without a parent, end."""
+        try:
+            received, descriptors, *_ = socket.recv_fds(self._handover, 16, 16)
+        except BlockingIOError:
+            return
+        except OSError:
+            received, descriptors = b"", []
+        if not received:
+            self.should_exit = True
+            asyncio.get_running_loop().remove_reader(self._handover)
+        for descriptor in descriptors:
+            connection = socket.socket(fileno=descriptor)
+            connection.setblocking(False)
+            loop = asyncio.get_running_loop()
+            task = loop.create_task(loop.connect_accepted_socket(self._protocol, connection))
+            self._accepting.add(task)
+            task.add_done_callback(self._accepting.discard)
+
+    def _protocol(self) -> asyncio.Protocol:
+        kind: Any = self.config.http_protocol_class
+        protocol: asyncio.Protocol = kind(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return protocol
+
+
+def _work(service: Service, handover: socket.socket, reports: Connection) -> None:
+    """Serve in a worker. An error that is expected is reported to the parent, which tells it."""
+    show_others = warnings.showwarning
+
+    def show(message: Any, category: Any, *where: Any, **more: Any) -> None:
+        if not issubclass(category, StructuredWarning):
+            show_others(message, category, *where, **more)
+        elif not reports.closed:
+            reports.send(message)
+
+    warnings.showwarning = show
+    with suppress(KeyboardInterrupt):
+        try:
+            server = _Server(service.config(service.types()), handover, reports)
+        except (StructuredError, OSError) as error:
+            reports.send(_portable(error))
+            sys.exit(3)
+        sys.setswitchinterval(TURN)
+        server.run()
+
+
+def _portable(error: Exception) -> Exception:
+    """Return an error as another process can read it."""
+    try:
+        pickle.loads(pickle.dumps(error))  # noqa: S301  what was written a moment ago
+    except Exception:  # noqa: BLE001  an error may hold whatever its library put there
+        return ModelError(f"{type(error).__name__}: {error}")
+    return error
