@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 import pytest
 from pydantic import BaseModel, field_validator
-from serving import connected, served, user
+from odd_requests import user
+from serving import connected, served
 
 from structured.models.load import PACKAGED_MODEL
 from structured.models.scripted import ScriptedModel

@@ -14,7 +14,8 @@ from typing import Any
 
 import httpx
 import pytest
-from serving import is_listening, user, wait_until
+from odd_requests import user
+from serving import is_listening, wait_until
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
