@@ -22,7 +22,7 @@ from benchmarks.fuzz import support
 from benchmarks.fuzz.cases import Trial
 from structured.errors import ModelError, StructuredError
 from structured.extraction.documents.files import read_file
-from structured.extraction.documents.tables import read_rows
+from structured.extraction import read_rows
 from structured.models.adapters import CONFIG, WEIGHTS, Heads, read_adapter
 from structured.models.gguf_file import GgufFile, write_gguf
 

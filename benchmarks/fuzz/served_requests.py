@@ -91,7 +91,7 @@ def _request(requests: Any, rng: random.Random) -> tuple[str, Any]:
     fields = {**requests.FIELDS, "responses": ({"input": "a"}, _RESPONSES)}
     path = rng.choice(sorted(fields))
     required, optional = fields[path]
-    body: Any = {**required, **{name: optional[name] for name in rng.sample(sorted(optional), rng.randrange(4))}}
+    body: Any = {**required, **{name: optional[name] for name in rng.sample(sorted(optional), rng.randrange(min(4, len(optional) + 1)))}}
     body = json.loads(json.dumps(body))
     for _ in range(rng.choice((0, 1, 1, 2, 3))):
         places = list(_places(body))

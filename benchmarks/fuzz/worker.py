@@ -53,7 +53,7 @@ def measured(case: Case) -> dict[str, Any]:
     before, began = memory(reset=True), time.perf_counter()
     faulthandler.dump_traceback_later(WAIT - 5)
     signal.signal(signal.SIGPROF, _hang)
-    signal.setitimer(signal.ITIMER_PROF, HANG)
+    signal.setitimer(signal.ITIMER_PROF, HANG, 1.0)  # again, where a destructor swallows it
     try:
         trial = tried(case, FAMILIES[case.family])
     finally:
