@@ -21,3 +21,6 @@ FAMILIES: Mapping[str, Family] = {
     "files": try_file,
     "requests": try_requests,
 }
+
+GUIDED = frozenset(FAMILIES) - {"files", "requests"}
+"""Those whose cases sample answers, for which the vocabularies are loaded."""

@@ -74,6 +74,12 @@ def pen_of(name: str) -> Pen:
     return Pen(vocabulary)
 
 
+def load_vocabularies() -> None:
+    """Load all vocabularies, which takes a while, so that no case has to."""
+    for name in VOCABULARIES:
+        pen_of(name)
+
+
 def write_answers(trial: Trial, output_type: OutputType[Any], judge: Judge) -> None:
     """Let writers of all kinds write answers of a type; each has to be one of the judge's, and of the type's parser."""
     rng = trial.case.random("answers")

@@ -71,7 +71,7 @@ def try_schema(trial: Trial) -> None:
     values = Values(schema, rng)
     texts = list(dict.fromkeys(json.dumps(values.of(schema), ensure_ascii=False) for _ in range(24)))
     read_texts(trial, automaton, texts, judge, partial(explained, json.dumps(schema)))
-    read_texts(trial, automaton, near(texts[:8], trial), judge, _another_spelling)
+    read_texts(trial, automaton, near(texts[:8], trial), judge, partial(explained_edit, json.dumps(schema)))
     written = resolve_type(JsonSchema(schema, key_order=rng.choice(("schema", "any"))), layout=layout)
     write_answers(trial, written, judge)
 
@@ -127,9 +127,12 @@ def explained(schema: str, text: str) -> str | None:
     return None
 
 
-def _another_spelling(text: str) -> str | None:
-    """Explain everything: a text with edits is JSON that nobody writes that way."""
-    return f"edited: {'as dumped' if json.dumps(json.loads(text), ensure_ascii=False) == text else 'another spelling'}"
+def explained_edit(schema: str, text: str) -> str | None:
+    """Return the restriction by which a text with edits is not written: mostly that nothing is spelled that way."""
+    value = json.loads(text)
+    if json.dumps(value, ensure_ascii=False) != text:
+        return "edited: another spelling of JSON"
+    return explained(schema, text)
 
 
 def _some(value: Any, holds: Any) -> bool:

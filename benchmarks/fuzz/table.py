@@ -1,4 +1,4 @@
-"""The table of a campaign, in Markdown."""
+"""The table of a campaign, in Markdown; its seconds are those of the processor."""
 
 from collections import Counter
 from collections.abc import Mapping
