@@ -69,7 +69,9 @@ def _spelled_otherwise(texts: list[str]) -> Callable[[str], str | None]:
 
 
 def _expression(rng: random.Random) -> Part:
-    expression = rng.choice(("a", "a*", "b|ab", "[ab]{1,2}", "(?:ab)*", "é?", "[^a]?", r"\d{1,3}", "(?=a)[ab]+", "[a-c]+"))
+    expression = rng.choice(
+        ("a", "a*", "b|ab", "[ab]{1,2}", "(?:ab)*", "é?", "[^a]?", r"\d{1,3}", "(?=a)[ab]+", "[a-c]+")
+    )
     compiled = re.compile(expression)
     texts = tuple(sampled(compiled, rng) or "" for _ in range(5))
     found = tuple(text for text in texts if compiled.fullmatch(text))

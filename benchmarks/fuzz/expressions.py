@@ -103,7 +103,7 @@ def sampled(compiled: "re.Pattern[str]", rng: random.Random) -> str | None:
     return text if len(text) <= 80 else None
 
 
-def _piece(op: str, argument: Any, rng: random.Random, groups: dict[int, str], depth: int) -> str:  # noqa: C901, PLR0912  one case for each operation
+def _piece(op: str, argument: Any, rng: random.Random, groups: dict[int, str], depth: int) -> str:  # noqa: C901  one case for each operation
     """Return a text of one node."""
 
     def inside(items: Any) -> str:

@@ -21,8 +21,8 @@ import numpy as np
 from benchmarks.fuzz import support
 from benchmarks.fuzz.cases import Trial
 from structured.errors import ModelError, StructuredError
-from structured.extraction.documents.files import read_file
 from structured.extraction import read_rows
+from structured.extraction.documents.files import read_file
 from structured.models.adapters import CONFIG, WEIGHTS, Heads, read_adapter
 from structured.models.gguf_file import GgufFile, write_gguf
 
@@ -33,7 +33,20 @@ _HTML = """<!doctype html><html><head><meta charset="utf-8"><title>A</title><sty
 <h1>Prices &amp; more</h1><p hidden>no</p><ul><li>one<li>two<ol><li>deep</ol></ul><pre> a
  b</pre><table><tr><td>Pear<td>1.20<tr><th>é&nbsp;🙂</table><select><option>x</select><!-- c --><br></body></html>"""
 _INTERESTING = (b"\0", b"\xff", b"\x7f", b"\x80", b"\xff\xff\xff\xff", b"\0\0\0\0", b"\xff" * 8, b"\x7f" + b"\xff" * 3)
-_WORDS = (b"<", b">", b"<table>", b"<![CDATA[", b"&#x110000;", b"%PDF-", b"endobj", b"/Kids", b"\r\n\r\n", b'"', b"\n", b"<w:p>")
+_WORDS = (
+    b"<",
+    b">",
+    b"<table>",
+    b"<![CDATA[",
+    b"&#x110000;",
+    b"%PDF-",
+    b"endobj",
+    b"/Kids",
+    b"\r\n\r\n",
+    b'"',
+    b"\n",
+    b"<w:p>",
+)
 
 
 def try_file(trial: Trial) -> None:
@@ -191,7 +204,11 @@ READERS: Mapping[str, Callable[[Path], None]] = {
 @cache
 def originals() -> dict[str, bytes]:
     """Return the files that are damaged, by their names."""
-    found: dict[str, bytes] = {"a.html": _HTML.encode(), "b.html": _HTML.encode("utf-16"), "a.txt": "Aé🙂\n".encode() * 20}
+    found: dict[str, bytes] = {
+        "a.html": _HTML.encode(),
+        "b.html": _HTML.encode("utf-16"),
+        "a.txt": "Aé🙂\n".encode() * 20,
+    }
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for make in (_mails, _office, _tables, _tensors):
@@ -248,8 +265,14 @@ def _tensors(folder: Path) -> None:
     matrix = "base_model.model.model.layers.0.self_attn.q_proj.lora_"
     sides = {f"{matrix}A.weight": np.ones((2, 8), np.float32), f"{matrix}B.weight": np.ones((8, 2), np.float32)}
     save_file(sides, folder / "a.safetensors")
-    metadata = {"general.type": "adapter", "adapter.type": "lora", "general.architecture": "llama", "adapter.lora.alpha": 4.0}
-    named = {"blk.0.attn_q.weight.lora_a": sides[f"{matrix}A.weight"], "blk.0.attn_q.weight.lora_b": sides[f"{matrix}B.weight"]}
+    metadata = {
+        "general.type": "adapter",
+        "adapter.type": "lora",
+        "general.architecture": "llama",
+        "adapter.lora.alpha": 4.0,
+    }
+    named = {
+        "blk.0.attn_q.weight.lora_a": sides[f"{matrix}A.weight"],
+        "blk.0.attn_q.weight.lora_b": sides[f"{matrix}B.weight"],
+    }
     write_gguf(folder / "a.gguf", metadata, named)
-
-

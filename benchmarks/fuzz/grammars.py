@@ -56,7 +56,7 @@ def try_lark(trial: Trial) -> None:
         return True
 
     made = [text for _ in range(12) if (text := derived(lark, rng)) is not None]
-    wild = ["".join(rng.choices("abc12;é \"\n", k=rng.randrange(6))) for _ in range(6)]
+    wild = ["".join(rng.choices('abc12;é "\n', k=rng.randrange(6))) for _ in range(6)]
     read_texts(trial, automaton, ["", *made, *near(made, trial), *wild], judge, never)
     write_answers(trial, grammar, judge)
 
@@ -135,7 +135,7 @@ def _unslashed(expression: str) -> str:
 
 
 Node: TypeAlias = tuple[Any, ...]
-"""`("text", text)`, `("set", ranges, negated)`, `("rule", name)`, `("all", nodes)`, `("any", nodes)` or `("again", node, least, most)`."""
+"""A text, a set of ranges that may be negated, the name of a rule, a sequence, alternatives, or a repetition."""
 
 _CHARACTERS = 'ab"\\]^-é🙂\n0'
 _COUNTS = ((0, None), (1, None), (0, 1), (2, 2), (1, 3), (2, None), (0, 0))
@@ -223,50 +223,71 @@ def _derives(rules: dict[str, Node], text: str) -> bool | None:
 
 def _is_derived(rules: dict[str, Node], text: str) -> bool:
     """Tell whether the rules derive a text: all ends of all rules from all places, grown until there are no more."""
-    known: dict[tuple[str, int], set[int]] = {}
-    asked: set[tuple[str, int]] = {("root", 0)}
-    kept: dict[tuple[int, int], set[int]] = {}
+    ends = Ends(text)
+    ends.asked.add(("root", 0))
+    while True:
+        size = ends.size()
+        ends.kept.clear()
+        for name, start in list(ends.asked):
+            ends.known[name, start] = ends.known.get((name, start), set()) | ends.of(rules[name], start)
+        if size == ends.size():
+            return len(text) in ends.known["root", 0]
 
-    def ends(node: Node, start: int) -> set[int]:
+
+class Ends:
+    """The places of a text where a node may end, given those of the rules that are known so far."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.known: dict[tuple[str, int], set[int]] = {}
+        self.asked: set[tuple[str, int]] = set()
+        self.kept: dict[tuple[int, int], set[int]] = {}
+
+    def size(self) -> tuple[int, int]:
+        """Return how much is known."""
+        return len(self.asked), sum(map(len, self.known.values()))
+
+    def of(self, node: Node, start: int) -> set[int]:
+        """Return the places where a node may end that begins in one."""
         key = id(node), start
-        if key not in kept:
-            kept[key] = new_ends(node, start)
-        return kept[key]
+        if key not in self.kept:
+            self.kept[key] = self._new(node, start)
+        return self.kept[key]
 
-    def new_ends(node: Node, start: int) -> set[int]:
+    def _new(self, node: Node, start: int) -> set[int]:
+        text = self.text
         match node:
             case ("text", part):
                 return {start + len(part)} if text.startswith(part, start) else set()
             case ("set", ranges, negated):
-                inside = start < len(text) and any(low <= text[start] <= high for low, high in ranges)
-                return {start + 1} if start < len(text) and inside != negated else set()
+                is_in = start < len(text) and any(low <= text[start] <= high for low, high in ranges)
+                return {start + 1} if start < len(text) and is_in != negated else set()
             case ("rule", name):
-                asked.add((name, start))
-                return known.get((name, start), set())
+                self.asked.add((name, start))
+                return self.known.get((name, start), set())
             case ("all", parts):
                 places = {start}
                 for part in parts:
-                    places = {end for place in places for end in ends(part, place)}
+                    places = self._after(part, places)
                 return places
             case ("any", parts):
-                return {end for part in parts for end in ends(part, start)}
+                return {end for part in parts for end in self.of(part, start)}
             case ("again", part, least, most):
-                found, places = set(), {start}
-                for count in range((least + len(text) + 1 if most is None else most) + 1):
-                    found |= places if count >= least else set()
-                    places = {end for place in places for end in ends(part, place)}
-                    if not places or (count >= least and places <= found):
-                        break
-                return found
+                return self._repeated(part, start, least, least + len(text) + 1 if most is None else most)
         raise AssertionError(node)
 
-    while True:
-        size = (len(asked), sum(map(len, known.values())))
-        kept.clear()
-        for name, start in list(asked):
-            known[name, start] = known.get((name, start), set()) | ends(rules[name], start)
-        if size == (len(asked), sum(map(len, known.values()))):
-            return len(text) in known["root", 0]
+    def _after(self, part: Node, places: set[int]) -> set[int]:
+        return {end for place in places for end in self.of(part, place)}
+
+    def _repeated(self, part: Node, start: int, least: int, most: int) -> set[int]:
+        found: set[int] = set()
+        places = {start}
+        for count in range(most + 1):
+            if not places or (count > least and places <= found):
+                break
+            found |= places if count >= least else set()
+            places = self._after(part, places)
+        return found
 
 
 def _text(node: Node, rules: dict[str, Node], rng: random.Random, depth: int) -> str | None:

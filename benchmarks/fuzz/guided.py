@@ -33,7 +33,7 @@ LONGEST = 240
 """Tokens of the shortest answer beyond which none are sampled."""
 
 VOCABULARIES = ("bytes", "smollm2", "bytes", "mistral-v1", "bytes", "llama3", "bytes", "qwen3")
-"""The vocabulary of a case, by its seed: that of the byte tokenizer of the tests, or a real one beside the repository."""
+"""The vocabulary of a case, by its seed: that of the tests' byte tokenizer, or a real one beside the repository."""
 
 _LIBRARY_SHARE = 6
 """One case in so many is also written by the whole library, with a model that is a function."""

@@ -114,7 +114,7 @@ def _without_formats(schema: str) -> Automaton:
 
 
 def explained(schema: str, text: str) -> str | None:
-    """Return the documented restriction by which a text is not written (docs/guides/json-schema.md, docs/support.md)."""
+    """Return the restriction by which a text is not written, as docs/guides/json-schema.md and docs/support.md say."""
     value = json.loads(text)
     if '"format"' in schema and accepts_text(_without_formats(schema), text):
         return "formats, of which jsonschema asserts less"
@@ -266,7 +266,12 @@ class Maker:
             additionalProperties=lambda: rng.choice((False, False, inner())),
             patternProperties=lambda: {rng.choice((*PATTERNS,)): inner() for _ in range(rng.randint(1, 2))},
             propertyNames=lambda: rng.choice(
-                ({"pattern": rng.choice((*PATTERNS,))}, {"enum": [*NAMES[:4]]}, {"maxLength": 2}, {"not": {"const": "a"}})
+                (
+                    {"pattern": rng.choice((*PATTERNS,))},
+                    {"enum": [*NAMES[:4]]},
+                    {"maxLength": 2},
+                    {"not": {"const": "a"}},
+                )
             ),
             minProperties=lambda: rng.randrange(3),
             maxProperties=lambda: rng.randrange(1, 4),

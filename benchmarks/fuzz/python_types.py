@@ -241,11 +241,11 @@ def _tuple(rng: random.Random, inner: Inner) -> Made:
 
 def _dict(rng: random.Random, inner: Inner) -> Made:
     item = inner()
-    key: Any = rng.choice((str, int, dt.date, Literal["a", "b"], Annotated[str, Field(pattern="^[a-z]+$")], bool, uuid.UUID))
-    keys = ("a", "b", "1", "12", "2024-02-29", "", "true", str(uuid.UUID(int=7)))
-    return Made(
-        dict[key, item.type], lambda rng: {rng.choice(keys): item.guess(rng) for _ in range(rng.randrange(3))}
+    key: Any = rng.choice(
+        (str, int, dt.date, Literal["a", "b"], Annotated[str, Field(pattern="^[a-z]+$")], bool, uuid.UUID)
     )
+    keys = ("a", "b", "1", "12", "2024-02-29", "", "true", str(uuid.UUID(int=7)))
+    return Made(dict[key, item.type], lambda rng: {rng.choice(keys): item.guess(rng) for _ in range(rng.randrange(3))})
 
 
 def _optional(_: random.Random, inner: Inner) -> Made:
@@ -269,7 +269,9 @@ def _model(rng: random.Random, inner: Inner) -> Made:
         name: Field(None if has_default[name] else ..., alias=None if names[name] == name else names[name])
         for name in fields
     }
-    config = _some(rng, extra=rng.choice(("ignore", "forbid", "allow")), strict=True, frozen=True, populate_by_name=True)
+    config = _some(
+        rng, extra=rng.choice(("ignore", "forbid", "allow")), strict=True, frozen=True, populate_by_name=True
+    )
     config |= _some(rng, str_strip_whitespace=True, str_max_length=4) if rng.random() < 0.2 else {}
     made = create_model(  # type: ignore[call-overload]
         "Model", __config__=config, **{name: (field.type, options[name]) for name, field in fields.items()}
@@ -294,9 +296,7 @@ def _record(rng: random.Random, inner: Inner) -> Made:
         for name, kind in annotations.items()
     }
     made = typing_extensions.TypedDict("Table", wrapped, total=rng.random() < 0.5)  # type: ignore[operator, misc]
-    return Made(
-        made, lambda rng: {name: field.guess(rng) for name, field in fields.items() if rng.random() < 0.8}
-    )
+    return Made(made, lambda rng: {name: field.guess(rng) for name, field in fields.items() if rng.random() < 0.8})
 
 
 def _tagged(rng: random.Random, inner: Inner) -> Made:

@@ -1,4 +1,4 @@
-"""Requests to the HTTP server, changed in their structure or in their bytes: it answers, or says what is wrong in JSON."""
+"""Requests to the HTTP server, changed in their structure or bytes: it answers, or says in JSON what is wrong."""
 
 import json
 import random
@@ -17,7 +17,21 @@ REQUESTS = 12
 """Requests of a case."""
 
 _SIZES = (0, -1, 2**31, 2**63, 2**64, 10**400, 1e308, 0.1, -0.0, True)
-_PUT = (b"\0", b"\xff", b"\\ud800", b'"', b"{", b"}", b"]", b",", b"NaN", b"1e999", b"\xef\xbb\xbf", b"\\u0000", b"null")
+_PUT = (
+    b"\0",
+    b"\xff",
+    b"\\ud800",
+    b'"',
+    b"{",
+    b"}",
+    b"]",
+    b",",
+    b"NaN",
+    b"1e999",
+    b"\xef\xbb\xbf",
+    b"\\u0000",
+    b"null",
+)
 _PATHS = ("models/x%00", "models/%ff", "nothing", "models", "extract/", "../metrics")
 
 
@@ -91,7 +105,10 @@ def _request(requests: Any, rng: random.Random) -> tuple[str, Any]:
     fields = {**requests.FIELDS, "responses": ({"input": "a"}, _RESPONSES)}
     path = rng.choice(sorted(fields))
     required, optional = fields[path]
-    body: Any = {**required, **{name: optional[name] for name in rng.sample(sorted(optional), rng.randrange(min(4, len(optional) + 1)))}}
+    body: Any = {
+        **required,
+        **{name: optional[name] for name in rng.sample(sorted(optional), rng.randrange(min(4, len(optional) + 1)))},
+    }
     body = json.loads(json.dumps(body))
     for _ in range(rng.choice((0, 1, 1, 2, 3))):
         places = list(_places(body))

@@ -17,7 +17,10 @@ def table(sums: Mapping[str, Sum]) -> str:
     lines += [f"| {' | '.join(_cells(family, found))} |" for family, found in sums.items()]
     for title, counts in (
         ("Refused", {family: found.refusals for family, found in sums.items()}),
-        ("Valid texts that are not written, by the restriction", {family: found.explained for family, found in sums.items()}),
+        (
+            "Valid texts that are not written, by the restriction",
+            {family: found.explained for family, found in sums.items()},
+        ),
     ):
         told = [f"- {family}: {_counted(counter)}" for family, counter in counts.items() if counter]
         lines += ["", f"{title}:", "", *told] if told else []

@@ -11,7 +11,7 @@ pytest.importorskip("lark")
 
 from lark.exceptions import UnexpectedInput
 from plain_grammar import PlainGrammarAutomaton
-from random_grammars import EXPRESSIONS, grammars
+from random_grammars import grammars
 
 from structured import Grammar
 from structured.automata import DEAD
@@ -20,6 +20,7 @@ from structured.automata.grammar.lalr_tables import bytes_to_tables, tables_to_b
 from structured.automata.grammar.lark_grammar import parser_of, read_grammar
 from structured.automata.grammar.machine_layout import MAX_SEARCHED, EmptyGrammarError
 from structured.errors import GrammarError
+
 
 def parses(lark, text):
     try:

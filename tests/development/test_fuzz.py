@@ -54,9 +54,7 @@ def test_a_valid_text_that_is_refused_is_told(monkeypatch: pytest.MonkeyPatch) -
     assert "unexplained refusal" in kinds_of("regex", 1, 2, 3)
     trial = Trial(Case("schemas", 1))
     schema = json.dumps({"uniqueItems": True})
-    guided.read_texts(
-        trial, object(), ["[1, 2]"], lambda _: True, lambda text: json_schemas.explained(schema, text)
-    )
+    guided.read_texts(trial, object(), ["[1, 2]"], lambda _: True, lambda text: json_schemas.explained(schema, text))
     assert trial.explained == {"spellings and properties of items that must differ": 1}
     assert not trial.failures
 

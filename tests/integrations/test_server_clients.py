@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import pytest
-from pydantic import BaseModel, field_validator
 from odd_requests import user
+from pydantic import BaseModel, field_validator
 from serving import connected, served
 
 from structured.models.load import PACKAGED_MODEL

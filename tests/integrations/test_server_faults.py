@@ -15,8 +15,8 @@ import pytest
 from hostile import HOSTILE, SECONDS
 from hypothesis import given
 from hypothesis import strategies as st
+from odd_requests import FIELDS, NASTY, user
 from pydantic import BaseModel, Field
-from odd_requests import FIELDS, FORM, NASTY, TOOL, user
 from serving import ask, connection_to, figure, posted, random_model, served, wait_until
 
 from structured import Grammar, JsonSchema, Regex, functions
