@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import random
+import re
 import struct
 import tempfile
 import zipfile
@@ -73,9 +74,9 @@ def try_file(trial: Trial) -> None:
 
 def damaged(name: str, original: bytes, rng: random.Random) -> bytes:
     """Return a file with one to a few changes; those of an archive are mostly inside it."""
-    if zipfile.is_zipfile(io.BytesIO(original)) and rng.random() < 0.7:
-        return _rezipped(original, rng)
-    data = original
+    data, kind = original, rng.random()
+    if original[:2] == b"PK" and kind < 0.85:
+        return _rezipped(original, rng) if kind < 0.6 else _relisted(original, rng)
     for _ in range(rng.choice((1, 1, 2, 3, 6))):
         data = _changed(data, rng)
     if name.endswith(".safetensors") and rng.random() < 0.6:
@@ -123,6 +124,17 @@ def _rezipped(data: bytes, rng: random.Random) -> bytes:
         for name, part in parts.items():
             archive.writestr(name, part)
     return held.getvalue()
+
+
+def _relisted(data: bytes, rng: random.Random) -> bytes:
+    """Return an archive with changes in the headers of its parts or in its list of them (APPNOTE.TXT, 4.3)."""
+    changed = bytearray(data)
+    heads = [match.start() for match in re.finditer(rb"PK(\x01\x02|\x03\x04|\x05\x06)", data)]
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        at = rng.choice(heads[-1:] + heads) + rng.randrange(4, 50)
+        put = rng.choice((*_INTERESTING, bytes([rng.randrange(256)]), b"\x08", b"\x63\x00", b"\x00\x08\xff"))
+        changed[at : at + len(put)] = put[: max(0, len(data) - at)]
+    return bytes(changed)
 
 
 def _reworded(part: bytes, rng: random.Random) -> bytes:
@@ -276,3 +288,4 @@ def _tensors(folder: Path) -> None:
         "blk.0.attn_q.weight.lora_b": sides[f"{matrix}B.weight"],
     }
     write_gguf(folder / "a.gguf", metadata, named)
+    write_gguf(folder / "b.gguf", {**metadata, "general.alignment": 32, "general.name": "a"}, named)

@@ -26,7 +26,6 @@ _IGNORED = ("", "", "", r"%ignore /\s+/", '%ignore " "', "%import common.WS\n%ig
 
 def try_lark(trial: Trial) -> None:
     """Try a grammar in Lark's language: a random one, a small one of the tests, or one that ships with the library."""
-    from lark import Lark
     from lark.exceptions import LarkError, UnexpectedInput
 
     rng = trial.case.random()
@@ -37,13 +36,11 @@ def try_lark(trial: Trial) -> None:
     grammar: Any = Grammar(text) if name is None else Grammar.named(name)  # type: ignore[arg-type]
     trial.shown = grammar.grammar
     automaton = automaton_of(grammar, None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            lark = Lark(grammar.grammar, parser="lalr", lexer="contextual", start=grammar.start)
-        except LarkError as error:
-            trial.fail("invalid", f"Lark refuses the grammar: {error}"[:300])
-            return
+    try:
+        lark = _parser(grammar.grammar, grammar.start)
+    except LarkError as error:
+        trial.fail("invalid", f"Lark refuses the grammar: {error}"[:300])
+        return
 
     def judge(text: str) -> bool | None:
         try:
@@ -63,16 +60,24 @@ def try_lark(trial: Trial) -> None:
 
 def _is_read(grammar: str) -> bool:
     """Tell whether Lark reads a grammar: most random ones collide."""
-    from lark import Lark
     from lark.exceptions import LarkError
 
     try:
-        with warnings.catch_warnings(), within(2.0):
-            warnings.simplefilter("ignore")
-            Lark(grammar, parser="lalr", lexer="contextual")
+        with within(2.0):
+            _parser(grammar)
     except (LarkError, TimeoutError):
         return False
     return True
+
+
+def _parser(grammar: str, start: str = "start") -> Any:
+    """Return Lark's parser, without the search for texts of two terminals, which takes minutes for some and warns."""
+    import lark.lexer
+
+    vars(lark.lexer)["has_interegular"] = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return lark.Lark(grammar, parser="lalr", lexer="contextual", start=start)
 
 
 def random_lark(rng: random.Random) -> str:

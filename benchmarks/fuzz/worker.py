@@ -42,6 +42,7 @@ def main() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (_ADDRESSES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    sys.unraisablehook = lambda _: None  # a signal may come while a destructor runs, and comes again
     faulthandler.enable()
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a library prints is no answer
