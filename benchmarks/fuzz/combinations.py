@@ -84,7 +84,7 @@ def _choice(rng: random.Random) -> Part:
 
 
 def _json(rng: random.Random) -> Part:
-    kind, texts = rng.choice(
+    chosen: Any = rng.choice(
         (
             (int, ("0", "-5", "120")),
             (bool, ("true", "false")),
@@ -94,6 +94,7 @@ def _json(rng: random.Random) -> Part:
             (float | None, ("null", "1.5", "0.0")),
         )
     )
+    kind, texts = chosen
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
 
     def accepts(text: str) -> bool:

@@ -15,8 +15,8 @@ from benchmarks.fuzz.guided import Judge, near, never, read_texts, write_answers
 from structured import Regex
 from structured.output_types.output_type import automaton_of
 
-LITERALS = (*"abAé_ -\n0", r"\.", "🙂", "ab", r"\x41", r"\t")
-CLASSES = (
+LITERALS: tuple[str, ...] = (*"abAé_ -\n0", r"\.", "🙂", "ab", r"\x41", r"\t")
+CLASSES: tuple[str, ...] = (
     *("[ab]", "[^a]", "[a-c0-9]", ".", r"\d", r"\w", r"\W", r"\s", r"\S", "[^\\W\\d_]", "[é-ü]", r"[\s\S]", "[]^-]"),
     *("[🙂-🙃a]", r"[^\n\r]", r"[\d.-]", "[A-z]", r"\D"),
 )
@@ -113,7 +113,7 @@ def _piece(op: str, argument: Any, rng: random.Random, groups: dict[int, str], d
         return ""
     match op:
         case "LITERAL":
-            return rng.choice((chr(argument), chr(argument), chr(argument).swapcase()))
+            return str(rng.choice((chr(argument), chr(argument), chr(argument).swapcase())))
         case "NOT_LITERAL" | "ANY":
             return rng.choice(ALPHABET)
         case "IN":

@@ -277,7 +277,7 @@ def _tensors(folder: Path) -> None:
     matrix = "base_model.model.model.layers.0.self_attn.q_proj.lora_"
     sides = {f"{matrix}A.weight": np.ones((2, 8), np.float32), f"{matrix}B.weight": np.ones((8, 2), np.float32)}
     save_file(sides, folder / "a.safetensors")
-    metadata = {
+    metadata: dict[str, str | int | float] = {
         "general.type": "adapter",
         "adapter.type": "lora",
         "general.architecture": "llama",

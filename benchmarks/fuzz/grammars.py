@@ -2,6 +2,7 @@
 
 import random
 import warnings
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -160,7 +161,7 @@ def try_gbnf(trial: Trial) -> None:
             trial.fail("unexplained refusal", str(error)[:500])
         raise
     judge = partial(_derives, rules)
-    made = [text for _ in range(16) if (text := _text(("rule", "root"), rules, rng, 8)) is not None]
+    made = [text for _ in range(48) if (text := _text(("rule", "root"), rules, rng, 6)) is not None][:16]
     wild = ["".join(rng.choices(_CHARACTERS, k=rng.randrange(5))) for _ in range(8)]
     read_texts(trial, automaton, ["", *made, *near(made, trial), *wild], judge, never)
     write_answers(trial, grammar, judge)
@@ -308,15 +309,20 @@ def _text(node: Node, rules: dict[str, Node], rng: random.Random, depth: int) ->
         case ("rule", name):
             return _text(rules[name], rules, rng, depth - 1) if depth else None
         case ("all", parts):
-            return _joined([_text(part, rules, rng, depth) for part in parts])
+            return _joined(_text(part, rules, rng, depth) for part in parts)
         case ("any", parts):
-            tried = [_text(part, rules, rng, depth) for part in parts]
-            return rng.choice([text for text in tried if text is not None] or [None])
+            return _text(rng.choice(parts), rules, rng, depth)
         case ("again", part, least, most):
             count = rng.randint(least, least + 2 if most is None else most)
-            return _joined([_text(part, rules, rng, depth) for _ in range(count)])
+            return _joined(_text(part, rules, rng, depth) for _ in range(count))
     raise AssertionError(node)
 
 
-def _joined(texts: list[str | None]) -> str | None:
-    return "".join(text for text in texts if text is not None) if None not in texts else None
+def _joined(texts: Iterable[str | None]) -> str | None:
+    """Return the texts one after the other; None as soon as one is None."""
+    made = ""
+    for text in texts:
+        if text is None:
+            return None
+        made += text
+    return made

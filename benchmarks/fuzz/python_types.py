@@ -4,6 +4,7 @@ import dataclasses
 import datetime as dt
 import enum
 import random
+import re
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
@@ -64,7 +65,7 @@ def try_type(trial: Trial) -> None:
         trial.shown += f" {layout}"
         compact = automaton_of(resolve_type(output, layout=JsonLayout("compact", "omittable")), None)
         texts = [text for value in values if (text := dumped(adapter, value)) is not None]
-        read_texts(trial, compact, texts, judge, lambda _: None)
+        read_texts(trial, compact, texts, judge, explained)
         read_texts(trial, compact, near(texts, trial, 2), judge, partial(explained_edit, adapter))
         write_answers(trial, resolve_type(output, layout=layout), judge)
 
@@ -88,13 +89,26 @@ def dumped(adapter: TypeAdapter[Any], value: Any) -> str | None:
     return text
 
 
+def explained(text: str) -> str | None:
+    """Return the restriction by which a text is not written, as docs/support.md says."""
+    if _LAST_ZERO.search(text):
+        return "decimals with zeros beyond decimal_places"
+    return "a URL beyond RFC 3986" if _ODD_URL.search(text) else None
+
+
 def explained_edit(adapter: TypeAdapter[Any], text: str) -> str | None:
     """Return why a text with edits is not written: Pydantic reads it, and writes the value in another way."""
     try:
         same = dumped(adapter, adapter.validate_json(text)) == text
     except ValueError:
         same = False
-    return None if same else "edited: another spelling of the value"
+    return explained(text) if same else "edited: another spelling of the value"
+
+
+_LAST_ZERO = re.compile(r'"-?[0-9]+\.[0-9]*0"')
+
+_ODD_URL = re.compile(r"""[a-z]:[^" ]*[^"\w.~:/?#\[\]@!$&'()*+,;=%-]""", re.ASCII)
+"""A URL with a character that none has (RFC 3986, appendix A)."""
 
 
 def shown(output: Any, depth: int = 6) -> str:
@@ -109,7 +123,9 @@ def shown(output: Any, depth: int = 6) -> str:
     if isinstance(output, type) and annotations and depth:
         inside = ", ".join(f"{name}: {shown(one, depth - 1)}" for name, one in annotations.items())
         return f"{output.__name__}[{inside}]"
-    return f"{output!r}{[one.value for one in output]}" if isinstance(output, enum.EnumMeta) else repr(output)
+    return (
+        f"{output!r}{[member.value for member in iter(output)]}" if isinstance(output, enum.EnumMeta) else repr(output)
+    )
 
 
 def _fields(model: type[BaseModel]) -> list[tuple[str, Any]]:
@@ -195,7 +211,8 @@ def _listed(rng: random.Random) -> Made:
     values = rng.sample(("a", 'b"', "", 1, 0, -2, True, False, None, "é", "1", "true"), rng.randint(1, 5))
     if rng.random() < 0.4:
         return Made(Literal[tuple(values)], lambda rng: rng.choice(values))
-    kind = enum.Enum("Chosen", [(f"member{at}", value) for at, value in enumerate(values)])
+    make: Any = enum.Enum
+    kind = make("Chosen", [(f"member{at}", value) for at, value in enumerate(values)])
     return Made(kind, lambda rng: rng.choice(values))
 
 
@@ -219,8 +236,9 @@ _LEAVES: tuple[Callable[[random.Random], Made], ...] = (
 def _list(rng: random.Random, inner: Inner) -> Made:
     item, low = inner(), rng.randrange(3)
     found = _some(rng, min_length=low, max_length=low + rng.randrange(1, 3))
+    kind: Any = list
     return Made(
-        Annotated[list[item.type], Field(**found)],
+        Annotated[kind[item.type], Field(**found)],
         lambda rng: [item.guess(rng) for _ in range(rng.randint(low, low + 2))],
     )
 
@@ -233,9 +251,11 @@ def _set(rng: random.Random, _: Inner) -> Made:
 
 def _tuple(rng: random.Random, inner: Inner) -> Made:
     items = [inner() for _ in range(rng.randint(1, 3))]
-    kind: Any = tuple[tuple(item.type for item in items)]  # type: ignore[misc]
+    plain: Any = tuple
+    kind = plain[tuple(item.type for item in items)]
     if rng.random() < 0.4:
-        kind = NamedTuple("Point", [(f"item{at}", item.type) for at, item in enumerate(items)])  # type: ignore[misc]
+        make: Any = NamedTuple
+        kind = make("Point", [(f"item{at}", item.type) for at, item in enumerate(items)])
     return Made(kind, lambda rng: [item.guess(rng) for item in items])
 
 
@@ -244,8 +264,9 @@ def _dict(rng: random.Random, inner: Inner) -> Made:
     key: Any = rng.choice(
         (str, int, dt.date, Literal["a", "b"], Annotated[str, Field(pattern="^[a-z]+$")], bool, uuid.UUID)
     )
+    kind: Any = dict
     keys = ("a", "b", "1", "12", "2024-02-29", "", "true", str(uuid.UUID(int=7)))
-    return Made(dict[key, item.type], lambda rng: {rng.choice(keys): item.guess(rng) for _ in range(rng.randrange(3))})
+    return Made(kind[key, item.type], lambda rng: {rng.choice(keys): item.guess(rng) for _ in range(rng.randrange(3))})
 
 
 def _optional(_: random.Random, inner: Inner) -> Made:
@@ -295,15 +316,17 @@ def _record(rng: random.Random, inner: Inner) -> Made:
         name: rng.choice((typing_extensions.Required, typing_extensions.NotRequired))[kind]
         for name, kind in annotations.items()
     }
-    made = typing_extensions.TypedDict("Table", wrapped, total=rng.random() < 0.5)  # type: ignore[operator, misc]
+    table: Any = typing_extensions.TypedDict
+    made = table("Table", wrapped, total=rng.random() < 0.5)
     return Made(made, lambda rng: {name: field.guess(rng) for name, field in fields.items() if rng.random() < 0.8})
 
 
 def _tagged(rng: random.Random, inner: Inner) -> Made:
     tags: list[Any] = rng.sample(("a", "b", "c", 1, 2), rng.randint(2, 3))
     fields = [inner() for _ in tags]
+    make: Any = create_model
     models = [
-        create_model(f"Tagged{at}", kind=(Literal[tag], ...), value=(field.type, ...))
+        make(f"Tagged{at}", kind=(Literal[tag], ...), value=(field.type, ...))
         for at, (tag, field) in enumerate(zip(tags, fields, strict=True))
     ]
 
@@ -316,16 +339,17 @@ def _tagged(rng: random.Random, inner: Inner) -> Made:
 
 def _recursive(rng: random.Random, inner: Inner) -> Made:
     field = inner()
-    name = "Chain"
-    following: Any = rng.choice((Optional[name], list[name], dict[str, name]))  # noqa: UP045
-    made = create_model(name, value=(field.type, ...), next=(following, ...))  # type: ignore[call-overload]
-    made.model_rebuild(_types_namespace={name: made})
+    following: Any = rng.choice((Optional["Chain"], list["Chain"], dict[str, "Chain"]))  # type: ignore[name-defined]  # noqa: F821
+    make: Any = create_model
+    made = make("Chain", value=(field.type, ...), next=(following, ...))
+    made.model_rebuild(_types_namespace={"Chain": made})
 
     def guess(rng: random.Random, depth: int = 3) -> Any:
         deeper = [guess(rng, depth - 1)] if depth and rng.random() < 0.5 else []
         inside = {"a": deeper[0]} if deeper else {}
-        after = (deeper[0] if deeper else None) if following == Optional[name] else deeper  # noqa: UP045
-        return {"value": field.guess(rng), "next": inside if following == dict[str, name] else after}
+        shape = getattr(following, "__origin__", None)
+        after = deeper if shape is list else inside if shape is dict else deeper[0] if deeper else None
+        return {"value": field.guess(rng), "next": after}
 
     return Made(made, guess)
 

@@ -42,7 +42,7 @@ class Pen:
         self.lengths = np.array([len(token or b"") for token in tokens], dtype=np.float32)
         self.ends = np.zeros(len(tokens), dtype=np.bool_)
         self.ends[list(self.vocabulary.end_token_ids)] = True
-        self.quotes = np.array([bool(token) and not set(token).isdisjoint(b'"]}') for token in tokens], dtype=np.bool_)
+        self.quotes = np.array([not set(token or b"").isdisjoint(b'"]}') for token in tokens], dtype=np.bool_)
 
     def allowed(self, mask: Mask) -> NDArray[np.intp]:
         """Return the tokens of a mask."""
@@ -62,9 +62,9 @@ Writer: TypeAlias = Callable[[Pen, NDArray[np.intp], random.Random], Scores]
 def noise(allowed: NDArray[np.intp], rng: random.Random) -> Scores:
     """Return normal numbers for some tokens."""
     start = rng.randrange(1 << 18)
-    if allowed[-1] < 1 << 18:
-        return _NOISE[start : start + (1 << 18)][allowed]
-    return _NOISE[(allowed + start) & ((1 << 19) - 1)]
+    places = allowed + start if allowed[-1] < 1 << 18 else (allowed + start) & ((1 << 19) - 1)
+    found: Scores = _NOISE[places]
+    return found
 
 
 def tempered(temperature: float) -> Writer:
