@@ -123,9 +123,10 @@ def shown(output: Any, depth: int = 6) -> str:
     if isinstance(output, type) and annotations and depth:
         inside = ", ".join(f"{name}: {shown(one, depth - 1)}" for name, one in annotations.items())
         return f"{output.__name__}[{inside}]"
-    return (
-        f"{output!r}{[member.value for member in iter(output)]}" if isinstance(output, enum.EnumMeta) else repr(output)
-    )
+    if isinstance(output, enum.EnumMeta):
+        members: list[enum.Enum] = list(output)
+        return f"{output!r}{[member.value for member in members]}"
+    return repr(output)
 
 
 def _fields(model: type[BaseModel]) -> list[tuple[str, Any]]:
