@@ -1,13 +1,14 @@
 """Cases: a family and a seed, and what became of one."""
 
 import random
+import re
 import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from structured.errors import BudgetError, SchemaError, StructuredError
+from structured.errors import PatternError, SchemaError, StructuredError
 
 Kind: TypeAlias = Literal["invalid", "raw error", "hang", "memory", "dead end", "unexplained refusal"]
 """What may be wrong with a case."""
@@ -90,6 +91,8 @@ Family: TypeAlias = Callable[[Trial], None]
 
 def reason_of(error: StructuredError) -> str:
     """Return the reason of a refusal: the class, and the keyword at fault."""
+    if isinstance(error, PatternError):  # without names and numbers of the expression
+        return f"PatternError ({re.sub(r'[0-9][0-9,]*', 'N', error.problem)[:60]})"
     keyword = f" {error.keyword}" if isinstance(error, SchemaError) and error.keyword else ""
     return f"{type(error).__name__}{keyword}"
 
@@ -108,11 +111,6 @@ def tried(case: Case, family: Family) -> Trial:
     except Exception as error:  # noqa: BLE001  whatever is not the library's own is what is looked for
         trial.fail("raw error", f"{type(error).__name__}: {error}"[:500], trace=_trace(error))
     return trial
-
-
-def is_too_small(error: StructuredError) -> bool:
-    """Tell whether an error says no more than that the budget is too small."""
-    return isinstance(error, BudgetError)
 
 
 def _trace(error: BaseException) -> list[str]:

@@ -13,6 +13,7 @@ from benchmarks.fuzz import support
 from benchmarks.fuzz.cases import Trial
 from benchmarks.fuzz.guided import Judge, near, never, read_texts, write_answers
 from structured import Regex
+from structured.errors import PatternError
 from structured.output_types.output_type import automaton_of
 
 LITERALS: tuple[str, ...] = (*"abAé_ -\n0", r"\.", "🙂", "ab", r"\x41", r"\t")
@@ -38,9 +39,14 @@ def try_expression(trial: Trial) -> None:
     if compiled is None:
         return
     judge = judge_of(compiled)
-    output_type = Regex(expression, flags=flags)
-    automaton = automaton_of(output_type, None)
     made = [text for _ in range(16) if (text := sampled(compiled, rng)) is not None]
+    try:
+        output_type = Regex(expression, flags=flags)
+        automaton = automaton_of(output_type, None)
+    except PatternError as error:
+        if "no text" in error.problem and any(map(judge, made)):
+            trial.fail("unexplained refusal", f"an expression that matches texts: {error.problem}")
+        raise
     wild = ["".join(rng.choices(ALPHABET, k=rng.randrange(6))) for _ in range(6)]
     read_texts(trial, automaton, ["", *made, *near(made, trial), *wild], judge, never)
     write_answers(trial, output_type, judge)
