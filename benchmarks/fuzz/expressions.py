@@ -44,7 +44,7 @@ def try_expression(trial: Trial) -> None:
         output_type = Regex(expression, flags=flags)
         automaton = automaton_of(output_type, None)
     except PatternError as error:
-        if "no text" in error.problem and any(map(judge, made)):
+        if error.problem == "No text matches" and any(map(judge, made)):
             trial.fail("unexplained refusal", f"an expression that matches texts: {error.problem}")
         raise
     wild = ["".join(rng.choices(ALPHABET, k=rng.randrange(6))) for _ in range(6)]
