@@ -167,7 +167,7 @@ def _strange(requests: Any, body: Any, rng: random.Random) -> Any:
     if kind < 0.65:
         return rng.choice(_SIZES)
     if kind < 0.8:
-        from benchmarks.fuzz.json_schemas import Maker
+        from benchmarks.fuzz.random_schemas import Maker
 
         return Maker(rng).document()
     if kind < 0.85:
