@@ -259,7 +259,7 @@ def _pairs(
     if not parts:
         raise ModelError(f"{str(path)!r} has no tensors.")
     for matrix, pair in parts.items():
-        if pair.keys() != {"a", "b"} or len(pair["a"]) != pair["b"].shape[1]:
+        if pair.keys() != {"a", "b"} or not 0 < len(pair["a"]) == pair["b"].shape[1]:
             shapes = ", ".join(f"{part.upper()} {tensor.shape}" for part, tensor in sorted(pair.items()))
             raise ModelError(f"{str(path)!r} has no two thin matrices with a product for {matrix}: {shapes}.")
     return {matrix: make(pair["a"], pair["b"]) for matrix, pair in parts.items()}

@@ -132,7 +132,7 @@ class GgufFile:
         return name, Tensor(self._number("I"), tuple(reversed(sizes)), self._number("Q"))
 
 
-_DAMAGED = (struct.error, ValueError, KeyError, OverflowError, MemoryError, RecursionError)
+_DAMAGED = (struct.error, ValueError, TypeError, KeyError, ArithmeticError, MemoryError, RecursionError)
 """The errors of reading bytes that do not follow the format."""
 
 

@@ -153,6 +153,12 @@ def archive(*names: str) -> bytes:
     return held.getvalue()
 
 
+def of_a_later_version(data: bytes) -> bytes:
+    """Return an archive whose list says that a part needs version 25.5 of the format (APPNOTE.TXT, 4.4.3)."""
+    at = data.index(b"PK\x01\x02") + 6
+    return data[:at] + b"\xff" + data[at + 1 :]
+
+
 @pytest.mark.parametrize(
     ("name", "data", "told"),
     [
@@ -163,6 +169,7 @@ def archive(*names: str) -> bytes:
         ("a.txt", bytes(range(128)), "has NUL characters, so that it is no text"),
         ("a.pdf", b"%PDF-1.4 and nothing else", "is a PDF, and cannot be read: PdfiumError"),
         ("a.docx", b"PK\x03\x04 and nothing else", "is a broken ZIP archive"),
+        ("a.docx", of_a_later_version(archive("a")), "is a broken ZIP archive: zip file version 25.5"),
         ("a.docx", archive("[Content_Types].xml", "word/document.xml"), "is a Word file, and cannot be read"),
         ("a.xlsx", archive("[Content_Types].xml", "xl/workbook.xml"), "is an Excel file, and cannot be read"),
         ("a.pptx", archive("[Content_Types].xml", "ppt/presentation.xml"), "is a PowerPoint file, and cannot be read"),

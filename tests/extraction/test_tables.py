@@ -7,6 +7,7 @@ import tracemalloc
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -64,6 +65,15 @@ def test_parquet_is_read_over_row_groups(tmp_path: Path) -> None:
     found = list(read_rows(path))
     assert found[7] == Document("text 7", f"{path}:8", {"n": 7})
     assert [one.metadata["n"] for one in found if isinstance(one, Document)] == list(range(1000))
+
+
+def test_texts_of_parquet_that_are_no_utf_8_are_told(tmp_path: Path) -> None:
+    """Columns say that they are text, and nobody checks: a program wrote Latin-1, or a byte of the file is damaged."""
+    buffers = [None, pa.py_buffer(np.array([0, 1, 3], np.int32).tobytes()), pa.py_buffer(b"aZ\xeb")]
+    table = pa.table({"text": pa.Array.from_buffers(pa.string(), 2, buffers)})
+    pa.parquet.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(PromptError, match=r"a\.parquet cannot be read after row 0: .*utf-8"):
+        list(read_rows(tmp_path / "a.parquet"))
 
 
 def test_rows_are_extracted_from(tmp_path: Path) -> None:

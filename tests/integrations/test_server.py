@@ -12,6 +12,7 @@ import httpx
 import numpy as np
 import pytest
 from doubles import made_result, random_logits
+from odd_requests import user
 from pydantic import AfterValidator, BaseModel, Field
 from serving import (
     TOKENIZER,
@@ -26,7 +27,6 @@ from serving import (
     reciting,
     served,
     slow,
-    user,
     wait_until,
 )
 

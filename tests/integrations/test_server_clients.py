@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import pytest
+from odd_requests import user
 from pydantic import BaseModel, field_validator
-from serving import connected, served, user
+from serving import connected, served
 
 from structured.models.load import PACKAGED_MODEL
 from structured.models.scripted import ScriptedModel

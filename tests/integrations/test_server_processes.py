@@ -9,7 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
-from serving import is_listening, process_serving, user, wait_until
+from odd_requests import user
+from serving import is_listening, process_serving, wait_until
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 

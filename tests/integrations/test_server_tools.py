@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from serving import connected, served, user
+from odd_requests import user
+from serving import connected, served
 
 from structured.models.scripted import ScriptedModel
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import httpx
 import pytest
-from serving import served, user
+from odd_requests import user
+from serving import served
 
 from structured.models.load import PACKAGED_MODEL, load_model
 

@@ -213,6 +213,23 @@ def test_tensors_are_read_as_the_package_gguf_stores_them(tmp_path: Path, kind: 
     assert [file.metadata[key] for key in ("numbers", "flag", "double", "short")] == [[1, -2], True, 0.5, -3]
 
 
+def test_a_gguf_file_without_alignment_is_damaged(tmp_path: Path) -> None:
+    """Nothing stands at a multiple of zero."""
+    write_gguf(tmp_path / "one.gguf", {"general.alignment": 0}, {})
+    with pytest.raises(ModelError, match=r"one\.gguf' cannot be read as a GGUF file: .*by zero"):
+        GgufFile(tmp_path / "one.gguf")
+
+
+def test_an_adapter_of_rank_zero_is_refused(tmp_path: Path) -> None:
+    """Its scale is divided by the rank."""
+    metadata = {"general.type": "adapter", "general.architecture": "llama", "adapter.type": "lora"}
+    sides = {"a": np.zeros((0, 8), np.float32), "b": np.zeros((8, 0), np.float32)}
+    tensors = {f"blk.0.attn_v.weight.lora_{side}": tensor for side, tensor in sides.items()}
+    write_gguf(tmp_path / "a.gguf", {**metadata, "adapter.lora.alpha": 4.0}, tensors)
+    with pytest.raises(ModelError, match=r"has no two thin matrices with a product for blk\.0\.attn_v: A \(0, 8\)"):
+        read_adapter(tmp_path / "a.gguf", model_type="llama", heads=HEADS)
+
+
 @settings(max_examples=examples(100))
 @given(data=st.data())
 def test_damaged_files_are_refused(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:

@@ -181,9 +181,5 @@ def connected(address: str) -> Any:
     return openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0)
 
 
-def user(text: str) -> list[dict[str, str]]:
-    return [{"role": "user", "content": text}]
-
-
 def ask(address: str, text: str, regex: str = "[ab]{40}", **options: Any) -> httpx.Response:
     return httpx.post(f"{address}/v1/regex", json={"text": text, "regex": regex, **options}, timeout=60)

@@ -198,7 +198,7 @@ def _kind_of_archive(path: Path) -> Kind:
     try:
         with zipfile.ZipFile(path) as archive:
             parts = archive.infolist()
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:  # damaged bytes may tell of a later version
         raise PromptError(f"The file {path} is a broken ZIP archive: {message(error)}. Leave it out.") from error
     names = {part.filename for part in parts}
     growth = sum(max(0, part.file_size - part.compress_size) for part in parts)  # zipfile reads no more than it says

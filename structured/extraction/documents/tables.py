@@ -204,11 +204,10 @@ def read_parquet(path: Path) -> Table:
         ) from error
     try:
         file = pa.parquet.ParquetFile(path, memory_map=False, pre_buffer=False)
-    except pa.ArrowInvalid as error:
+        texts = tuple(column.name for column in file.schema_arrow if _is_text(column.type))
+        return Table(path, tuple(file.schema_arrow.names), texts, _parquet_rows(path, file))
+    except (pa.ArrowException, ValueError) as error:
         raise PromptError(f"The file {path} is no Parquet: {message(error)}.") from error
-    schema = file.schema_arrow
-    texts = tuple(column.name for column in schema if _is_text(column.type))
-    return Table(path, tuple(schema.names), texts, _parquet_rows(path, file))
 
 
 def _is_text(type_: Any) -> bool:
@@ -229,7 +228,7 @@ def _parquet_rows(path: Path, file: "pyarrow.parquet.ParquetFile") -> Iterator[t
                 for row in batch.to_pylist():
                     number += 1
                     yield number, row
-    except pa.ArrowException as error:
+    except (pa.ArrowException, ValueError, OverflowError) as error:  # texts that are no UTF-8, dates beyond the years
         raise PromptError(f"The table {path} cannot be read after row {number:,}: {message(error)}.") from error
 
 
