@@ -360,6 +360,7 @@ WRONG = {
         400,
         "There is no tool named 'fly'",
     ),
+    "no prompt": ("completions", {"prompt": [], "stream": True}, 400, "prompt: it should have at least one text"),
     "too many prompts": ("completions", {"prompt": ["a"] * 300}, 413, "300 texts are asked for"),
     "the name of an author": (
         "chat/completions", {"messages": [{"role": "user", "content": "a", "name": "b"}]}, 400, "name"

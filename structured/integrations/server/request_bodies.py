@@ -348,6 +348,13 @@ class CompletionRequest(GenerationRequest):
     best_of: Literal[1] = 1
     suffix: None = None
 
+    @field_validator("prompt")
+    @classmethod
+    def _has_a_text(cls, value: str | list[str]) -> str | list[str]:
+        if value == []:
+            raise ValueError("it should have at least one text")
+        return value
+
     @property
     def shown_logprobs(self) -> int | None:
         """As above, by `logprobs`."""
