@@ -23,6 +23,9 @@ class Sizes(NamedTuple):
 
 
 FULL = Sizes((10_000, 30_000), 10_000, 20_000, 20, (1_250_000, 2_500_000, 5_000_000), 60_000)
+DOCUMENTS_A_KILL = 400
+"""Enough that a batch is not over before its last kill."""
+
 SMALL = Sizes((50,), 50, 2_000, 1, (5_000, 10_000), 5_000)
 
 
@@ -50,12 +53,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.batches", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="part", help=f"some of: {', '.join(PARTS)}; all by default")
     parser.add_argument("--small", action="store_true", help="small sizes, in a minute")
+    parser.add_argument("--kills", type=int, help="how often the part killed kills; 20 by default")
     arguments = parser.parse_args()
     unknown = [part for part in arguments.parts if part not in PARTS]
     if unknown:
         parser.error(f"there is no part {unknown[0]}; the parts are {', '.join(PARTS)}")
+    sizes = SMALL if arguments.small else FULL
+    if arguments.kills is not None:
+        sizes = sizes._replace(kills=arguments.kills, killed=max(sizes.killed, DOCUMENTS_A_KILL * arguments.kills))
     for part in arguments.parts or PARTS:
-        print(f"## {part}\n\n{PARTS[part](SMALL if arguments.small else FULL)}\n", flush=True)
+        print(f"## {part}\n\n{PARTS[part](sizes)}\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -93,6 +93,8 @@ def explained(text: str) -> str | None:
     """Return the restriction by which a text is not written, as docs/support.md says."""
     if _LAST_ZERO.search(text):
         return "decimals with zeros beyond decimal_places"
+    if _LONG_NUMBER.search(text):
+        return "numbers of more than 18 digits without a bound"
     return "a URL beyond RFC 3986" if _ODD_URL.search(text) else None
 
 
@@ -105,6 +107,7 @@ def explained_edit(adapter: TypeAdapter[Any], text: str) -> str | None:
     return explained(text) if same else "edited: another spelling of the value"
 
 
+_LONG_NUMBER = re.compile(r'(?<![0-9."])[0-9]{19}')
 _LAST_ZERO = re.compile(r'"-?[0-9]+\.[0-9]*0"')
 
 _ODD_URL = re.compile(r"""[a-z]:[^" ]*[^"\w.~:/?#\[\]@!$&'()*+,;=%-]""", re.ASCII)
