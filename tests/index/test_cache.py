@@ -9,6 +9,7 @@ import stat
 import struct
 import subprocess
 import sys
+import time
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -547,6 +548,24 @@ def test_processes_may_write_at_once(tmp_path: Path) -> None:
     processes = [subprocess.Popen([*command, str(number)], env=environment) for number in range(4)]
     assert [process.wait() for process in processes] == [0] * 4
     assert [path.name for path in tmp_path.iterdir()] == ["key.arrays"]
+
+
+@pytest.mark.parametrize("years", [-30, 30])
+def test_a_clock_that_jumps_costs_no_entry(tmp_path: Path, years: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other processes are writing may be taken for abandoned, which is no error; what is kept stays readable."""
+    disk = DiskCache(tmp_path)
+    disk.save("a", ARRAYS)
+    now = time.time() + years * 365 * 86_400
+    monkeypatch.setattr(time, "time", lambda: now)
+    writing = tmp_path / "writing-elsewhere.tmp"
+    writing.write_bytes(b"half")
+    for name in ("a", "b"):
+        disk.save(name, ARRAYS)
+    assert writing.exists() == (years < 0)
+    os.utime(tmp_path / "a.arrays", (now, now))
+    monkeypatch.undo()
+    disk.save("c", ARRAYS)
+    assert all(same(disk.load(name) or {}, ARRAYS) for name in "abc")
 
 
 def test_the_command_line_tells_and_clears(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
