@@ -112,7 +112,8 @@ class _Resolution:
     ) -> dict[_Captured, Expression]:
         needed = [later]
         for part in reversed(parts[1:]):
-            needed.append(needed[-1] | self.groups_read_in(part))
+            kept = needed[-1] - {part.number} if isinstance(part, Group) else needed[-1]  # it captures anew
+            needed.append(kept | self.groups_read_in(part))
         ways: dict[_Captured, Expression] = {captured: EMPTY}
         for part, after in zip(parts, reversed(needed), strict=True):
             ways = _joined(

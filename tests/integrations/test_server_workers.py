@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -130,6 +131,47 @@ def test_sigterm_lets_each_worker_finish(tmp_path: Path) -> None:
             assert "data: [DONE]" in written
         assert server.wait(60) in (0, -signal.SIGTERM)
         wait_until(lambda: not any(map(is_running, running)))
+
+
+def test_without_room_for_another_worker_the_others_serve_and_a_second_signal_ends_what_hangs(tmp_path: Path) -> None:
+    """The process in front may open no more files; once it may, the worker that was killed is replaced."""
+    resource = pytest.importorskip("resource", reason="This system has no limits of processes.")
+    if not hasattr(resource, "prlimit"):
+        pytest.skip("This system sets no limits of other processes.")
+    with process_serving(tmp_path / "cache", "--workers", "2") as (server, address):
+        wait_until(lambda: len(workers(address, 2)) == 2)
+        killed, left = workers(address)
+        soft, hard = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
+        open_files = max(int(path.name) for path in Path(f"/proc/{server.pid}/fd").iterdir()) + 1
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (open_files, hard))
+        os.kill(killed, signal.SIGKILL)
+        time.sleep(3)
+        assert server.poll() is None
+        resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (soft, hard))
+        wait_until(lambda: len(workers(address, 2)) == 2)
+        os.kill(left, signal.SIGSTOP)
+        server.send_signal(signal.SIGTERM)
+        time.sleep(1)
+        assert server.poll() is None
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(60) == -signal.SIGTERM
+        wait_until(lambda: not is_running(left))
+
+
+def test_a_terminal_that_is_closed_ends_them_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    with process_serving(tmp_path / "cache", "--workers", "2") as (server, address):
+        running = workers(address)
+        assert list(folder.glob("structured-metrics-*"))
+        for process in (*running, server.pid):
+            os.kill(process, signal.SIGHUP)
+        assert server.wait(60) == -signal.SIGHUP
+        wait_until(lambda: not any(map(is_running, running)))
+    assert not list(folder.glob("structured-metrics-*"))
 
 
 def test_control_c_ends_them(tmp_path: Path) -> None:

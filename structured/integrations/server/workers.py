@@ -50,6 +50,12 @@ BACKLOG = 2048
 PAUSE = 1.0
 """Seconds before another worker is started in place of one that ended before it was ready."""
 
+GRACE = 10.0
+"""Seconds after the longest answer when workers that have not ended are killed."""
+
+ENDING = (signal.SIGINT, signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()))
+"""Signals that end a server: Ctrl-C, a request to end, and a terminal that is closed."""
+
 _LOGGER = logging.getLogger("uvicorn.error")  # beside uvicorn's own lines
 
 
@@ -235,16 +241,18 @@ class _Supervisor:
                 while not self.signals:
                     self._step()
                 self._end()
-                while self.workers:
+                patience = time.monotonic() + self.service.limits.seconds + GRACE
+                while self.workers and len(self.signals) == 1 and time.monotonic() < patience:
                     self._step()
             finally:
-                for worker in self.workers:  # after an error alone
+                for worker in self.workers:  # after an error, another signal, or in vain
                     worker.process.kill()
                     worker.close()
         return self.signals
 
     def _end(self) -> None:
         """Accept no more connections, and let the workers finish what runs."""
+        _LOGGER.info("Waiting for what runs to end. (Press CTRL+C again to end it now)")
         for one in self.listening:
             one.close()
         for worker in self.workers:
@@ -254,7 +262,7 @@ class _Supervisor:
         """Start a worker if one lacks, wait for what happens, and see to it."""
         wanted = 0 if self.signals else self.count if self.has_served else 1
         if len(self.workers) < wanted and time.monotonic() >= self.next_start:
-            self.workers.append(_Worker.start(self.service))
+            self._start()
         sources: dict[Any, Callable[[], None]] = {}
         for worker in self.workers:
             sources[worker.process.sentinel] = partial(self._bury, worker)
@@ -264,6 +272,16 @@ class _Supervisor:
             sources |= {one: partial(self._pass_on, one) for one in self.listening}
         for source in wait(list(sources), timeout=0.2):
             sources[source]()
+
+    def _start(self) -> None:
+        """Start a worker; where this cannot be done now, and others serve, try again later."""
+        try:
+            self.workers.append(_Worker.start(self.service))
+        except OSError as error:
+            if not self.has_served:
+                raise
+            _LOGGER.warning("No worker can be started now: %s. Is the memory full, or `ulimit -n` low?", error.strerror)
+            self.next_start = time.monotonic() + PAUSE
 
     def _hear(self, worker: _Worker) -> None:
         worker.read()
@@ -309,12 +327,12 @@ class _Supervisor:
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """Note SIGTERM and Ctrl-C, which end all workers."""
+        """Note the signals that end all workers."""
 
         def note(number: int, _: object) -> None:
             self.signals.append(number)
 
-        before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = {number: signal.signal(number, note) for number in ENDING}
         try:
             yield
         finally:
@@ -355,6 +373,11 @@ class _Server(uvicorn.Server):
             return
         except OSError:
             received, descriptors = b"", []
+        if len(received) > len(descriptors):
+            lost = len(received) - len(descriptors)
+            _LOGGER.error(
+                "%d connections are lost, for this process may open no more files: see `ulimit -n`.", lost
+            )
         if not received:
             self.should_exit = True
             asyncio.get_running_loop().remove_reader(self._handover)
@@ -385,6 +408,8 @@ def _work(service: Service, handover: socket.socket, reports: Connection) -> Non
             reports.send(message)
 
     warnings.showwarning = show
+    for number in set(ENDING) - {signal.SIGINT, signal.SIGTERM}:  # which the parent gets as well, and acts on
+        signal.signal(number, signal.SIG_IGN)
     with suppress(KeyboardInterrupt):
         try:
             server = _Server(service.config(service.types()), handover, reports)
