@@ -20,7 +20,7 @@ from typing import Any
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
 from structured.errors.recursion import deep
-from structured.jobs.flat_table import pyarrow
+from structured.integrations.parquet_tables import pyarrow
 from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import types_of

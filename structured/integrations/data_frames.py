@@ -15,7 +15,7 @@ from structured.extraction.options import Options, checked_options
 from structured.extraction.result_files import read_results, write_results
 from structured.integrations.arrow_columns import Column, Struct
 from structured.integrations.datasets import added_columns, cell_document, check_columns, result_cells
-from structured.jobs.flat_table import pyarrow
+from structured.integrations.parquet_tables import pyarrow
 
 Frame = TypeVar("Frame")
 

@@ -27,7 +27,7 @@ from structured.integrations.arrow_columns import (
     UnfitError,
     column_of,
 )
-from structured.jobs.flat_table import pyarrow
+from structured.integrations.parquet_tables import pyarrow
 from structured.output_types.checks import has_checks
 from structured.output_types.output_type import check_interface
 from structured.output_types.resolve import resolve_type

@@ -83,9 +83,9 @@ class Evaluation(Scores):
         """Return the lowest confidences from which on answers may be accepted without a look.
 
         Each threshold has a promise of its own. If documents are drawn as those of the gold were, then with the stated
-        confidence over the draw of the gold, the share of what it accepts that is wrong is at most the risk. The share
-        is that in a document with anything accepted, on average over documents. An item that a list lacks has no
-        confidence: only the threshold of results, which counts every value that is not right, counts it.
+        confidence over the draw of the gold, the share of what it accepts that is wrong is at most the risk. A result
+        is wrong if any of its values is, or one is missing. Of a field, the share is that of the values in a document,
+        on average over documents; items that a list lacks do not count there. Documents that failed count nowhere.
 
         Parameters:
             risk: The share of accepted values that may be wrong, above 0 and below 1.
@@ -96,17 +96,19 @@ class Evaluation(Scores):
             ValueError: A number is out of bounds, or no value has a confidence, as those of plain answers.
         """
         for name, share in (("risk", risk), ("confidence", confidence)):
-            if not 0 < share < 1:
-                raise ValueError(f"{name} is {share!r}; it must be above 0 and below 1.")
+            if not (isinstance(share, int | float) and 0 < share < 1):
+                raise ValueError(f"{name} is {share!r}; it must be above 0 and below 1, such as 0.05 for 5 %.")
         losses: dict[str, dict[int, list[Loss]]] = defaultdict(lambda: defaultdict(list))
         for place, document in enumerate(self.documents):
             for value in document.values:
                 if value.trust is not None:
                     losses[value.field][place].append((value.trust, float(not value.is_right)))
         if not losses:
-            raise ValueError("The values have no confidences. Evaluate an extractor, or its results.")
-        whole = [[(one.confidence, 1 - one.score)] for one in self.documents if one.confidence is not None]
-        results = certified(whole, risk, 1 - confidence, is_single=False)
+            raise ValueError(
+                "No value has a confidence. Evaluate an extractor, or its results, some of which have values."
+            )
+        whole = [[(one.confidence, float(one.score < 1))] for one in self.documents if one.confidence is not None]
+        results = certified(whole, risk, 1 - confidence, is_single=True)
         fields = {
             name: certified([*some.values()], risk, 1 - confidence, is_single={*"[*"}.isdisjoint(name))
             for name, some in losses.items()
@@ -252,7 +254,7 @@ Loss = tuple[float, float]
 STARTS = (0.99, 0.5, 0.0)
 """The confidences that a sequence of tests starts from, with an equal share of the error that is allowed."""
 
-GRID = (0.9999, 0.999, 0.998, 0.995, 0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
+GRID = (0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0)
 """The confidences that are tested, fixed before any document is seen."""
 
 
@@ -282,7 +284,7 @@ class Threshold:
         if self.documents < self.needed:
             lack = f"at least {self.needed:,} labelled documents without an error would be needed"
         else:
-            lack = "at no confidence are enough documents accepted with so little wrong"
+            lack = f"from no confidence on, up to {GRID[0]}, are enough documents accepted and right"
         return f"not certifiable with n = {self.documents:,}: {lack}"
 
 
@@ -291,7 +293,7 @@ class Thresholds:
     """The confidences from which on answers may be accepted without a look; `Evaluation.thresholds` makes them.
 
     Attributes:
-        risk: The share of what is accepted that may be wrong.
+        risk: The share of the accepted results, or of the accepted values of a field, that may be wrong.
         confidence: How sure the promise of each threshold is.
         results: The threshold for the confidence of a whole result: that of its least certain value.
         fields: The threshold for the values of each field, by its path.
@@ -322,7 +324,8 @@ class Thresholds:
         return accepted, review
 
     def __str__(self) -> str:
-        promise = f"at most {self.risk:.1%} of what is accepted is wrong, with a confidence of {self.confidence:.1%}"
+        certainty = f"with a certainty of {self.confidence:.1%}"
+        promise = f"at most {self.risk:.1%} of accepted results or values are wrong, {certainty}"
         rows = {"results": self.results, **self.fields}
         return "\n".join((promise, *(f"{name or '(answer)'}: {threshold}" for name, threshold in rows.items())))
 

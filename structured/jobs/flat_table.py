@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib import import_module
-from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -30,8 +29,6 @@ Row = dict[str, Any]
 MAX_COLUMNS = 2_000
 """Of a table; more come from values whose names differ from document to document."""
 
-ROWS = 10_000
-"""Rows that are written to Parquet together."""
 
 INT64 = 2**63
 EXACT = 2**53
@@ -172,30 +169,8 @@ def _csv_cell(value: Any) -> str:
     return '"' + text.replace('"', '""') + '"' if not text or set(text) & set('",\r\n') else text
 
 
-def pyarrow(module: str = "pyarrow") -> Any:
-    """Return pyarrow, or a module of it. Raises ImportError, which says how to install it."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise ImportError("Parquet needs pyarrow: pip install 'structured-extraction[parquet]'.") from error
-
-
 def _write_parquet(path: Path, columns: dict[str, str], rows: Iterator[Row]) -> None:
-    arrow, parquet = pyarrow(), pyarrow("pyarrow.parquet")
-    types = {"bool": arrow.bool_(), "int": arrow.int64(), "float": arrow.float64()}
-    schema = arrow.schema([(name, types.get(kind, arrow.string())) for name, kind in columns.items()])
-    with parquet.ParquetWriter(path, schema) as writer:
-        while listed := list(islice(rows, ROWS)):
-            cells = [{name: _parquet_cell(row.get(name), kind) for name, kind in columns.items()} for row in listed]
-            writer.write_table(arrow.Table.from_pylist(cells, schema))
-
-
-def _parquet_cell(value: Any, kind: str) -> Any:
-    if value is None:
-        return None
-    if kind == "json":
-        return json.dumps(value)
-    return value.encode(errors="backslashreplace").decode() if kind == "text" else value
+    import_module("structured.integrations.parquet_tables").write_parquet(path, columns, rows)
 
 
 _WRITERS: dict[str, Callable[[Path, dict[str, str], Iterator[Row]], None]] = {

@@ -256,12 +256,20 @@ def to_data(results: Iterable[Result[Any]], thresholds: Thresholds | None = None
     digest = _digest(json.dumps([[document for _, document, _ in ordered], table.listed]))
     for result, document, lacking in ordered:
         document["pages"] = _pages(result)
-        document["flags"] += (
-            f"{path or 'the result'}: {trust:.3g} is too uncertain" for path, trust in lacking.items()
-        )
+        document["flags"] += _reasons(result, lacking, thresholds)
         error = "" if result.error is None else f"{type(result.error).__name__}: {result.error}"
         document |= {"name": result.id, "error": error}
     return {"digest": digest, "fields": list(fields), "types": table.listed, "documents": [one[1] for one in ordered]}
+
+
+def _reasons(result: Result[Any], lacking: Mapping[str, float], thresholds: Thresholds | None) -> list[str]:
+    """Return why a person has to look at a result, but for an error, which is shown anyway."""
+    if thresholds is None or not lacking or result.error is not None:
+        return []
+    least = thresholds.results.least
+    if least is None:
+        return [f"no confidence is certified for results with a risk of {thresholds.risk:.1%}"]
+    return [f"{path or 'the result'}: {trust:.3g} is below {least:g}" for path, trust in lacking.items()]
 
 
 def _checked(position: int, result: object) -> Result[Any]:

@@ -118,7 +118,9 @@ def test_thresholds_of_an_evaluation() -> None:
     assert found.fields["name"].least == 0
     assert (found.fields["age"].least, found.fields["age"].accepted, found.fields["age"].wrong) == (0.4, 75, 0)
     assert Evaluation.from_json(evaluation.to_json()).thresholds(risk=0.1) == found
-    assert str(found).startswith("at most 10.0% of what is accepted is wrong, with a confidence of 90.0%\nresults: ")
+    assert str(found).startswith(
+        "at most 10.0% of accepted results or values are wrong, with a certainty of 90.0%\nresults: "
+    )
     assert "age: from 0.4 on: 0.0% wrong in 75 of 100 documents" in str(found).splitlines()
 
 
@@ -131,7 +133,7 @@ def test_too_few_documents_are_told() -> None:
     )
     wrong = [(one.document, Person(name="X")) for one in results]
     assert str(evaluate(results, wrong).thresholds().fields["name"]) == (
-        "not certifiable with n = 100: at no confidence are enough documents accepted with so little wrong"
+        "not certifiable with n = 100: from no confidence on, up to 0.99, are enough documents accepted and right"
     )
 
 
@@ -148,7 +150,7 @@ def test_results_are_routed_with_the_reasons(tmp_path: Path) -> None:
     page = report(results[:5], tmp_path / "page.html", thresholds=thresholds).read_text()
     order = [page.index(f'"text":"N{place}, {place}"') for place in (0, 4, 1, 2, 3)]
     assert order == sorted(order)
-    assert page.count("age: 0.3 is too uncertain") == 2
+    assert page.count("age: 0.3 is below 0.4") == 2
     nothing = replace(thresholds, results=certified([], 0.1, 0.1, is_single=False))
     assert nothing.lacking(results[1]) == {"name": 0.999, "age": 0.96}
 

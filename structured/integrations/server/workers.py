@@ -375,9 +375,7 @@ class _Server(uvicorn.Server):
             received, descriptors = b"", []
         if len(received) > len(descriptors):
             lost = len(received) - len(descriptors)
-            _LOGGER.error(
-                "%d connections are lost, for this process may open no more files: see `ulimit -n`.", lost
-            )
+            _LOGGER.error("%d connections are lost, for this process may open no more files: see `ulimit -n`.", lost)
         if not received:
             self.should_exit = True
             asyncio.get_running_loop().remove_reader(self._handover)
