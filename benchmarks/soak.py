@@ -111,7 +111,11 @@ async def behave_badly(client: httpx.AsyncClient, url: str, rng: random.Random, 
 async def ask(client: httpx.AsyncClient, url: str, number: int, expected: list[Any] | None, outcome: Outcome) -> Any:
     """Ask for a known document, and return its answer."""
     for _ in range(1000):
-        answer = await client.post(f"{url}/v1/extract", json=body(number))
+        try:
+            answer = await client.post(f"{url}/v1/extract", json=body(number))
+        except httpx.TransportError as error:
+            outcome.wrong.append(f"document {number}: lost, {type(error).__name__}")
+            return None
         if answer.status_code != 429:
             break
         outcome.statuses["known document, 429"] += 1

@@ -6,6 +6,7 @@ reference means: a group inside a repetition, with its reference outside, may ha
 
 from collections.abc import Iterable, Mapping
 from itertools import product
+from math import inf
 from typing import Final
 
 from structured.errors.recursion import deep
@@ -112,19 +113,23 @@ class _Resolution:
     ) -> dict[_Captured, Expression]:
         needed = [later]
         for part in reversed(parts[1:]):
-            kept = needed[-1] - {part.number} if isinstance(part, Group) else needed[-1]  # it captures anew
-            needed.append(kept | self.groups_read_in(part))
+            needed.append(self._needed_before(part, needed[-1]))
         ways: dict[_Captured, Expression] = {captured: EMPTY}
+        before_all: list[Expression] = []
         for part, after in zip(parts, reversed(needed), strict=True):
-            ways = _joined(
+            found = (
                 (kept, sequence((before, way)))
                 for earlier, before in ways.items()
                 for kept, way in self.resolved(part, earlier, after).items()
             )
+            ways = _joined(found, most=MAX_CAPTURED)
             if len(ways) > MAX_CAPTURED:
                 group = next(node for node in expressions_in(part) if isinstance(node, Group))
                 self.refuse(f"A choice among more than {MAX_CAPTURED:,} combinations of captured texts", group.place)
-        return ways
+            if len(ways) == 1:  # what comes after is the same for all ways so far
+                before_all += ways.values()
+                ways = dict.fromkeys(ways, EMPTY)
+        return {kept: sequence((*before_all, way)) for kept, way in ways.items()}
 
     def _captures(self, group: Group, captured: _Captured, later: frozenset[int]) -> dict[_Captured, Expression]:
         number, is_read = group.number, group.number in later
@@ -167,6 +172,18 @@ class _Resolution:
         if self.groups_set_in(expression):
             self.refuse("A reference to a group inside an atomic group or a lookaround", place)
         return choice(self.resolved(expression, captured, frozenset()).values())
+
+    @deep
+    def _needed_before(self, expression: Expression, later: frozenset[int]) -> frozenset[int]:
+        """Return the groups that an expression, or what is later, needs from before: not those it captures first."""
+        match expression:
+            case Series(parts):
+                for part in reversed(parts):
+                    later = self._needed_before(part, later)
+                return later
+            case Group(number, item):
+                return self._needed_before(item, later - {number})
+        return later | self.groups_read_in(expression)
 
     def groups_set_in(self, expression: Expression) -> frozenset[int]:
         """Return the groups in an expression that are referred to somewhere."""
@@ -218,10 +235,13 @@ def _kept(captured: _Captured | Mapping[int, object], later: frozenset[int]) -> 
     return tuple(sorted((pair for pair in dict(captured).items() if pair[0] in later), key=lambda pair: pair[0]))
 
 
-def _joined(ways: Iterable[tuple[_Captured, Expression]]) -> dict[_Captured, Expression]:
+def _joined(ways: Iterable[tuple[_Captured, Expression]], *, most: float = inf) -> dict[_Captured, Expression]:
+    """Return the ways by their captures; no more of them are looked for once there are more than `most`."""
     alternatives: dict[_Captured, list[Expression]] = {}
     for captured, way in ways:
         alternatives.setdefault(captured, []).append(way)
+        if len(alternatives) > most:
+            break
     return {captured: choice(same) for captured, same in alternatives.items()}
 
 

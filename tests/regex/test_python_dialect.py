@@ -8,6 +8,7 @@ import itertools
 import random
 import re
 import string
+import time
 import warnings
 
 import pytest
@@ -132,6 +133,18 @@ def test_what_no_automaton_has_is_refused_by_name(regex: str, problem: str) -> N
         language_of(regex)
     assert caught.value.position is not None
     assert str(caught.value).endswith("^")
+
+
+@pytest.mark.parametrize("regex", [r"(?:(D)\1?){2}", r"(?:(?P<n>_D)(?P=n)?(?!x)){2}", r"(?:(D)\1){4}", r"(D)\1x(D)\2"])
+def test_a_capture_is_followed_until_the_group_captures_anew(regex: str) -> None:
+    """`\\d` has 680 digits: where each were followed through the next repetition, that would take minutes."""
+    started = time.process_time()
+    whole_regex_to_pattern(regex.replace("D", r"\d"), PYTHON, Flags())
+    assert time.process_time() - started < 3
+    few, expression = language_of(regex.replace("D", "[01]")), compiled(regex.replace("D", "[01]"))
+    for size in range(9):
+        for text in map("".join, itertools.product("01_x" if size < 6 else "01", repeat=size)):
+            assert few.contains(text) == bool(expression.fullmatch(text)), text
 
 
 def test_a_caret_stands_under_the_place() -> None:

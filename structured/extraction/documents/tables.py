@@ -277,8 +277,8 @@ def read_rows(
     path = Path(path)
     reader = READERS.get(path.suffix.lower())
     if reader is None:
-        known = ", ".join(READERS)
-        raise PromptError(f"{path} has the suffix {path.suffix!r}, and rows are read of {known}.{_text_file(path)}")
+        known, remedy = ", ".join(READERS), " Pass a text file as it is, in a list: [path]." if path.suffix else ""
+        raise PromptError(f"{path} has the suffix {path.suffix!r}, and rows are read of {known}.{remedy}")
     try:
         table = reader(path)
     except OSError as error:
@@ -289,10 +289,6 @@ def read_rows(
         if id == columns.text:
             raise PromptError(f"The column {id!r} is to be both the text and the id. Pass two of them.")
     return _documents(table, columns)
-
-
-def _text_file(path: Path) -> str:
-    return " Pass a text file as it is, in a list: [path]." if path.suffix else ""
 
 
 def _text_column(table: Table, given: str | None, identity: str | None) -> str:

@@ -224,7 +224,7 @@ def _lacks_property(context: KnownRules, new: Subschemas, depth: int) -> bool:
 
 def _lacks_item(schemas: Subschemas, depth: int) -> bool:
     """Tell whether a required item cannot exist: the first item, or one that a complement requires."""
-    if any(_is_positive(part.schema.get("minItems")) for part in schemas):
+    if any(isinstance(least := part.schema.get("minItems"), int | float) and least >= 1 for part in schemas):
         rules = [schema for part in schemas for schema in _item_schemas(part, 0)]
         if len(rules) > 1 and _excludes_itself(rules, depth - 1):
             return True
@@ -235,10 +235,6 @@ def _lacks_item(schemas: Subschemas, depth: int) -> bool:
             if rules and _excludes_itself([Subschema(rule.schema, part.location), *rules], depth - 1):
                 return True
     return False
-
-
-def _is_positive(count: Any) -> bool:
-    return isinstance(count, int | float) and count >= 1
 
 
 def _prefix(part: Subschema) -> str | None:
