@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from training.examples import chat_and_answer
 from training.generate import Sample
-from training.sources import ingredients, mixture, offices, papers, protocols, references, us_addresses
+from training.sources import ingredients, mixture, offices, papers, protocols, receipts, references, us_addresses
 from training.sources.brat import annotated
 from training.sources.marked import bare
 
@@ -120,6 +120,19 @@ RECIPES = """input,name,quantity,unit,size,preparation,comment,purpose
 2 cups tea or 3 cups milk,tea,2,cup,,,,
 Untold sugar,,,,,,,
 """
+PLACES_OF_COUNTRIES = """# Norway
+---
+description: a mill
+expected: |
+    Old Mill
+    Elm Row 4
+    5003 Bergen
+    Norway
+---
+description: a place without lines
+expected: |
+    Norway
+"""
 
 _TRAINER = "printed/grobid-trainer/resources/dataset"
 FILES = {
@@ -141,6 +154,7 @@ FILES = {
     "chemistry/ner-test-fnames.txt": "b\n",
     "recipes/train/data/tea/tea.csv": RECIPES,
     "cited/res/parser/core.xml": SEQUENCES,
+    "places/testcases/countries/no.yaml": PLACES_OF_COUNTRIES,
     f"{_TRAINER}/citation/corpus/a.xml": CITED,
     f"{_TRAINER}/header/corpus/tei/a.xml": HEAD,
     f"{_TRAINER}/affiliation-address/corpus/a.xml": PLACES,
@@ -157,6 +171,7 @@ SOURCES: dict[str, tuple[Read, str]] = {
     "cited": (references.samples, "cited"),
     "references": (references.samples, "printed"),
     "papers": (papers.samples, "printed"),
+    "receipts": (receipts.samples, "places"),
 }
 
 
@@ -173,6 +188,7 @@ def repositories(tmp_path: Path) -> Path:
 def drawn(repositories: Path, name: str, seeds: int = 60) -> list[Sample]:
     """Return samples of one source."""
     read, folder = SOURCES[name]
+    seeds = 1 if name == "receipts" else seeds
     return [sample for seed in range(seeds) for sample in read(random.Random(seed), repositories / folder)]
 
 
@@ -301,6 +317,19 @@ def test_a_first_page_is_asked_for_what_its_lines_state(repositories: Path) -> N
     assert {"How kettles came to Bergen", "4 Elm Row, Bergen", "School of Tea", "Ida Holm", "ida@example.org"} <= found
     assert {"5003", "Norway", "Per Dahl", "Elm Fund", "K-12", "B."} <= found
     assert not any("never asked" in sample.document for sample in samples)
+
+
+def test_a_receipt_asks_for_the_sum_to_pay_among_other_sums(repositories: Path) -> None:
+    """And for the address of a real place, whose lines are joined or parted in other places."""
+    samples = list(receipts.samples(random.Random(0), repositories / "places", count=300))
+    addresses = {
+        str(sample.answer["address"]).replace(",", "").upper() for sample in samples if "address" in sample.answer
+    }
+    assert any("ELM ROW 4" in address for address in addresses)
+    assert not any("NORWAY" in address for address in addresses)
+    both = [sample for sample in samples if {"total", "paid", "change"} <= sample.answer.keys()]
+    changed = [sample for sample in both if all(sample.answer[name] for name in ("total", "paid", "change"))]
+    assert any(sample.answer["total"] != sample.answer["paid"] for sample in changed)
 
 
 def test_a_repository_is_found_by_its_whole_name(repositories: Path) -> None:

@@ -26,6 +26,7 @@ from training.sources import (
     papers,
     protocols,
     reading,
+    receipts,
     records,
     references,
     relations,
@@ -62,6 +63,7 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "anystyle": references.samples,
         "grobid": _printed,
         "ingredient-parser": ingredients.samples,
+        "address-formatting": receipts.samples,
     }
     for name, read in sources.items():
         repository = next((path for path in sorted(folder.iterdir()) if path.name.rpartition("+")[2] == name), None)
