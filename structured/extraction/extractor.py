@@ -174,6 +174,11 @@ class Extractor(Generic[T]):
         return self.task.weighed()
 
     @property
+    def memory(self) -> int:
+        """The bytes that the index of its answers takes, roughly; 0 where a server has it."""
+        return self.task.memory
+
+    @property
     def output_type(self) -> OutputType[Any]:
         """The type, as the library reads it."""
         return self.task.output_type

@@ -137,6 +137,11 @@ class GuidedTask(Task):
         """What has the index of the answers to all documents, held here: `compiled_type` keeps a limited number."""
         return self._compiled(None)
 
+    @property
+    def memory(self) -> int:
+        """The bytes that it holds of the index of the answers to all documents, roughly."""
+        return self._for_all.memory if "_for_all" in vars(self) else 0
+
     def _compiled(self, document: str | None) -> RenewedIndex:
         return compiled_type(self.output_type, self.model.vocabulary, document=document, cache=self.cache)
 

@@ -28,6 +28,9 @@ MAX_TRANSIENT = 256
 MAX_STEPS = 1 << 18
 """Steps remembered at a time, some 40 MB; most texts take the same ones."""
 
+_FIRST_BYTES, _STEP_BYTES = 400_000, 150
+"""What an index takes before it knows any states, and for each step that it remembers; measured."""
+
 
 class ForcedWay(NamedTuple):
     """The tokens that are known to follow a state, taken together."""
@@ -257,6 +260,13 @@ class Index:
     def is_exhausted(self) -> bool:
         """Whether its automaton has used up so much of its limits that new texts are better written with another."""
         return self.automaton.is_exhausted
+
+    @property
+    def memory(self) -> int:
+        """The bytes that it holds, roughly, but for the table: those of its automaton, and of what is remembered."""
+        row = self.automaton.table.itemsize * 256
+        states = int(np.count_nonzero(self.automaton.distances))
+        return _FIRST_BYTES + row * states + _STEP_BYTES * len(self._steps)
 
     @property
     def states_known(self) -> int:

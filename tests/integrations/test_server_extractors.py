@@ -1,7 +1,7 @@
 """The extractors of a server: a type is prepared once, and answers are those of an extractor made for the request."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from doubles import ByteTokenizer, random_logits
@@ -14,6 +14,7 @@ pytest.importorskip("fastapi", reason="The extra serve has the server.")
 from structured import Extractor
 from structured.decoding.running_batch import RunningBatch
 from structured.extraction.options import Options
+from structured.integrations.server import execution
 from structured.integrations.server.execution import MAX_EXTRACTORS, Extractors, Metrics, Prompts, Question
 from structured.integrations.server.limits import Admission
 from structured.models import FunctionModel
@@ -73,6 +74,27 @@ def test_who_varies_the_seed_pushes_nobody_out(running: RunningBatch) -> None:
         extractors.find("another", wanted, {"temperature": 1.0, "seed": seed})
     extractors.find("int", wanted, {})
     assert len(made) == 2
+
+
+@pytest.mark.filterwarnings("ignore::structured.errors.StructuredWarning")
+def test_extractors_leave_when_they_take_too_much_memory(
+    running: RunningBatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that were not asked for lately; the memory is that which their texts have taken so far."""
+    monkeypatch.setattr(execution, "MAX_MEMORY", 2_000_000)
+    extractors = Extractors(running)
+    favourite = extractors.find("favourite", lambda: int, {})
+    made = []
+    for number in range(12):
+        values = [f"{number} {value}" for value in range(400)]
+        made.append(extractors.find(number, lambda values=values: Literal[tuple(values)], {"max_tokens": 40}))
+        made[-1].batch(["It is."], errors="return", progress=False)
+        assert extractors.find("favourite", lambda: str, {}).output_type is favourite.output_type
+    assert all(one.memory > 400_000 for one in made)
+    assert sum(one.memory for one in made) > 2 * 2_000_000
+    kept = extractors._kept
+    assert sum(one.memory for one in kept.values()) <= 2_000_000 + made[-1].memory
+    assert {"favourite", 11} < kept.keys()
 
 
 def test_a_model_that_fails_costs_no_document_that_is_done(running: RunningBatch) -> None:

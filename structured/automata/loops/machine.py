@@ -35,9 +35,10 @@ GROWING = {
 """The arrays that are full, for each code."""
 
 
-FIRST_ROWS = 1 << 11
-"""The first rows of a table, 2 MB. When the table grows, they are copied, and it gets room for the most rows allowed:
-the operating system gives memory only when a row is written, and copying more rows would take noticeable time."""
+FIRST_ROWS, SECOND_ROWS = 1 << 8, 1 << 11
+"""The first rows of a table, 256 KB, and those that it has when these are full, 2 MB. When it grows again, it gets room
+for the most rows allowed: the operating system gives so much memory only when a row is written, and copying more rows
+would take noticeable time."""
 
 
 class Machine(NamedTuple):
@@ -85,7 +86,6 @@ def new_machine(nodes: NDArray[np.int32], operands: NDArray[np.int32], text: NDA
         distances=_zeros(FIRST_ROWS),
         state_slots=_unfilled(2 * FIRST_ROWS),
         members=_zeros(8192),
-        # A row is filled when its state is made; until then the operating system gives it no memory.
         table=np.empty((FIRST_ROWS, 256), dtype=np.int32),
         sizes=_zeros(10),
         stack=_zeros(256),
@@ -100,7 +100,11 @@ def grown(machine: Machine, lack: int) -> Machine:
     larger: dict[str, Any] = {}
     for name in GROWING[lack]:
         array = getattr(machine, name)
-        length = 2 * len(array) if name != "table" else machine.most
+        length = 2 * len(array)
+        if name == "table" and len(machine.states) < SECOND_ROWS:
+            length = SECOND_ROWS
+        elif name == "table":
+            length = machine.most
         if length > len(array):
             larger[name] = np.empty((length, *array.shape[1:]), dtype=np.int32)
             larger[name][: len(array)] = array

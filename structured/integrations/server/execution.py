@@ -119,6 +119,9 @@ class Prompts:
 MAX_EXTRACTORS = 256
 """Extractors that are kept: most requests have the type and the prompt of others, for other texts."""
 
+MAX_MEMORY = 1 << 27
+"""Bytes that the kept extractors may take together, at least the last one apart."""
+
 
 _SHAPING = frozenset({"instructions", "system", "grounded", "layout"})
 """Options that a type and its prompt depend on."""
@@ -147,12 +150,22 @@ class Extractors:
                 extractor = self._kept.get(key)
             if extractor is None:
                 extractor = Extractor[Any](make_type(), model=self.running, **shaping)
+                self._drop_oldest()
             with self._lock:
                 self._kept.pop(key, None)
                 self._kept[key] = extractor  # as the last one
-                if len(self._kept) > MAX_EXTRACTORS:
-                    del self._kept[next(iter(self._kept))]
             return extractor.with_options(**sampling)
+
+    def _drop_oldest(self) -> None:
+        """Make room for another extractor: in number, and in the memory that texts have made the others take."""
+        with self._lock:
+            taken = {key: extractor.memory for key, extractor in self._kept.items()}
+            total = sum(taken.values())
+            for key, memory in taken.items():
+                if len(self._kept) < MAX_EXTRACTORS and total <= MAX_MEMORY:
+                    break
+                del self._kept[key]
+                total -= memory
 
 
 @dataclass(frozen=True, slots=True)
