@@ -27,6 +27,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
+from threadpoolctl import threadpool_limits
 
 from structured.errors import ModelError, StructuredError, StructuredWarning
 from structured.integrations.server.app import create_app
@@ -93,7 +94,8 @@ class Service:
         """Serve in this process until a signal ends it; return whether it has served at all."""
         server = uvicorn.Server(self.config(types))
         sys.setswitchinterval(TURN)
-        server.run()
+        with threadpool_limits(None if "OMP_NUM_THREADS" in os.environ else 1, user_api="blas"):
+            server.run()  # NumPy's products, of a small model, are too small to be shared by threads
         return server.started
 
 
