@@ -3,7 +3,8 @@
 Most clients ask for known documents, over and over; each answer has to be the one that the same document had alone, so
 that no answer is lost, late for ever, or somebody else's. Between these, clients leave streams in the middle, send
 schemas that cost much, bodies that are too large, bytes that are no JSON, and connections that say nothing. In the end
-the server has to be where it was: memory, descriptors and threads, once it has been idle for a while. Needs Linux.
+the server has to be where it was after the first minute and after each quarter: memory, descriptors and threads, once
+it has been idle for a while. Needs Linux.
 """
 
 import argparse
@@ -128,14 +129,14 @@ async def ask(client: httpx.AsyncClient, url: str, number: int, expected: list[A
     return value
 
 
-async def soaked(url: str, seconds: float, asked: argparse.Namespace, outcome: Outcome) -> None:
-    """Let clients do what they do for some seconds."""
+async def soaked(url: str, seconds: float, asked: argparse.Namespace, outcome: Outcome, part: int) -> None:
+    """Let clients do what they do for some seconds; in each part of a run, other things."""
     async with httpx.AsyncClient(timeout=300) as alone:
         expected = [await ask(alone, url, number, None, outcome) for number in range(DOCUMENTS)]
     ends = time.monotonic() + seconds
 
     async def one(place: int) -> None:
-        rng = random.Random(f"{asked.seed} {place}")
+        rng = random.Random(f"{asked.seed} {part} {place}")
         async with httpx.AsyncClient(timeout=300) as client:
             while time.monotonic() < ends:
                 if rng.random() < asked.share:
@@ -159,8 +160,8 @@ def main() -> None:
     outcome = Outcome()
     url = f"http://127.0.0.1:{asked.port}"
     with server(asked.port, "--quiet", "--workers", str(asked.workers)) as process:
-        for seconds in (min(60.0, 6 * asked.minutes), 60 * asked.minutes):
-            asyncio.run(soaked(url, seconds, asked, outcome))
+        for part, seconds in enumerate([min(60.0, 6 * asked.minutes), *[15 * asked.minutes] * 4]):
+            asyncio.run(soaked(url, seconds, asked, outcome, part))
             time.sleep(IDLE)
             held = holdings(process)
             print(f"{held.memory:.0f} MiB, {held.descriptors} descriptors, {held.threads} threads", flush=True)
