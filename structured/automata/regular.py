@@ -9,6 +9,7 @@ stack. A Thompson construction was rejected, because it must be built completely
 """
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from functools import cache
 from importlib import import_module
 from threading import Lock
 from types import ModuleType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,12 +54,51 @@ LONG = 0.01
 """The seconds up to which a step does not count. An ordinary walk takes less than a hundredth of this."""
 
 
-class RegularAutomaton:
+class MachineAutomaton(ABC):
+    """An automaton whose states are made by compiled loops, in the arrays of a machine."""
+
+    _machine: Any
+    _loops: ClassVar[str]
+    """The module of the loops that make states."""
+
+    @property
+    def distances(self) -> NDArray[np.int32]:
+        """The number of bytes in the shortest completion of each state; shape (states,)."""
+        distances: NDArray[np.int32] = self._machine.distances
+        return distances
+
+    def accepts(self, state: int) -> bool:
+        """Tell whether the bytes read so far are a whole text of the language."""
+        return bool(self._machine.distances[state] == 0)
+
+    def step(self, state: int, byte: int) -> int:
+        """Return the successor of a state, or DEAD."""
+        if state == DEAD or byte == ROW_COMPLETE:
+            return DEAD
+        target = int(self._machine.table[state, byte])
+        return target if target != UNKNOWN else self._until_done(self._loop("step", state, byte))
+
+    def expand(self, state: int) -> None:
+        """Fill the row of a state."""
+        self._until_done(self._loop("expand", state))
+
+    def _loop(self, name: str, *arguments: int) -> Callable[[], int]:
+        loop = getattr(loops_of(self._loops), name)
+        return lambda: loop(self._machine, *arguments)
+
+    @abstractmethod
+    def _until_done(self, loop: Callable[[], int]) -> int:
+        """Return the result of a loop, one thread at a time, however often arrays have to grow for it."""
+
+
+class RegularAutomaton(MachineAutomaton):
     """The lazy deterministic automaton of a pattern; follows the `Automaton` protocol.
 
     Patterns that many automata share are assembled once, in a `foundation`. `seconds` is the time spent in making
     states since the automaton was made or reset.
     """
+
+    _loops = "states"
 
     def __init__(self, pattern: Pattern, *, foundation: Foundation | None = None, limits: Limits = LIMITS) -> None:
         self.pattern = pattern
@@ -139,35 +179,11 @@ class RegularAutomaton:
         return self._machine.table[: len(self._machine.states)]
 
     @property
-    def distances(self) -> NDArray[np.int32]:
-        """The number of bytes in the shortest completion of each state; shape (states,)."""
-        return self._machine.distances
-
-    @property
     def nbytes(self) -> int:
         """The memory that the program and the states made so far take."""
         arrays = [array for array in self._machine if isinstance(array, np.ndarray)]
         unused = len(self._machine.table) - self._states_used
         return sum(array.nbytes for array in arrays) - unused * int(self._machine.table[0].nbytes)
-
-    def accepts(self, state: int) -> bool:
-        """Tell whether the bytes read so far match the whole pattern."""
-        return bool(self._machine.distances[state] == 0)
-
-    def step(self, state: int, byte: int) -> int:
-        """Return the successor of a state, or DEAD."""
-        if state == DEAD or byte == ROW_COMPLETE:
-            return DEAD
-        target = int(self._machine.table[state, byte])
-        if target != UNKNOWN:
-            return target
-        loops = loops_of("states")
-        return self._until_done(lambda: loops.step(self._machine, state, byte))
-
-    def expand(self, state: int) -> None:
-        """Fill the row of a state."""
-        loops = loops_of("states")
-        self._until_done(lambda: loops.expand(self._machine, state))
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32], *, within: int = FAR) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""

@@ -28,8 +28,8 @@ MAX_TRANSIENT = 256
 MAX_STEPS = 1 << 18
 """Steps remembered at a time, some 40 MB; most texts take the same ones."""
 
-_FIRST_BYTES, _STEP_BYTES = 400_000, 150
-"""What an index takes before it knows any states, and for each step that it remembers; measured."""
+_STEP_BYTES = 150
+"""What a step that is remembered takes, as measured."""
 
 
 class ForcedWay(NamedTuple):
@@ -264,9 +264,7 @@ class Index:
     @property
     def memory(self) -> int:
         """The bytes that it holds, roughly, but for the table: those of its automaton, and of what is remembered."""
-        row = self.automaton.table.itemsize * 256
-        states = int(np.count_nonzero(self.automaton.distances))
-        return _FIRST_BYTES + row * states + _STEP_BYTES * len(self._steps)
+        return getattr(self.automaton, "nbytes", self.automaton.table.nbytes) + _STEP_BYTES * len(self._steps)
 
     @property
     def states_known(self) -> int:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringRun
+from structured.automata.byte_automaton import DEAD, UNKNOWN, StringRun
 from structured.automata.grammar.lalr_tables import Tables
 from structured.automata.grammar.lexer import Lexer
 from structured.automata.grammar.machine_layout import (
@@ -31,7 +31,7 @@ from structured.automata.grammar.machine_layout import (
     new_machine,
 )
 from structured.automata.grammar.vocabulary_walks import TokenEnds, TokenWalks
-from structured.automata.regular import Limits, loops_of
+from structured.automata.regular import Limits, MachineAutomaton, loops_of
 from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
 
@@ -42,11 +42,13 @@ MAX_TOKEN_WALKS = 5_000
 """The most walks of tokens, each for a state of the lexer and a set of nodes of a trie."""
 
 
-class GrammarAutomaton:
+class GrammarAutomaton(MachineAutomaton):
     """The automaton of the texts of a grammar; follows the `Automaton` protocol.
 
     Each text begins with `prefix` and has no byte of `absent`. Raises GrammarError if there are no texts.
     """
+
+    _loops = "grammar_states"
 
     def __init__(  # noqa: PLR0913  what tells it from others
         self,
@@ -77,12 +79,12 @@ class GrammarAutomaton:
         self._machine: GrammarMachine = new_machine(tables, absent, self._facts())
         self._weighed = self._machine
         loops, first = loops_of("grammar_states"), tables.start
-        self.start = self._alone(lambda: loops.begin(self._machine, first, self.lexer.beginning))
+        self.start = self._until_done(lambda: loops.begin(self._machine, first, self.lexer.beginning))
         if self.start == DEAD:
             raise EmptyGrammarError
         for byte in reversed(prefix):
             after = self.start
-            self.start = self._alone(lambda: loops.before(self._machine, after, byte))  # noqa: B023  called now
+            self.start = self._until_done(lambda: loops.before(self._machine, after, byte))  # noqa: B023  called now
 
     def __repr__(self) -> str:
         return f"GrammarAutomaton({len(self.tables.terminals)} terminals, states={self._states_used})"
@@ -125,11 +127,6 @@ class GrammarAutomaton:
         return self._machine.table
 
     @property
-    def distances(self) -> NDArray[np.int32]:
-        """The number of bytes in the shortest completion of each state; shape (states,)."""
-        return self._machine.distances
-
-    @property
     def nbytes(self) -> int:
         """The memory that the tables and what has been walked so far take."""
         return sum(int(array.nbytes) for array in self._machine)
@@ -140,28 +137,9 @@ class GrammarAutomaton:
         is_large = 2 * self._states_used > self.limits.states or 2 * self._kept > self.limits.bytes
         return is_large or not self.lexer.has_room
 
-    def accepts(self, state: int) -> bool:
-        """Tell whether the bytes read so far are a whole text of the grammar."""
-        return bool(self._machine.distances[state] == 0)
-
-    def step(self, state: int, byte: int) -> int:
-        """Return the successor of a state, or DEAD."""
-        if state == DEAD or byte == ROW_COMPLETE:
-            return DEAD
-        target = int(self._machine.table[state, byte])
-        if target != UNKNOWN:
-            return target
-        loops = loops_of("grammar_states")
-        return self._alone(lambda: loops.step(self._machine, state, byte))
-
-    def expand(self, state: int) -> None:
-        """Fill the row of a state."""
-        loops = loops_of("grammar_states")
-        self._alone(lambda: loops.expand(self._machine, state))
-
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        return self._alone(lambda: self._walk(trie, state, mask))
+        return self._until_done(lambda: self._walk(trie, state, mask))
 
     def _walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         farthest, node = 0, np.zeros(1, dtype=np.int32)
@@ -218,7 +196,7 @@ class GrammarAutomaton:
                 else:
                     return answer
 
-        self._until_done(walk)
+        self._grown_until_done(walk)
         few = few[: progress[loops.FEW]]
         farthest = int(progress[table.FARTHEST])
         return max(farthest, self._walk_below(trie, few, mask)) if len(few) else farthest
@@ -238,7 +216,7 @@ class GrammarAutomaton:
                     return answer
                 path = np.concatenate([path, np.zeros_like(path)])
 
-        self._until_done(walk)
+        self._grown_until_done(walk)
         return int(progress[table.FARTHEST])
 
     def _add_token_walk(self, walks: TokenWalks, lexer: int, number: int) -> None:
@@ -259,7 +237,7 @@ class GrammarAutomaton:
                     return answer
                 found = np.concatenate([found, np.zeros_like(found)])
 
-        self._until_done(walk)
+        self._grown_until_done(walk)
         found = found[: progress[loops.FOUND]]
         with self.lexer.lock:
             walks.add(lexer, number, found, self.lexer, self._token_ends.of)
@@ -300,7 +278,7 @@ class GrammarAutomaton:
     def _states_used(self) -> int:
         return int(self._machine.sizes[loops_of("grammar_machine").STATES_USED])
 
-    def _alone(self, call: Callable[[], int]) -> int:
+    def _until_done(self, call: Callable[[], int]) -> int:
         """Return the result of a call, one thread at a time, within the seconds of the limits."""
         with self._lock:
             self._began = loops_of("jit").clock()
@@ -308,7 +286,7 @@ class GrammarAutomaton:
                 self._weighed = self._machine
                 if self.nbytes > self._enough:
                     self._collect()
-            return self._until_done(call)
+            return self._grown_until_done(call)
 
     def _collect(self) -> None:
         """Drop all that no state needs; again after as much growth, or a quarter of the limit."""
@@ -320,7 +298,7 @@ class GrammarAutomaton:
         self._kept = self.nbytes
         self._enough = self._kept + max(self._kept, self.limits.bytes // 4)
 
-    def _until_done(self, loop: Callable[[], int]) -> int:
+    def _grown_until_done(self, loop: Callable[[], int]) -> int:
         """Call a loop until it returns a result; after each code, grow an array or fill in rows of the lexer."""
         clock, machine = loops_of("jit").clock, loops_of("grammar_machine")
         while (answer := loop()) < UNKNOWN:

@@ -100,11 +100,8 @@ def grown(machine: Machine, lack: int) -> Machine:
     larger: dict[str, Any] = {}
     for name in GROWING[lack]:
         array = getattr(machine, name)
-        length = 2 * len(array)
-        if name == "table" and len(machine.states) < SECOND_ROWS:
-            length = SECOND_ROWS
-        elif name == "table":
-            length = machine.most
+        rows = SECOND_ROWS if len(machine.states) < SECOND_ROWS else machine.most
+        length = 2 * len(array) if name != "table" else rows
         if length > len(array):
             larger[name] = np.empty((length, *array.shape[1:]), dtype=np.int32)
             larger[name][: len(array)] = array
