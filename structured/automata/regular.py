@@ -75,16 +75,13 @@ class MachineAutomaton(ABC):
         """Return the successor of a state, or DEAD."""
         if state == DEAD or byte == ROW_COMPLETE:
             return DEAD
-        target = int(self._machine.table[state, byte])
-        return target if target != UNKNOWN else self._until_done(self._loop("step", state, byte))
+        target, step = int(self._machine.table[state, byte]), loops_of(self._loops).step
+        return target if target != UNKNOWN else self._until_done(lambda: step(self._machine, state, byte))
 
     def expand(self, state: int) -> None:
         """Fill the row of a state."""
-        self._until_done(self._loop("expand", state))
-
-    def _loop(self, name: str, *arguments: int) -> Callable[[], int]:
-        loop = getattr(loops_of(self._loops), name)
-        return lambda: loop(self._machine, *arguments)
+        expand = loops_of(self._loops).expand
+        self._until_done(lambda: expand(self._machine, state))
 
     @abstractmethod
     def _until_done(self, loop: Callable[[], int]) -> int:

@@ -24,7 +24,7 @@ import numpy as np
 from structured.decoding.device_masks import draw, stacked
 from structured.decoding.prompt_tokens import alike
 from structured.decoding.sampling import Sampler
-from structured.decoding.sequence import Sequence, timed_in_guide, timed_in_model, to_host
+from structured.decoding.sequence import Sequence, timed, to_host
 from structured.errors import ModelError, OutOfMemoryError, StructuredError
 from structured.index.masks import Mask, allows
 from structured.models import DecodingBatch, LanguageModel, Logits
@@ -58,7 +58,7 @@ class PartialPrefill:
         if not self.texts or (self.batch is not None and not self.texts[0].pending):
             return
         text = self.texts[0]
-        logits = timed_in_model([text], lambda: self._next(text))
+        logits = timed([text], lambda: self._next(text), passes=1)
         self.logits = own(logits)
 
     def take(self) -> tuple[Sequence, DecodingBatch, Logits] | None:
@@ -255,7 +255,7 @@ class Scheduler:
         if self.waiting and (not self.live or (self.batch is not None and self.batch.can_join and self._pays(room))):
             self._admit(room)
         if self.batch is not None:
-            timed_in_guide(self.live, self._sample)
+            timed(self.live, self._sample)
             wrong = self.speculation.settle(self.live)
             if any(wrong):
                 self._call(partial(self.batch.rollback, wrong))
@@ -276,7 +276,7 @@ class Scheduler:
         counts = [len(text.pending) for text in live]
         count = columns(counts, self.model.pass_cost) if batch.is_ragged else min(counts)
         pending = [text.read(count) for text in live]
-        window = timed_in_guide(live, lambda: self.speculation.propose(live))
+        window = timed(live, lambda: self.speculation.propose(live))
         new = [read + text.window.proposed for read, text in zip(pending, live, strict=True)]
 
         def forward() -> Logits:
@@ -284,7 +284,7 @@ class Scheduler:
                 self._call(partial(batch.select, rows))
             return calls.forward(self.model, batch, new, window=window)
 
-        self.logits = list(timed_in_model(live, forward))
+        self.logits = list(timed(live, forward, passes=1))
 
     def _pays(self, room: int) -> bool:
         """Tell whether waiting texts join now: if there is room for all of them, or for enough to be worth a prefill.
@@ -321,10 +321,10 @@ class Scheduler:
     def _begin(self, new: list[Sequence], shared: int) -> None:
         """Let the model read the prompts of some texts, whose first `shared` tokens are equal."""
         prompts = [text.read_all() for text in new]
-        window = timed_in_guide(new, lambda: self.speculation.propose(new))
+        window = timed(new, lambda: self.speculation.propose(new))
         prompts = [prompt + text.window.proposed for prompt, text in zip(prompts, new, strict=True)]
         self._keep()
-        batch, logits = timed_in_model(new, lambda: calls.prefill(self.model, prompts, shared=shared, window=window))
+        batch, logits = timed(new, lambda: calls.prefill(self.model, prompts, shared=shared, window=window), passes=1)
         self._join(batch, logits)
 
     def _take_read(self) -> None:

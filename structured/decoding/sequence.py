@@ -271,26 +271,16 @@ def to_host(logits: Logits) -> NDArray[np.float32]:
     return scores
 
 
-def timed_in_model(sequences: Iterable[Sequence], run: Callable[[], T]) -> T:
-    """Run a forward pass, and add it and its time to each of its texts."""
+def timed(sequences: Iterable[Sequence], run: Callable[[], T], *, passes: int = 0) -> T:
+    """Run so many forward passes, or work outside the model, and add the time to each of some texts."""
     started = perf_counter()
     result = run()
-    ended = perf_counter()
+    taken = perf_counter() - started
     for sequence in sequences:
         sequence.started = sequence.started or started
-        sequence.passes += 1
-        sequence.seconds_in_model += ended - started
-    return result
-
-
-def timed_in_guide(sequences: Iterable[Sequence], run: Callable[[], T]) -> T:
-    """Run work outside the model, and add its time to each of some texts."""
-    started = perf_counter()
-    result = run()
-    ended = perf_counter()
-    for sequence in sequences:
-        sequence.started = sequence.started or started
-        sequence.seconds_in_guide += ended - started
+        sequence.passes += passes
+        sequence.seconds_in_model += taken if passes else 0.0
+        sequence.seconds_in_guide += 0.0 if passes else taken
     return result
 
 
@@ -325,7 +315,7 @@ def write(model: LanguageModel, requested: Iterable[Forking]) -> None:
     live = [text for search in texts for text in search.live]
     window = max(search.window for search in texts)
     prompts = [text.read_all() for text in live]
-    batch, logits = timed_in_model(live, lambda: calls.prefill(model, prompts, shared=shared, window=window))
+    batch, logits = timed(live, lambda: calls.prefill(model, prompts, shared=shared, window=window), passes=1)
     while True:
         rows: list[int] = []
         first, scores = 0, to_host(logits)
@@ -349,4 +339,4 @@ def _forward(model: LanguageModel, batch: DecodingBatch, texts: list[Forking]) -
     window = max(search.window for search in texts)
     counts = [len(text.pending) for text in live]
     new = [text.read(max(counts) if batch.is_ragged else min(counts)) for text in live]
-    return timed_in_model(live, lambda: calls.forward(model, batch, new, window=window))
+    return timed(live, lambda: calls.forward(model, batch, new, window=window), passes=1)

@@ -175,8 +175,8 @@ class Extractor(Generic[T]):
 
     @property
     def memory(self) -> int:
-        """The bytes that the index of its answers takes, roughly; 0 where a server has it."""
-        return self.task.memory
+        """The bytes that the index of its answers takes, roughly; 0 where none is made yet, or a server has it."""
+        return self.task.memory if isinstance(self.task, GuidedTask) else 0
 
     @property
     def output_type(self) -> OutputType[Any]:

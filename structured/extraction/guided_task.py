@@ -139,7 +139,7 @@ class GuidedTask(Task):
 
     @property
     def memory(self) -> int:
-        """The bytes that it holds of the index of the answers to all documents, roughly."""
+        """The bytes of its index, roughly."""
         return self._for_all.index().memory if "_for_all" in vars(self) else 0
 
     def _compiled(self, document: str | None) -> RenewedIndex:

@@ -62,11 +62,6 @@ class Task(ABC):
     alternatives: int = 0
     """How many of the likeliest tokens are recorded for each sampled token."""
 
-    @property
-    def memory(self) -> int:
-        """The bytes that it holds of an index, roughly."""
-        return 0
-
     def __post_init__(self) -> None:
         if self.system is not None:
             check_characters(self.system, "The text of system")

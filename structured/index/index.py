@@ -28,9 +28,6 @@ MAX_TRANSIENT = 256
 MAX_STEPS = 1 << 18
 """Steps remembered at a time, some 40 MB; most texts take the same ones."""
 
-_STEP_BYTES = 150
-"""What a step that is remembered takes, as measured."""
-
 
 class ForcedWay(NamedTuple):
     """The tokens that are known to follow a state, taken together."""
@@ -264,7 +261,7 @@ class Index:
     @property
     def memory(self) -> int:
         """The bytes that it holds, roughly, but for the table: those of its automaton, and of what is remembered."""
-        return getattr(self.automaton, "nbytes", self.automaton.table.nbytes) + _STEP_BYTES * len(self._steps)
+        return getattr(self.automaton, "nbytes", self.automaton.table.nbytes) + 150 * len(self._steps)  # as measured
 
     @property
     def states_known(self) -> int:
