@@ -26,7 +26,7 @@ from structured.output_types.json_output import rewriting
 from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.paths import Steps, has, path_to_steps, steps_to_path
 from structured.results.attribution import Before, Kept, Sureness, attribute, sureness
-from structured.results.evidence import Calibration, Evidence, without_unsupported
+from structured.results.evidence import Calibration, Evidence, without_copies, without_unsupported
 from structured.results.json_text import spans
 from structured.results.merging import Conflicts
 from structured.results.result import Reading, Result, read_answer
@@ -192,9 +192,17 @@ class Acceptance:
 
     @staticmethod
     def _supported(item: Item, answer: Answer, evidence: Mapping[str, Evidence]) -> Answer | None:
-        """Return an answer without the texts that its document does not have; None if validators reject that."""
-        text, evidence = without_unsupported(item.task.output_type, answer.text, evidence)
-        value = answer.value if text == answer.text else read_answer(item.task.output_type, text)
+        """Return an answer without what its document does not have, or not as often; None if validators reject that.
+
+        Copies stay where validators reject the answer without them.
+        """
+        output_type, value = item.task.output_type, answer.value
+        shorter, moved = without_copies(output_type, answer.text, evidence)
+        if shorter != answer.text and not isinstance(fewer := read_answer(output_type, shorter), Attempt):
+            answer, value, evidence = answer._replace(text=shorter), fewer, moved
+        text, evidence = without_unsupported(output_type, answer.text, evidence)
+        if text != answer.text:
+            value = read_answer(output_type, text)
         if isinstance(value, Attempt):
             item.attempts.append(value)
             return None

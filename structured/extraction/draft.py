@@ -17,13 +17,7 @@ from structured.errors import Attempt, BudgetWarning, GenerationError, PromptErr
 from structured.errors.arguments import count
 from structured.errors.calling_line import warn
 from structured.errors.values import described
-from structured.extraction.options import (
-    MAX_TOKENS,
-    RETRIES,
-    Options,
-    checked_options,
-    search_of,
-)
+from structured.extraction.options import MAX_TOKENS, RETRIES, Options, checked_options, search_of
 from structured.extraction.prompts import check_characters
 from structured.index.compilation import save_learned
 from structured.index.guide import Guide

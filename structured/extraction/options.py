@@ -86,8 +86,9 @@ class Options(TypedDict, total=False):
         examples: Pairs of a document and the right answer, an instance of the type. Default: none.
         grounded: The values that the text has to state: strings that it holds on the boundaries of words, numbers and
             dates that it writes in any form. True: all of them, but for enums and booleans; a string that may be null,
-            and one that is an item of a list, is written freely, and removed if the text does not have it. Or a list of
-            paths, as for `allow_missing`, or of items: `tags[]`. Default: those that the type marks as `Grounded`.
+            and one that is an item of a list, is written freely, and removed if the text does not have it, and so is
+            another copy of an item that it does not have as often. Or a list of paths, as for `allow_missing`, or of
+            items: `tags[]`. Default: those that the type marks as `Grounded`.
         allow_missing: The fields that the text may not state. True: every field that is neither optional nor a list; of
             a `JsonSchema`, every property that is not required. Or a list of paths, as `inspect_type` shows them:
             `["age", "lines[].price"]`. They are listed in `missing` of the result, and have their defaults. Default:

@@ -14,14 +14,7 @@ from typing import Any, TypeVar
 
 from structured.errors import UnsatisfiableError
 from structured.json_schema.document.drafts import SchemaDraft
-from structured.json_schema.document.location import (
-    Complement,
-    Elsewhere,
-    Location,
-    PatternOf,
-    Subschema,
-    Subschemas,
-)
+from structured.json_schema.document.location import Complement, Elsewhere, Location, PatternOf, Subschema, Subschemas
 from structured.json_schema.logic.complements import SomeItem, contained
 from structured.regex import EMPTY, Pattern, alternation, concat, literal, optional, right_linear
 

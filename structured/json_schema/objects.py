@@ -13,14 +13,7 @@ from structured.automata.dfa import Intersection, Language, PatternLanguage
 from structured.errors import PatternError, UnsatisfiableError
 from structured.errors.recursion import deep
 from structured.json_schema.counting import CountLimits, Member, OtherMembers, joined
-from structured.json_schema.document.location import (
-    Complement,
-    Location,
-    PatternOf,
-    Subschema,
-    Subschemas,
-    counts,
-)
+from structured.json_schema.document.location import Complement, Location, PatternOf, Subschema, Subschemas, counts
 from structured.json_schema.logic.listed_values import spellings
 from structured.json_schema.logic.property_names import (
     SomeProperty,

@@ -100,13 +100,6 @@ def with_support(root: Subschema) -> Schema:
     return found
 
 
-def has_supported(schema: object) -> bool:
-    """Tell whether a schema has texts that are removed where the document does not have them."""
-    return isinstance(schema, Mapping) and (
-        SUPPORTED in schema or any(has_supported(inside) for _, inside in subschemas(schema, max(SchemaDraft)))
-    )
-
-
 def _supported(schema: Schema, *, may_be_missing: bool) -> Schema:
     """Return the schema of a value with the mark that it needs where it may be missing, and where it may not."""
     is_text = types_of(schema) - {"null"} == {"string"} and not is_stated_in_forms(schema)

@@ -25,7 +25,7 @@ from structured.json_schema.grounding import is_stated_in_forms
 from structured.json_schema.schema_compiler import compiled, foundation, part_to_pattern
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.output_types.description import describe, layouts
-from structured.output_types.grounded_values import Ground, has_supported, marks, with_grounding, with_support
+from structured.output_types.grounded_values import Ground, marks, with_grounding, with_support
 from structured.output_types.output_type import Basis, Description, OutputType
 from structured.output_types.paths import Steps
 from structured.output_types.schema_parts import flat, has_to_be_stated, parts_at
@@ -80,6 +80,7 @@ class JsonOutput(OutputType[T]):
     name: str
     schema: Schema | bool = field(repr=False)
     layout: JsonLayout = field(repr=False, default=DEFAULT_LAYOUT)
+    removes_unsupported: bool = field(repr=False, default=False, kw_only=True)
 
     @abstractmethod
     def compilation(self) -> Compilation:
@@ -114,12 +115,7 @@ class JsonOutput(OutputType[T]):
 
     def with_support(self) -> Self:
         """Return the type with marks on all values that the document has to state, or that may be missing."""
-        return replace(self, schema=with_support(self.root))
-
-    @cached_property
-    def removes_unsupported(self) -> bool:  # type: ignore[override]
-        """Whether some of its texts are removed where the document does not have them."""
-        return has_supported(self.schema)
+        return replace(self, schema=with_support(self.root), removes_unsupported=True)
 
     def is_removable(self, steps: Steps) -> bool:
         """Tell whether a text is removed where the document does not have it."""

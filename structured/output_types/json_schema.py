@@ -17,14 +17,7 @@ from structured.errors.recursion import deep, with_room
 from structured.errors.values import shown
 from structured.json_schema.document.drafts import SchemaDraft, named_draft
 from structured.json_schema.document.library import Path, pointer_of
-from structured.json_schema.document.location import (
-    Compilation,
-    KeyOrder,
-    Location,
-    Reading,
-    Schema,
-    Subschema,
-)
+from structured.json_schema.document.location import Compilation, KeyOrder, Location, Reading, Schema, Subschema
 from structured.json_schema.logic.validity import check_well_formed, rejection
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation

@@ -76,7 +76,7 @@ class OutputType(ABC, Generic[T]):
     """
 
     removes_unsupported: bool = False
-    """Whether some of its texts are removed from an answer where the document does not have them."""
+    """Whether what the document does not have, or not as often, is removed from answers."""
 
     validators: tuple[str, ...] = ()
     """The names of functions that have the last word on an answer, as `inspect_type` shows them."""

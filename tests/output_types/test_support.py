@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Extractor, Json, JsonSchema, extract, extract_batch
+from structured import Extractor, Json, JsonSchema, Repetition, extract, extract_batch
 from structured.errors import GenerationError
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types.paths import leaves, path_to_steps, steps_to_path
@@ -62,6 +62,43 @@ def test_an_item_without_support_is_left_out() -> None:
     found = extract(Visit, TEXT, model=scripted(place={"city": None, "names": names}, rows=rows), grounded=True)
     assert found.place.names == ["Ana", "Bern"]
     assert found.rows == [[], ["nurse"]]
+
+
+class Row(BaseModel):
+    item: str
+    day: str
+    price: float
+
+
+class Rows(BaseModel):
+    rows: list[Row]
+
+
+@given(st.integers(1, 5), st.integers(0, 7))
+@settings(deadline=None, max_examples=examples(20))
+def test_an_item_is_given_as_often_as_the_document_has_it(stated: int, written: int) -> None:
+    """Not less often, though a value that all have, such as the day, is stated once."""
+    lines = "\n".join(["coffee 3.20"] * stated)
+    row = '{"item": "coffee", "day": "Monday", "price": 3.20}'
+    model = ScriptedModel(f'{{"rows": [{", ".join([row] * written)}]}}')
+    options: Any = {"model": model, "max_tokens": 2000, "repetition": Repetition(stop=False)}
+    result = Extractor(Rows, grounded=True, **options).result(f"Monday\n{lines}\nThank you")
+    assert len(result.value.rows) == min(stated, written)
+    assert {path for path in result.evidence if path.endswith("item")} == {
+        f"rows[{index}].item" for index in range(min(stated, written))
+    }
+    plain = Extractor(Rows, **options)(f"Monday\n{lines}\nThank you")
+    assert len(plain.rows) == written
+
+
+def test_a_copy_stays_where_the_type_needs_it() -> None:
+    class Pair(BaseModel):
+        names: Annotated[list[str], Field(min_length=2)]
+        places: list[str]
+
+    model = ScriptedModel('{"names": ["Ana", "Ana"], "places": ["Bern", "Bern", "Bern"]}')
+    found = extract(Pair, TEXT, model=model, grounded=True)
+    assert found.names == ["Ana", "Ana"]
 
 
 def test_evidence_follows_the_items_that_are_left() -> None:

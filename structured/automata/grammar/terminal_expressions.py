@@ -12,14 +12,7 @@ from typing import Any, NamedTuple
 
 from structured.automata.opcodes import FAR
 from structured.errors import PatternError
-from structured.regex.character_classes import (
-    DIGITS,
-    LINE_FEED,
-    WORD,
-    python_space,
-    python_word,
-    unicode_digits,
-)
+from structured.regex.character_classes import DIGITS, LINE_FEED, WORD, python_space, python_word, unicode_digits
 from structured.regex.character_sets import MAX_CODE_POINT, ByteRange, Range, byte_sequences, complement, normalise
 
 SET, CONCAT, CHOICE, LOOP, LOOK = range(5)

@@ -1,15 +1,7 @@
 """The states of a grammar's automaton: sets of configurations, interned, and their rows of the table filled."""
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
-from structured.automata.loops.configurations import (
-    MARK,
-    arrival_of,
-    distance_of,
-    fresh,
-    landed,
-    rehash_configurations,
-)
-from structured.automata.loops.frames import mixed
+from structured.automata.loops.configurations import MARK, arrival_of, distance_of, fresh, landed, rehash_configurations
 from structured.automata.loops.grammar_machine import (
     DONE,
     MAX_STATES,
@@ -25,27 +17,9 @@ from structured.automata.loops.grammar_machine import (
     GrammarMachine,
 )
 from structured.automata.loops.jit import compiled_entry, compiled_loop
-from structured.automata.loops.stacks import (
-    column_of,
-    place_of,
-    push,
-    rehash_columns,
-    rehash_places,
-    rehash_stacks,
-)
+from structured.automata.loops.stacks import column_of, place_of, push, rehash_columns, rehash_places, rehash_stacks
+from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, members_code, rehash_states
 from structured.automata.opcodes import FAR
-
-MEMBERS, MEMBER_COUNT = range(2)
-"""The columns of a state: where its configurations lie in `members`, and how many there are."""
-
-
-@compiled_loop
-def members_code(machine: GrammarMachine, start: int, count: int) -> int:
-    """Return a hash code of a set of configurations, which does not depend on their order."""
-    code = count
-    for position in range(start, start + count):
-        code += mixed(0x2545F491, int(machine.members[position]))
-    return mixed(0, code & 0x7FFFFFFF)
 
 
 @compiled_loop
@@ -55,7 +29,7 @@ def intern_state(machine: GrammarMachine, count: int, now: int) -> int:
         return DEAD
     start = int(machine.sizes[MEMBERS_USED])
     mask = len(machine.state_slots) - 1
-    slot = members_code(machine, start, count) & mask
+    slot = members_code(machine.members, start, count) & mask
     while machine.state_slots[slot] >= 0:
         known = int(machine.state_slots[slot])
         if machine.states[known, MEMBER_COUNT] == count:
@@ -212,12 +186,5 @@ def rehash(machine: GrammarMachine, lack: int) -> int:
     elif lack == MORE_CONFIGURATIONS:
         rehash_configurations(machine)
     elif lack == MORE_STATES:
-        mask = len(machine.state_slots) - 1
-        for known in range(machine.sizes[STATES_USED]):
-            count = int(machine.states[known, MEMBER_COUNT])
-            if count:
-                slot = members_code(machine, int(machine.states[known, MEMBERS]), count) & mask
-                while machine.state_slots[slot] >= 0:
-                    slot = (slot + 1) & mask
-                machine.state_slots[slot] = known
+        rehash_states(machine.state_slots, machine.states, machine.members, int(machine.sizes[STATES_USED]))
     return DONE

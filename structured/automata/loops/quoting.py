@@ -15,14 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD
-from structured.automata.loops.jit import (
-    Bytes,
-    Flags,
-    Ints,
-    Rows,
-    compiled_loop,
-    entry_with_fallback,
-)
+from structured.automata.loops.jit import Bytes, Flags, Ints, Rows, compiled_loop, entry_with_fallback
 from structured.automata.loops.machine import Machine
 from structured.automata.opcodes import (
     BARRIER,

@@ -56,14 +56,7 @@ from structured.automata.loops.machine import (
     TrieArrays,
 )
 from structured.automata.loops.quoting import byte_at, can_end, first_rank, length_of_one, rule_after
-from structured.automata.loops.states import (
-    MEMBER_COUNT,
-    MEMBERS,
-    consists_of,
-    follow,
-    intern_state,
-    state_of,
-)
+from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, consists_of, follow, intern_state, state_of
 from structured.automata.opcodes import ARE_MANY, FAR, ITEM, OPERATION, QUOTATION, UNION, A
 
 

@@ -2,10 +2,7 @@
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
 from structured.automata.loops.closure import close
-from structured.automata.loops.distinct_items import (
-    ITEM_START,
-    item_after,
-)
+from structured.automata.loops.distinct_items import ITEM_START, item_after
 from structured.automata.loops.frames import (
     ARCS_USED,
     COUNT,
@@ -23,7 +20,7 @@ from structured.automata.loops.frames import (
     push,
     rehash_frames,
 )
-from structured.automata.loops.jit import compiled_entry, compiled_loop
+from structured.automata.loops.jit import Ints, Rows, compiled_entry, compiled_loop
 from structured.automata.loops.machine import (
     DONE,
     MORE_ARCS,
@@ -45,11 +42,11 @@ MAX_WAYS = 1 << 24
 
 
 @compiled_loop
-def members_code(machine: Machine, start: int, count: int) -> int:
-    """Return a hash code of a set of frames, which does not depend on their order."""
+def members_code(members: Ints, start: int, count: int) -> int:
+    """Return a hash code of a set of frames or configurations, which does not depend on their order."""
     code = count
     for position in range(start, start + count):
-        code += mixed(0x2545F491, int(machine.members[position]))
+        code += mixed(0x2545F491, int(members[position]))
     return mixed(0, code & 0x7FFFFFFF)
 
 
@@ -61,7 +58,7 @@ def intern_state(machine: Machine, count: int) -> int:
     """
     start, now = int(machine.sizes[MEMBERS_USED]), machine.sizes[ROUND]
     mask = len(machine.state_slots) - 1
-    slot = members_code(machine, start, count) & mask
+    slot = members_code(machine.members, start, count) & mask
     while machine.state_slots[slot] >= 0:
         known = int(machine.state_slots[slot])
         if machine.states[known, MEMBER_COUNT] == count:
@@ -249,15 +246,14 @@ def expand(machine: Machine, state: int) -> int:
 
 
 @compiled_loop
-def rehash_states(machine: Machine) -> None:
+def rehash_states(slots: Ints, states: Rows, members: Ints, used: int) -> None:
     """Fill the empty hash table of states with those in use."""
-    mask = len(machine.state_slots) - 1
-    for state in range(machine.sizes[STATES_USED]):
-        start, count = int(machine.states[state, MEMBERS]), int(machine.states[state, MEMBER_COUNT])
-        slot = members_code(machine, start, count) & mask
-        while machine.state_slots[slot] >= 0:
+    mask = len(slots) - 1
+    for state in range(used):
+        slot = members_code(members, int(states[state, MEMBERS]), int(states[state, MEMBER_COUNT])) & mask
+        while slots[slot] >= 0:
             slot = (slot + 1) & mask
-        machine.state_slots[slot] = state
+        slots[slot] = state
 
 
 @compiled_entry
@@ -266,7 +262,7 @@ def rehash(machine: Machine, lack: int) -> None:
     if lack == MORE_FRAMES:
         rehash_frames(machine)
     elif lack == MORE_STATES:
-        rehash_states(machine)
+        rehash_states(machine.state_slots, machine.states, machine.members, int(machine.sizes[STATES_USED]))
 
 
 @compiled_loop

@@ -18,6 +18,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from ctypes import CDLL
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
@@ -53,6 +54,9 @@ PAUSE = 1.0
 
 GRACE = 10.0
 """Seconds after the longest answer when workers that have not ended are killed."""
+
+M_ARENA_MAX = -8
+"""The parameter of `mallopt` for the number of heaps."""
 
 ENDING = (signal.SIGINT, signal.SIGTERM, *((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()))
 """Signals that end a server: Ctrl-C, a request to end, and a terminal that is closed."""
@@ -94,9 +98,20 @@ class Service:
         """Serve in this process until a signal ends it; return whether it has served at all."""
         server = uvicorn.Server(self.config(types))
         sys.setswitchinterval(TURN)
+        _share_heaps()
         with threadpool_limits(None if "OMP_NUM_THREADS" in os.environ else 1, user_api="blas"):
             server.run()  # NumPy's products, of a small model, are too small to be shared by threads
         return server.started
+
+
+def _share_heaps() -> None:
+    """Let threads share two heaps, where the C library is GNU's.
+
+    With one for each thread, memory grows for as long as other requests come to other threads: what a large schema has
+    left free in one heap is of no use in another.
+    """
+    with suppress(OSError, AttributeError):
+        CDLL("libc.so.6").mallopt(M_ARENA_MAX, 2)
 
 
 def check_port(host: str, port: int) -> None:
