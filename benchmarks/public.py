@@ -114,6 +114,13 @@ def structured(model: LanguageModel, output_type: TypeOf, documents: Sequence[st
     return answers
 
 
+def grounded(model: LanguageModel, output_type: TypeOf, documents: Sequence[str]) -> list[BaseModel | Exception]:
+    """Answer with this library, with what the documents state."""
+    answers: list[BaseModel | Exception] = []
+    answers += Extractor(output_type, model=model, grounded=True).batch(documents, errors="return", progress=False)
+    return answers
+
+
 def outlines(model: LanguageModel, output_type: TypeOf, documents: Sequence[str]) -> list[BaseModel | Exception]:
     """Answer with Outlines in the `generate` of transformers, with the same prompts, one by one."""
     import torch
@@ -145,7 +152,7 @@ def outlines(model: LanguageModel, output_type: TypeOf, documents: Sequence[str]
     return answers
 
 
-WAYS: Mapping[str, Way] = {"structured": structured, "Outlines": outlines}
+WAYS: Mapping[str, Way] = {"structured": structured, "structured, grounded": grounded, "Outlines": outlines}
 
 
 def answered(
@@ -242,7 +249,10 @@ def read_answers(path: Path | None) -> list[Answer]:
 def ask(arguments: argparse.Namespace, documents: Sequence[Document]) -> list[Answer]:
     """Return all answers, those of the file and new ones, which are written to it."""
     known = read_answers(arguments.out)
-    ways = ["structured", *(["Outlines"] if arguments.outlines and find_spec("outlines") else [])]
+    ways = [
+        "structured, grounded" if arguments.grounded else "structured",
+        *(["Outlines"] if arguments.outlines and find_spec("outlines") else []),
+    ]
     if arguments.outlines and len(ways) == 1:
         print("Outlines is left out: it is not installed (pip install outlines==1.3.3).\n")
     compile_loops()
@@ -269,6 +279,7 @@ def main() -> None:
     parser.add_argument("--adapter", type=Path, help="a LoRA adapter for the model: a GGUF file, or a folder of PEFT")
     parser.add_argument("--count", type=int, default=COUNT, help=f"documents of each set; default: {COUNT}")
     parser.add_argument("--sets", default="", help="names of sets, with commas between them; default: all")
+    parser.add_argument("--grounded", action="store_true", help="answer with grounded=True, in place of no options")
     parser.add_argument("--outlines", action="store_true", help="answer with Outlines, too; for both, by transformers")
     parser.add_argument("--out", type=Path, help="a file of answers, one a line; what it has is not asked again")
     parser.add_argument("--read", type=Path, help="ask nothing: print the tables of what --out has written")
