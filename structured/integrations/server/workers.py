@@ -96,15 +96,15 @@ class Service:
 
     def serve(self, types: Mapping[str, Any]) -> bool:
         """Serve in this process until a signal ends it; return whether it has served at all."""
+        share_heaps()
         server = uvicorn.Server(self.config(types))
         sys.setswitchinterval(TURN)
-        _share_heaps()
         with threadpool_limits(None if "OMP_NUM_THREADS" in os.environ else 1, user_api="blas"):
             server.run()  # NumPy's products, of a small model, are too small to be shared by threads
         return server.started
 
 
-def _share_heaps() -> None:
+def share_heaps() -> None:
     """Let threads share two heaps, where the C library is GNU's.
 
     With one for each thread, memory grows for as long as other requests come to other threads: what a large schema has
@@ -171,7 +171,9 @@ def _environment(count: int) -> Iterator[None]:
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     with TemporaryDirectory(prefix="structured-metrics-") as folder:
-        defaults = {"OMP_NUM_THREADS": str(max(cores // count, 1)), SHARED_METRICS: folder}
+        defaults = {SHARED_METRICS: folder}
+        if "OMP_NUM_THREADS" not in os.environ:  # NumPy's products, of a small model, are too small to be shared
+            defaults |= {"OMP_NUM_THREADS": str(max(cores // count, 1)), "OPENBLAS_NUM_THREADS": "1"}
         added = {name: value for name, value in defaults.items() if name not in os.environ}
         os.environ.update(added)
         try:
@@ -414,6 +416,7 @@ class _Server(uvicorn.Server):
 
 def _work(service: Service, handover: socket.socket, reports: Connection) -> None:
     """Serve in a worker. An error that is expected is reported to the parent, which tells it."""
+    share_heaps()
     show_others = warnings.showwarning
 
     def show(message: Any, category: Any, *where: Any, **more: Any) -> None:
