@@ -25,8 +25,8 @@ from structured.extraction.task import Answer, Item
 from structured.output_types.json_output import rewriting
 from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.paths import Steps, has, path_to_steps, steps_to_path
-from structured.results.attribution import Before, Kept, Sureness, attribute, sureness
-from structured.results.evidence import Calibration, Evidence, without_copies, without_unsupported
+from structured.results.attribution import Before, Kept, Sureness, attribute, sureness, without_copies
+from structured.results.evidence import Calibration, Evidence, without_unsupported
 from structured.results.json_text import spans
 from structured.results.merging import Conflicts
 from structured.results.result import Reading, Result, read_answer
@@ -192,20 +192,22 @@ class Acceptance:
 
     @staticmethod
     def _supported(item: Item, answer: Answer, evidence: Mapping[str, Evidence]) -> Answer | None:
-        """Return an answer without what its document does not have, or not as often; None if validators reject that.
-
-        Copies stay where validators reject the answer without them.
-        """
+        """Return an answer without what its document does not have, or not as often; None if validators reject that."""
         output_type, value = item.task.output_type, answer.value
-        shorter, moved = without_copies(output_type, answer.text, evidence)
-        if shorter != answer.text and not isinstance(fewer := read_answer(output_type, shorter), Attempt):
-            answer, value, evidence = answer._replace(text=shorter), fewer, moved
+
+        def is_accepted(shorter: str) -> bool:
+            nonlocal value
+            other = read_answer(output_type, shorter)
+            value = value if isinstance(other, Attempt) else other
+            return value is other
+
         text, evidence = without_unsupported(output_type, answer.text, evidence)
         if text != answer.text:
             value = read_answer(output_type, text)
         if isinstance(value, Attempt):
             item.attempts.append(value)
             return None
+        text, evidence = without_copies(output_type, item.document, text, evidence, is_accepted)
         return answer._replace(text=text, value=value, evidence=evidence)
 
     def _calibrated(self, evidence: Evidence) -> Evidence:

@@ -140,7 +140,7 @@ class GuidedTask(Task):
     @property
     def memory(self) -> int:
         """The bytes of its index, roughly."""
-        return self._for_all.index().memory if "_for_all" in vars(self) else 0
+        return self._for_all.memory if "_for_all" in vars(self) else 0
 
     def _compiled(self, document: str | None) -> RenewedIndex:
         return compiled_type(self.output_type, self.model.vocabulary, document=document, cache=self.cache)

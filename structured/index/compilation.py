@@ -102,6 +102,11 @@ class RenewedIndex:
                 self._index = self._make(self._index.automaton.reset())
             return self._index
 
+    @property
+    def memory(self) -> int:
+        """The bytes that its index holds, roughly."""
+        return self._index.memory
+
 
 def new_index(automaton: Automaton, vocabulary: Vocabulary, name: str, *, cache: bool, is_kept: bool) -> Index:
     """Return the index of an automaton.

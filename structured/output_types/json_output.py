@@ -121,6 +121,11 @@ class JsonOutput(OutputType[T]):
         """Tell whether a text is removed where the document does not have it."""
         return any(SUPPORTED in part.schema for part in flat(parts_at(self.root, steps)))
 
+    def is_item(self, steps: Steps) -> bool:
+        """Tell whether what is at a place is an item of a list in which places mean nothing, as they do in a tuple."""
+        around = [part.schema for part in flat(parts_at(self.root, steps[:-1])) if isinstance(part.schema, Mapping)]
+        return isinstance(steps[-1], int) and not any("prefixItems" in schema for schema in around)
+
     def check(self) -> None:
         """Raise SchemaError where a rule is not supported."""
         _ = self.pattern

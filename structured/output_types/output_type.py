@@ -137,6 +137,10 @@ class OutputType(ABC, Generic[T]):
         """Tell whether a text at a place of an answer is removed where the document does not have it."""
         return False
 
+    def is_item(self, steps: Steps) -> bool:  # noqa: ARG002  likewise
+        """Tell whether what is at a place of an answer is an item that its list can do without."""
+        return False
+
     def check(self) -> None:
         """Raise SchemaError if the type is not supported. Called before a model is loaded.
 

@@ -6,17 +6,20 @@ confidence. The probability of a sampled token is its share of the legal tokens,
 type allows little else, the share alone would be near 1, however much the model preferred an illegal token.
 """
 
+import json
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, NamedTuple
+from functools import reduce
+from operator import getitem
+from typing import Any, NamedTuple, cast
 
 from structured.decoding.requests import Generation, SampledToken
 from structured.json_schema.document.equality import identity
 from structured.output_types.output_type import OutputType
-from structured.output_types.paths import Steps
-from structured.results.evidence import Evidence
+from structured.output_types.paths import Steps, leaves
+from structured.results.evidence import Evidence, reduced
 from structured.results.json_text import Leaf, json_leaves
 
 
@@ -123,6 +126,67 @@ def attribute(
         sure = (kept and kept.sureness(leaf)) or _agreed(leaf, heard)
         located[leaf.path] = Evidence(place.span, match, *sure)
     return located
+
+
+def without_copies(
+    output_type: OutputType[Any],
+    document: str,
+    text: str,
+    evidence: Mapping[str, Evidence],
+    is_accepted: Callable[[str], bool],
+) -> tuple[str, Mapping[str, Evidence]]:
+    """Return an answer without the copies in its lists, and the evidence for what is left.
+
+    A copy is an object or a text that equals an earlier item, where the document states it less often:
+    `["Ana", "Ana", "Ben"]` → `["Ana", "Ben"]` if there is one Ana. Two equal lines of a receipt are two items. A list
+    keeps its copies if the answer is not accepted without them, or if it is in a list, where places may mean something.
+    """
+    for steps in sorted(_lists(output_type.to_data(text), ()), key=len, reverse=True):  # inner lists first
+        data = output_type.to_data(text)
+        removed = set(_copies(output_type, document, steps, reduce(getitem, steps, data)))
+        shorter, moved = reduced(output_type, text, data, removed, evidence)
+        if removed and is_accepted(shorter):
+            text, evidence = shorter, moved
+    return text, evidence
+
+
+def _lists(data: Any, steps: Steps) -> Iterator[Steps]:
+    """Yield the places of the lists in some data, without those that are items of lists."""
+    if isinstance(data, list):
+        yield steps
+    for step, inside in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
+        if not isinstance(data, list) or isinstance(inside, dict):
+            yield from _lists(inside, (*steps, step))
+
+
+def _copies(output_type: OutputType[Any], document: str, steps: Steps, items: Sequence[Any]) -> Iterator[Steps]:
+    """Yield the places of the items of a list that are copies."""
+    from structured.results.alignment import Value, align
+
+    alike: dict[str, list[Steps]] = {}
+    for index, item in enumerate(items):
+        if isinstance(item, dict | str):
+            alike.setdefault(json.dumps(item, sort_keys=True), []).append((*steps, index))
+    for places in alike.values():
+        if len(places) == 1 or not output_type.is_item(places[0]):
+            continue
+        item = items[cast("int", places[0][-1])]
+        if isinstance(item, str) and not output_type.is_removable(places[0]):
+            continue
+        inner = list(leaves(item))
+        values = [
+            Value((*place, *below), value, output_type.basis((*place, *below), value) == "concluded")
+            for place in places
+            for below, value in inner
+        ]
+        found = align(document, values)
+        taken: set[tuple[int, object]] = set()
+        for number, place in enumerate(places):
+            own = found[number * len(inner) : (number + 1) * len(inner)]
+            stated = {(leaf, one.span) for leaf, one in enumerate(own) if one.span is not None}
+            if stated and stated <= taken:
+                yield place
+            taken |= stated
 
 
 def _exact(leaf: Leaf, text: str) -> Any:

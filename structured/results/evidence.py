@@ -255,45 +255,16 @@ def without_unsupported(
     texts = {steps for steps, value in leaves(data) if isinstance(value, str)}
     weak = [path_to_steps(path) for path, match in evidence.items() if match.match in UNSUPPORTED]
     removed = {steps for steps in weak if steps in texts and output_type.is_removable(steps)}
-    return _reduced(output_type, text, data, removed, evidence)
+    return reduced(output_type, text, data, removed, evidence)
 
 
-def without_copies(
-    output_type: OutputType[Any], text: str, evidence: Mapping[str, Evidence]
-) -> tuple[str, Mapping[str, Evidence]]:
-    """Return an answer without items of lists that equal an earlier one and have no place of their own in the document.
-
-    `["Ana", "Ana", "Ben"]` → `["Ana", "Ben"]` if the document has one Ana. A copy stays if any of its values has
-    a place that no earlier copy has, or if none has a place.
-    """
-    data = output_type.to_data(text)
-    taken: dict[tuple[Steps, str], set[tuple[Steps, tuple[int, int]]]] = {}
-    removed: set[Steps] = set()
-    for steps, item in _items(data, ()):
-        found = {
-            (place, known.span)
-            for place, _ in leaves(item)
-            if (known := evidence.get(steps_to_path((*steps, *place)))) is not None and known.span is not None
-        }
-        earlier = taken.setdefault((steps[:-1], json.dumps(item, sort_keys=True)), set())
-        if found and found <= earlier:
-            removed.add(steps)
-        earlier |= found
-    return _reduced(output_type, text, data, removed, evidence)
-
-
-def _items(data: Any, steps: Steps) -> Iterator[tuple[Steps, Any]]:
-    """Yield the items of all lists, each with its place."""
-    for step, inside in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
-        if isinstance(data, list):
-            yield (*steps, step), inside
-        yield from _items(inside, (*steps, step))
-
-
-def _reduced(
+def reduced(
     output_type: OutputType[Any], text: str, data: Any, removed: set[Steps], evidence: Mapping[str, Evidence]
 ) -> tuple[str, Mapping[str, Evidence]]:
-    """Return an answer without the parts at some places, and the evidence for what is left, at its new places."""
+    """Return an answer without the values at some places, and the evidence for what is left, at its new places.
+
+    An item that can be left out of its list is, and any other value becomes null.
+    """
     if not removed:
         return text, evidence
     moved: dict[str, Evidence] = {}
@@ -302,7 +273,8 @@ def _reduced(
         if isinstance(data, dict):
             return {name: kept(inside, (*steps, name), (*place, name)) for name, inside in data.items()}
         if isinstance(data, list):
-            left = [index for index in range(len(data)) if (*steps, index) not in removed]
+            gone = {one for one in removed if one[:-1] == steps and output_type.is_item(one)}
+            left = [index for index in range(len(data)) if (*steps, index) not in gone]
             return [kept(data[index], (*steps, index), (*place, position)) for position, index in enumerate(left)]
         if (known := evidence.get(steps_to_path(steps))) is not None:
             absent = replace(known, span=None, match="absent", page=None) if steps in removed else known

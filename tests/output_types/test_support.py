@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from enum import Enum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pytest
 from doubles import ByteTokenizer, random_logits
@@ -91,14 +91,81 @@ def test_an_item_is_given_as_often_as_the_document_has_it(stated: int, written: 
     assert len(plain.rows) == written
 
 
+def shortened(output_type: Any, document: str, answer: str, **options: Any) -> Any:
+    """Return the data of a scripted answer with what the document does not have removed."""
+    options |= {"model": ScriptedModel(answer), "max_tokens": 2000, "repetition": Repetition(stop=False)}
+    return Extractor(output_type, grounded=True, **options).result(document).data
+
+
 def test_a_copy_stays_where_the_type_needs_it() -> None:
+    """In that list alone."""
+
     class Pair(BaseModel):
         names: Annotated[list[str], Field(min_length=2)]
         places: list[str]
 
-    model = ScriptedModel('{"names": ["Ana", "Ana"], "places": ["Bern", "Bern", "Bern"]}')
-    found = extract(Pair, TEXT, model=model, grounded=True)
-    assert found.names == ["Ana", "Ana"]
+    answer = '{"names": ["Ana", "Ana"], "places": ["Bern", "Bern", "Bern"]}'
+    assert shortened(Pair, TEXT, answer) == {"names": ["Ana", "Ana"], "places": ["Bern"]}
+
+
+def test_a_copy_stays_where_a_validator_needs_it_after_other_removals() -> None:
+    class People(BaseModel):
+        people: list[str]
+
+        @field_validator("people")
+        @classmethod
+        def several(cls, people: list[str]) -> list[str]:
+            assert len(people) > 1
+            return people
+
+    assert shortened(People, "Ana came.", '{"people": ["Ana", "Ana", "Zoe"]}') == {"people": ["Ana", "Ana"]}
+
+
+class Leg(NamedTuple):
+    origin: str
+    via: str | None = None
+    to: str | None = None
+
+
+class Guest(BaseModel):
+    name: str
+    city: str | None
+
+
+class Match(BaseModel):
+    winner: str
+    people: list[str]
+
+
+class Prices(BaseModel):
+    names: list[str]
+    prices: list[float]
+
+
+@pytest.mark.parametrize(
+    ("output_type", "document", "answer", "left"),
+    [
+        # places mean something
+        (list[Leg], "From Bern to Milan.", '[["Bern", "Bern", "Milan"]]', [["Bern", "Bern", "Milan"]]),
+        (list[Leg], "From Bern to Milan.", '[["Bern", "Rome", "Milan"]]', [["Bern", None, "Milan"]]),
+        (list[list[str]], "Ana x", '[["Ana", "x", "x"]]', [["Ana", "x", "x"]]),
+        (Prices, "Tea, cake: 2.50", '{"names": ["Tea", "cake"], "prices": [2.50, 2.50]}', "as written"),
+        # another field has the same value
+        (Match, "Ana won. Ben met Ana.", '{"winner": "Ana", "people": ["Ana", "Ana", "Ben"]}', "as written"),
+        # two items become one
+        (
+            list[Guest],
+            "Ana came.",
+            '[{"name": "Ana", "city": "Rome"}, {"name": "Ana", "city": "Oslo"}]',
+            [{"name": "Ana", "city": None}],
+        ),
+        # a conclusion has no place
+        (list[Literal["red", "blue"]], "red", '["red", "red", "blue", "blue"]', ["red", "red", "blue", "blue"]),
+        (list[str], "Bern, BERN and Rome", '["Bern", "Bern", "Bern", "Rome"]', ["Bern", "Bern", "Rome"]),
+    ],
+)
+def test_what_a_copy_is(output_type: Any, document: str, answer: str, left: Any) -> None:
+    assert shortened(output_type, document, answer) == (json.loads(answer) if left == "as written" else left)
 
 
 def test_evidence_follows_the_items_that_are_left() -> None:

@@ -12,6 +12,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
+from structured.decoding.generate import forget
 from structured.decoding.requests import Generation, Served
 from structured.decoding.running_batch import RunningBatch
 from structured.errors import ModelError, StructuredError
@@ -120,7 +121,7 @@ MAX_EXTRACTORS = 256
 """Extractors that are kept: most requests have the type and the prompt of others, for other texts."""
 
 MAX_MEMORY = 1 << 27
-"""Bytes that the kept extractors may take together, at least the last one apart."""
+"""Bytes that the kept extractors may take when another is made, each with all of its index."""
 
 
 _SHAPING = frozenset({"instructions", "system", "grounded", "layout"})
@@ -150,22 +151,29 @@ class Extractors:
                 extractor = self._kept.get(key)
             if extractor is None:
                 extractor = Extractor[Any](make_type(), model=self.running, **shaping)
-                self._drop_oldest()
+                self._make_room()
             with self._lock:
                 self._kept.pop(key, None)
                 self._kept[key] = extractor  # as the last one
             return extractor.with_options(**sampling)
 
-    def _drop_oldest(self) -> None:
-        """Make room for another extractor: in number, and in the memory that texts have made the others take."""
+    def _make_room(self) -> None:
+        """Drop the oldest if there are too many, and the largest while they take too much memory."""
         with self._lock:
-            taken = {key: extractor.memory for key, extractor in self._kept.items()}
-            total = sum(taken.values())
-            for key, memory in taken.items():
-                if len(self._kept) < MAX_EXTRACTORS and total <= MAX_MEMORY:
-                    break
-                del self._kept[key]
-                total -= memory
+            kept = dict(self._kept)
+        taken = {key: extractor.memory for key, extractor in kept.items()}
+        total = sum(taken.values())
+        dropped = list(kept)[: max(len(kept) + 1 - MAX_EXTRACTORS, 0)]
+        if total > MAX_MEMORY:
+            forget()  # those that stay have their indexes themselves
+        for key in sorted(taken, key=taken.__getitem__, reverse=True):
+            if total <= MAX_MEMORY:
+                break
+            dropped.append(key)
+            total -= taken[key]
+        with self._lock:
+            for key in dropped:
+                self._kept.pop(key, None)
 
 
 @dataclass(frozen=True, slots=True)
