@@ -99,19 +99,21 @@ class Service:
         share_heaps()
         server = uvicorn.Server(self.config(types))
         sys.setswitchinterval(TURN)
-        with threadpool_limits(None if "OMP_NUM_THREADS" in os.environ else 1, user_api="blas"):
+        is_set = not os.environ.keys().isdisjoint({"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
+        with threadpool_limits(None if is_set else 1, user_api="blas"):
             server.run()  # NumPy's products, of a small model, are too small to be shared by threads
         return server.started
 
 
 def share_heaps() -> None:
-    """Let threads share two heaps, where the C library is GNU's.
+    """Let threads share two heaps, where the C library is GNU's and `MALLOC_ARENA_MAX` is not set.
 
     With one for each thread, memory grows for as long as other requests come to other threads: what a large schema has
     left free in one heap is of no use in another.
     """
     with suppress(OSError, AttributeError):
-        CDLL("libc.so.6").mallopt(M_ARENA_MAX, 2)
+        if "MALLOC_ARENA_MAX" not in os.environ:
+            CDLL("libc.so.6").mallopt(M_ARENA_MAX, 2)
 
 
 def check_port(host: str, port: int) -> None:
