@@ -24,9 +24,8 @@ from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
 
 MANY = 20_000
-SECONDS = 15.0
-"""Of the processor: 0.5 to 4 where the cost grows with the number of values, twice that beside another program on the
-same core, and minutes where it is its square."""
+SECONDS = 6.0
+"""Of the processor: some 0.5 where the cost grows with the number of values, minutes where it is its square."""
 
 VALUES = [f"value {number:06}" for number in range(MANY)]
 

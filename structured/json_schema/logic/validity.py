@@ -232,7 +232,11 @@ def _new_validator(schema: Any, place: SchemaPlace) -> Any:
 
     location, checker = place.location, _checker(place.asserts_formats)
     validator = _with_own_patterns(validator_for({"$schema": location.draft.metaschema}))
-    check_well_formed(schema, location.draft, validator.FORMAT_CHECKER)
+    location.compilation.once(  # whether formats are asserted or not
+        ("well formed", id(schema), location.draft),
+        lambda: check_well_formed(schema, location.draft, validator.FORMAT_CHECKER),
+        keep=schema,
+    )
     if not _refers(schema):
         return validator(schema, format_checker=checker)
     located = {"$ref": _address(schema, location)}
@@ -356,6 +360,8 @@ def _descending_once(plainly: Callable[..., Any]) -> Callable[..., Any]:
         self: Any, instance: Any, schema: Any, path: Any = None, schema_path: Any = None, **options: Any
     ) -> Any:
         """Yield the errors of a schema, with the path of this way to it."""
+        if schema is True:  # as for each value of an `enum`, in the metaschema
+            return
         for error in errors_of(self, instance, schema, options):
             if path is not None:
                 error.path.appendleft(path)
