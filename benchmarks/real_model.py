@@ -170,6 +170,8 @@ def main() -> None:
     """Measure what is not in the file of results yet, type after type, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", default="smollm2", help="a name, folder or GGUF file")
+    parser.add_argument("--dtype", default="float32", help="auto: llama.cpp for a GGUF file, where it is installed")
+    parser.add_argument("--context-length", type=int, help="for llama.cpp")
     parser.add_argument("--documents", type=int, default=110, help="at most, of all types together")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--out", type=Path, help="a file of results, one a line; what it has is not measured again")
@@ -177,11 +179,13 @@ def main() -> None:
     known = _known(arguments.out)
     chosen = records("held_out")[: arguments.documents]
     compile_loops()
-    model = load_model(arguments.model, dtype="float32")  # by transformers, as Outlines runs it
+    context = {"context_length": arguments.context_length} if arguments.context_length else {}
+    model = load_model(arguments.model, dtype=arguments.dtype, **context)  # by default as Outlines runs it
     for output_type in TYPES:
         some = [record for record in chosen if type(record.value) is output_type]
         for way in arguments.ways:
-            if ("Outlines" in way and not find_spec("outlines")) or not some:
+            can_run = "Outlines" not in way or (find_spec("outlines") and arguments.dtype != "auto")
+            if not can_run or not some:
                 continue
             if not any(
                 (one.way, one.output_type, one.documents) == (way, output_type.__name__, len(some)) for one in known

@@ -20,7 +20,6 @@ from structured.vocabulary import Vocabulary
 
 T = TypeVar("T")
 
-
 _COST = number(lambda value: 0 <= value < float("inf"), "0 or greater, and finite")
 _FACTS: dict[str, Check[Any]] = {
     "name": text,

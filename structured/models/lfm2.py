@@ -29,7 +29,7 @@ Floats = NDArray[np.float32]
 WEIGHTS = "model.safetensors"
 """The file of the weights, beside `config.json`."""
 
-MAX_PREFIXES = 8
+MAX_PREFIXES = 32
 """Prefixes whose caches are kept."""
 
 MAX_TOGETHER = 16

@@ -19,7 +19,6 @@ from structured.models.server_form import PORTS, Address, Form, ServerAnswer, Se
 
 _SECONDS = number(lambda value: 0 < value < float("inf"), "a positive number of seconds")
 
-
 T = TypeVar("T")
 
 

@@ -20,7 +20,14 @@ from pydantic import BaseModel, Field
 
 from structured import Beams, extract, extract_batch, load_model
 from structured.errors import ModelError, OutOfMemoryError, PromptError
-from structured.models.llama_cpp import LlamaCppModel, is_installed
+from structured.models.llama_cpp import (
+    CPU_PASS_COST,
+    GPU_PASS_COST,
+    QUICK_PASS_COST,
+    SHORT_CONTEXT,
+    LlamaCppModel,
+    is_installed,
+)
 from structured.models.llama_tokenizer import LlamaTokenizer, chat_template
 from structured.models.prompt_encoding import PromptEncoder
 from structured.models.protocol import MIN_SHARED
@@ -149,7 +156,7 @@ def test_whole_prompts_are_encoded_as_transformers_does(
         {"role": role, "content": "".join(data.draw(parts))}
         for role in data.draw(st.sampled_from([["user"], ["system", "user"], ["user", "assistant", "user"]]))
     ]
-    said = "\n".join(turn["content"] for turn in turns)
+    said = "".join(f"\n{turn['content']}" for turn in turns)  # the template puts a line end before each
     if not SPACED_DIGIT.search(said) and not lacking(llama) & set(said.encode()):
         assert llama.encode(turns) == encoder.encode(turns)
 
@@ -248,6 +255,40 @@ def test_tokens_are_read_once(llama: LlamaCppModel, monkeypatch: pytest.MonkeyPa
     batch.forward([[8], [8, 9], [10]])
     llama.prefill([[*beginning, 9]], shared=len(beginning))
     assert read == [4, 1]
+
+
+def test_kept_beginnings_fill_half_of_the_cache(llama: LlamaCppModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[int] = []
+    decode = llama.context._decode
+
+    def noted(tokens: NDArray[np.int32], *others: Any) -> Any:
+        reads.append(len(tokens))
+        return decode(tokens, *others)
+
+    monkeypatch.setattr(llama.context, "_decode", noted)
+    beginnings = [[first, *range(1000, 1099)] for first in range(300, 307)]
+    for beginning in beginnings:
+        llama.prefill([[*beginning, 2000]], shared=100)
+    assert sum(map(len, llama.context._prefixes)) <= llama.context_length // 2
+    reads.clear()
+    for beginning in beginnings[-5:]:
+        llama.prefill([[*beginning, 2000]], shared=100)
+    assert reads == [1] * 5, "the last five are kept"
+    llama.prefill([[*beginnings[0], 2000]], shared=100)
+    assert reads[5:] == [100, 1]
+
+
+@pytest.mark.parametrize(("tokens", "may_be"), [(SHORT_CONTEXT, True), (SHORT_CONTEXT + 1, False)])
+def test_small_contexts_are_quick(real_model: Path, llama: LlamaCppModel, tokens: int, may_be: bool) -> None:
+    """Where the processor multiplies BF16. What is read is the same."""
+    library = pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed.")
+    model = load_model(str(real_model), context_length=tokens)
+    assert isinstance(model, LlamaCppModel)
+    quick = may_be and b"AVX512_BF16 = 1" in library.llama_print_system_info() and model.pass_cost != GPU_PASS_COST
+    assert model.context.is_quick == quick
+    assert model.pass_cost == (QUICK_PASS_COST if quick else CPU_PASS_COST)
+    prompt = model.encode(DOCUMENTS[1])
+    assert np.corrcoef(alone(model, prompt), alone(llama, prompt))[0, 1] > MIN_CORRELATION
 
 
 def test_texts_that_are_gone_make_room(llama: LlamaCppModel) -> None:
