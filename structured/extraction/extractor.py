@@ -128,7 +128,7 @@ class Extractor(Generic[T]):
     def __reduce__(self) -> tuple[Any, ...]:
         output_type, options = self._given
         check_picklable(repr(self), {"output_type": output_type, **options})
-        return _made_ready, (type(self), *self._given)
+        return functools.partial(type(self), output_type, **options), ()
 
     def __copy__(self) -> Self:
         twin = object.__new__(type(self))
@@ -350,11 +350,6 @@ async def in_thread_of(
         context = copy_context()
     async with readable(documents) as given, aclosing(each_in_thread(answer(given), context)) as results:
         yield results
-
-
-def _made_ready(kind: Any, output_type: object, options: Options) -> Any:
-    """Return an extractor that was pickled."""
-    return kind(output_type, **options)
 
 
 def _written(wanted: OutputType[Any], value: object, name: str) -> str:

@@ -48,7 +48,6 @@ MAX_TOKENS = 1024
 RETRIES = 3
 """How often a rejected answer is sampled again, unless the caller says otherwise."""
 
-
 MIN_TOLD = 2
 """Retries that a model needs to be told what was wrong: the last one is at the whole answer."""
 

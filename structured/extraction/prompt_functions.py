@@ -35,7 +35,6 @@ _FORMAT = re.compile("[!:]")
 _RECEIVERS = ("self", "cls")
 """What the first parameter of a method is called; a docstring need not use it."""
 
-
 _NO_TEXTS = (type(None), bytes, bytearray, PathLike, Mapping, AbstractSet, list, tuple)
 """What `str.format` would make text of, and nobody means."""
 

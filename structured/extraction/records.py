@@ -26,7 +26,6 @@ _ID = re.compile(rb'\{"id": "(?:[^"\\\x00-\x1f]|\\.)*')
 _AFTER_ID = b'", "digest": "'
 """The beginning of each line."""
 
-
 OF_TYPE = ("allow_missing", "grounded", "layout")
 """Options that are a part of the type, so that another value makes another type."""
 

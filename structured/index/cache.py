@@ -49,7 +49,6 @@ TYPES: dict[str, np.dtype[Any]] = {"i4": np.dtype("<i4"), "u1": np.dtype("u1")}
 MAX_RAW_BYTES = 1 << 28
 """Of the arrays of one file, whatever its header says."""
 
-
 SOURCES = ("regex", "vocabulary", "automata", "index")
 """The packages that a file depends on besides the pattern and the vocabulary, which its name is a digest of as well."""
 
@@ -213,7 +212,6 @@ def _require_file(path: Path, status: os.stat_result, max_bytes: int) -> None:
 
 MAX_MASK_BYTES = 1 << 24
 """Of the distinct masks saved for one index, the first ones: 1,046 over Llama 3's vocabulary."""
-
 
 WALKING_SECONDS = 0.1
 """Spent on the tree before the first token; the masks of states that were not reached by then are made when needed."""
@@ -398,7 +396,6 @@ def _is_trie(arrays: Arrays, size: int) -> bool:
 
 
 _TRIES = ("trie", "special_trie")
-
 
 _TRIE_ARRAYS = ("byte", "first", "token_start", "token_ids")
 

@@ -29,7 +29,6 @@ Row = dict[str, Any]
 MAX_COLUMNS = 2_000
 """Of a table; more come from values whose names differ from document to document."""
 
-
 INT64 = 2**63
 EXACT = 2**53
 """Whole numbers below have a float that is equal."""

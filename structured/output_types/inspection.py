@@ -252,7 +252,6 @@ def _cost(pattern: Pattern) -> Cost:
 _Refusals = dict[tuple[str, str | None, str], SchemaError]
 """By place, keyword and problem, so that each is reported once."""
 
-
 MAX_WORK = 20_000
 """The most schemas and branches that are compiled in search of refusals; further ones are reported next time."""
 

@@ -284,7 +284,7 @@ def _printed(pattern: Pattern, name: str, references: Sequence[tuple[Reference, 
     names = sorted({node.name for node in nodes if isinstance(node, Reference)})
     if names:
         location = next((location for reference, location in references if reference.name in names), None)
-        recursive = f"The pattern of {name}" if location is None else _name_at(location, name)
+        recursive = f"The pattern of {name}" if location is None else str([name, *location.keys][-1])
         problem = f"{recursive} contains itself, and no regular expression can"
         if location is None and ANY_VALUE in names:
             problem = "A value of any type may hold others, to any depth, which no regular expression can say"
@@ -322,11 +322,6 @@ def _printed(pattern: Pattern, name: str, references: Sequence[tuple[Reference, 
 
 
 _ONLY_THE_EXPRESSION = "Extract it as it is: only the regular expression is missing, and nothing else needs it."
-
-
-def _name_at(location: Location, root: str) -> str:
-    """Return the name of a schema: the last key of its place, or the name of the type."""
-    return str(location.keys[-1]) if location.keys else root
 
 
 def _inside(scan: Scan) -> Iterator[Pattern]:

@@ -108,7 +108,6 @@ class DescribedConstraint:
 
 Constraint: TypeAlias = JsonConstraint | RegexConstraint | ChoiceConstraint | GrammarConstraint | DescribedConstraint
 
-
 _STANDARD = frozenset(
     {
         *("$defs", "$ref", "additionalProperties", "allOf", "anyOf", "const", "contains", "description", "enum"),

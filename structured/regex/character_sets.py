@@ -58,7 +58,6 @@ PLAIN_ESCAPES = tuple(
 ByteRange = tuple[int, int]
 """Bytes, both ends included."""
 
-
 _LENGTH_LIMITS = (0x7F, 0x7FF, 0xFFFF, 0x10FFFF)
 
 

@@ -170,7 +170,6 @@ def _plain_sequences() -> NDArray[np.int32]:
 PLAIN_SEQUENCES = _plain_sequences()
 """The characters that JSON strings contain unescaped, as ranges of bytes, shape (sequences, 4, 2), padded with -1."""
 
-
 _NEVER_INSIDE = re.compile(rb'[\x00-\x1f"]')
 """Bytes that no JSON string contains."""
 

@@ -113,7 +113,6 @@ _ANY: tuple[Range, ...] = complement(())
 _NOT_LINE_FEED = complement(LINE_FEED)
 _ASCII_SPACE: tuple[Range, ...] = ((0x09, 0x0D), (0x20, 0x20))
 
-
 _REFUSED = {
     "GROUPREF": "A reference to a group",
     "GROUPREF_EXISTS": "A condition on a group",

@@ -164,7 +164,6 @@ class TokenEnds:
 
 _Numbers = NDArray[np.int32]
 
-
 FEW_CHILDREN = 16
 """Nodes of a trie with fewer children, taken together, are walked each time."""
 

@@ -33,7 +33,6 @@ CONNECT_SECONDS = 10.0
 SHOWN = 400
 """Characters of a server's message that an error shows."""
 
-
 LONGEST_ANSWER = 2**26
 """Bytes of an answer: a token takes up to 500 in a stream with probabilities, and models write up to 2**17 of them."""
 

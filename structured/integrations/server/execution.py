@@ -123,7 +123,6 @@ MAX_EXTRACTORS = 256
 MAX_MEMORY = 1 << 27
 """Bytes that the kept extractors may take when another is made, each with all of its index."""
 
-
 _SHAPING = frozenset({"instructions", "system", "grounded", "layout"})
 """Options that a type and its prompt depend on."""
 

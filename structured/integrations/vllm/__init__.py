@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 __all__ = ["KEY", "GuideProcessor", "constraint", "read"]
 
-
 MAX_SHOWN = 200
 """Characters of a text that an error shows."""
 

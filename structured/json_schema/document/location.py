@@ -17,7 +17,6 @@ from structured.regex.traversal import Endings
 Schema = Mapping[str, Any]
 """A JSON Schema that is an object."""
 
-
 NOT_STATED = "not stated"
 """The keyword of a field that may be null because the text may not state it."""
 
@@ -346,7 +345,6 @@ class Subschema(NamedTuple):
 
 LONGEST = 1 << 30
 """No text is as long as this, in any unit."""
-
 
 SHAPES: dict[str, tuple[type, str]] = {
     **dict.fromkeys(("$defs", "definitions", "patternProperties", "properties"), (Mapping, "an object of schemas")),

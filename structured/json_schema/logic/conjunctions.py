@@ -345,7 +345,6 @@ def _says_more(part: Subschema, choice: str) -> bool:
 Build = Callable[[Conjunction, Location], Pattern]
 """A function that makes the pattern of a conjunction."""
 
-
 MAX_DEFINITIONS = 10_000
 """The most definitions of one schema; each set of schemas that hold together counts."""
 

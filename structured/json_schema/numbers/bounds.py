@@ -26,7 +26,6 @@ BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"
 DIVISORS = frozenset({"divisibleBy", "multipleOf"})
 """`divisibleBy` is the name in draft 3."""
 
-
 FEW = 64
 """The most values that are listed one by one."""
 

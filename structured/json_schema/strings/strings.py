@@ -364,7 +364,6 @@ def _has_length(pattern: Pattern, rules: StringRules) -> bool:
 
 NO_RULES = StringRules((), (), 0, None)
 
-
 _SCANS: dict[tuple[object, ...], tuple[StringRules, Scan | None]] = {}
 
 

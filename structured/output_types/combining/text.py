@@ -141,11 +141,8 @@ class Text(OutputType[str]):
         """Return the text, without the stop phrase unless that is kept. Raises ValueError if it breaks a rule."""
         if not self._recogniser.accepts(text):
             raise ValueError(f"{shown(text)} is no text of {self.name}")
-        return text if self.keep_stop else self._without_stop(text)
-
-    def _without_stop(self, text: str) -> str:
-        """Return a text without the one stop phrase that it ends with: none has another within it."""
-        return next((text.removesuffix(phrase) for phrase in self.stop if text.endswith(phrase)), text)
+        phrases = () if self.keep_stop else self.stop  # none has another within it
+        return next((text.removesuffix(phrase) for phrase in phrases if text.endswith(phrase)), text)
 
     def write(self, value: Any) -> str:
         """Return the text that means a value. Raises ValueError if there is none."""

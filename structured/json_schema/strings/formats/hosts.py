@@ -84,7 +84,6 @@ def _sorts(longest: int, label: Callable[[int], Pattern]) -> list[tuple[int, Pat
 HOSTNAME = names(LONGEST_NAME)
 """`www.example.com`"""
 
-
 CHARACTERS_OF_HOSTS = repeat(both(LETTER_OR_DIGIT, chars("-.")), 1, None)
 """Every name of a host, and texts that are none."""
 
@@ -170,7 +169,6 @@ def international_names(octets: int, *, dot: Pattern = DOTS) -> Pattern:
 
 IDN_HOSTNAME = international_names(LONGEST_NAME)
 """`münchen.example`, `실례.테스트`"""
-
 
 _BYTE = integer_range(0, 255)
 _GROUP = repeat(HEX, 1, 4)

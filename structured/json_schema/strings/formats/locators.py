@@ -114,7 +114,6 @@ _EXPRESSION = concat(
 URI_TEMPLATE = repeat(alternation(_TEMPLATE_LITERAL, PERCENT_ENCODED, _EXPRESSION), 0, None)
 """RFC 6570 §2, with an apostrophe allowed by its erratum 6937: `https://example.com/{user}{?page,size*}`."""
 
-
 SPECIAL_SCHEMES = ("ftp", "http", "https", "ws", "wss")
 """The special schemes of the URL Standard §4.2, without `file`."""
 

@@ -104,7 +104,6 @@ POSSIBLE_TIME = concat(
 POSSIBLE_DATE_TIME = concat(POSSIBLE_DATE, chars("Tt"), POSSIBLE_TIME)
 """Every date and time of RFC 3339, and any with a 60th second."""
 
-
 _NUMBER = repeat(DIGIT, 1, None)
 _MICROSECONDS = optional(concat(literal("."), repeat(DIGIT, 1, 6)))
 

@@ -92,7 +92,6 @@ TEXT = repeat(char_set(negated=True), 0, None)
 PATH = repeat(char_set((0, 0), negated=True), 0, None)
 """Any text without a null character, which no system allows in a path."""
 
-
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 _LAST = {"base64": "+/", "base64url": "-_"}
 """The two last letters of the alphabets of RFC 4648 §4 and §5."""
@@ -215,7 +214,6 @@ _ESCAPE = concat(
 )
 _ANY = char_set(negated=True)
 _ASSERTION = words(["^", "$", "\\b", "\\B"])
-
 
 _MEMBER = alternation(
     less(_ANY, "\\[]-^&~|"),  # `re` warns of doubled ones, which may come to mean set operations
