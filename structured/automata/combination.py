@@ -260,7 +260,7 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
 
     def __init__(self, expression: Expression, *, limits: Limits = LIMITS) -> None:
         super().__init__(limits)
-        flattened = _each(expression, _taken_apart)
+        flattened = _each(expression, lambda part: part.expression if isinstance(part, CombinedAutomaton) else part)
         assert flattened is not None, "every part has a replacement"
         self.expression: Expression = flattened
         check_memory(self.parts)
@@ -341,11 +341,6 @@ def _written(expression: Expression) -> object:
             inner = _written(item), _written(separator)
             return None if None in inner else ("Repeated", *inner, minimum, maximum)
     return expression.fingerprint
-
-
-def _taken_apart(automaton: Automaton) -> Expression:
-    """Return the expression of a combination; any other automaton itself."""
-    return automaton.expression if isinstance(automaton, CombinedAutomaton) else automaton
 
 
 def _each(expression: Expression, change: Callable[[Automaton], Expression | None]) -> Expression | None:

@@ -115,8 +115,9 @@ class Template:
         for field, name in self.names.items():
             value = arguments.get(field.strip("{}"))
             if field != last and (is_message(value) or is_messages(value)):
+                kind = "a message of a chat" if is_message(value) else "a list of messages"
                 raise PromptError(
-                    f"The argument {name!r} of {self.function} is {_chat(value)}, and its field is not the last one of "
+                    f"The argument {name!r} of {self.function} is {kind}, and its field is not the last one of "
                     f"the docstring, which is the text. Put {field} last, behind {last}."
                 )
         given = arguments.get(last.strip("{}"), "")
@@ -154,10 +155,6 @@ def _names(text: str) -> Iterator[str]:
         if name is not None:
             yield name.partition(".")[0].partition("[")[0]
             yield from _names(specification or "")
-
-
-def _chat(value: object) -> str:
-    return "a message of a chat" if is_message(value) else "a list of messages"
 
 
 def _braced(name: str) -> str:

@@ -10,7 +10,8 @@ from unicodedata import normalize
 
 from pydantic import BaseModel, Field, create_model
 
-from structured.errors import ModelError, PromptError
+from structured.errors import ModelError, PromptError, StructuredWarning
+from structured.errors.calling_line import warn
 from structured.extraction.documents.document import DocumentLike, read_document
 from structured.extraction.extractor import Extractor
 from structured.models.load import ModelSource
@@ -103,17 +104,28 @@ def suggest(documents: Iterable[DocumentLike], wish: str, *, model: ModelSource)
     A field that hardly any document has (a quarter, or none) is dropped, and one that not all have is optional.
 
     Parameters:
-        documents: A sample, such as ten. The model reads the first 2,000 characters of each.
+        documents: A sample, such as ten. The model reads the first 2,000 characters of each. A StructuredWarning names
+            those that cannot be read.
         wish: What the type is for: `"who pays what by when"`.
         model: As for `extract`.
 
     Raises:
-        PromptError: There is no document, or one cannot be read.
+        PromptError: There is no document, or none that can be read.
         ModelError: The model proposes no field, or none that the documents have.
     """
-    texts = [text for one in documents if (text := str(read_document(one).text)[:CHARACTERS].strip())]
+    texts: list[str] = []
+    failures: list[PromptError] = []
+    for document in documents:
+        try:
+            texts.append(str(read_document(document).text)[:CHARACTERS].strip())
+        except PromptError as error:
+            failures.append(error)
+    texts = [text for text in texts if text]
     if not texts:
-        raise PromptError("There is no document with a text. Pass some of those that the type is for.")
+        reason = "There is no document with a text. Pass some of those that the type is for."
+        raise failures[0] if failures else PromptError(reason)
+    for failure in failures:
+        warn(StructuredWarning(f"{failure} The sample goes on without it."))
     instructions = (
         f"Design a form for documents like this one. It says {wish.strip() or 'what they are about'}. List the fields "
         "of the form: general names, such as payer or amount, and no values of this document."

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from structured.cli import commands
-from structured.errors import ModelError, PromptError
+from structured.errors import ModelError, PromptError, StructuredWarning
 from structured.integrations.server.field_lists import read_fields
 from structured.jobs.suggestion import (
     Kind,
@@ -53,6 +53,18 @@ def test_a_suggestion_has_what_the_documents_have() -> None:
         ("due", "date | None", 1),
         ("payee", "str | None", 1),
     ]
+
+
+def test_documents_that_cannot_be_read_cost_no_others(tmp_path: Path) -> None:
+    """Each is named in a warning."""
+    paths = [tmp_path / name for name in ("good.txt", "bad.txt", "worse.zip")]
+    for path, content in zip(paths, (LETTERS[0].encode(), b"\xff\xfe\xff", b"PK\x03\x04"), strict=True):
+        path.write_bytes(content)
+    with pytest.warns(StructuredWarning) as caught:
+        suggestion = suggest([*paths, *LETTERS[1:]], "who pays what", model=ScriptedModel(answer))
+    assert suggestion == suggest(LETTERS, "who pays what", model=ScriptedModel(answer))
+    assert len(caught) == 2
+    assert all(f"{path} " in str(one.message) for path, one in zip(paths[1:], caught, strict=True))
 
 
 def test_a_suggestion_runs_as_python_and_is_the_same_as_fields() -> None:

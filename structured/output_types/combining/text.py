@@ -76,7 +76,8 @@ class Text(OutputType[str]):
                     remedy="Leave out the longer one.",
                 )
         rules = {name: value for name, value in self._rules().items() if value not in ((), (0, None), False)}
-        self.name = f"Text({', '.join(f'{name}={_plainly(value)!r}' for name, value in rules.items())})"
+        plain = {key: rule[0] if isinstance(rule, tuple) and len(rule) == 1 else rule for key, rule in rules.items()}
+        self.name = f"Text({', '.join(f'{name}={rule!r}' for name, rule in plain.items())})"
 
     def __repr__(self) -> str:
         return self.name
@@ -206,7 +207,3 @@ def _range(name: str, value: object) -> tuple[int, int | None]:
             else:
                 problem = f"{problem}: {fewest} is more than {most}"
     raise SchemaError(problem, remedy="Give the fewest and the most, such as (0, 280); None for no limit.")
-
-
-def _plainly(value: object) -> object:
-    return value[0] if isinstance(value, tuple) and len(value) == 1 else value
