@@ -98,7 +98,7 @@ class LlamaContext:
             if prefix:
                 try:
                     source = self._prefix(tuple(prefix))
-                except OutOfMemoryError:
+                except BaseException:  # Ctrl-C, too
                     self.release(sequences)
                     raise
                 for sequence in sequences:
@@ -212,7 +212,7 @@ class LlamaContext:
             [prefix] = self._take(1)
             try:
                 self.read([prefix], [0], [token_ids])
-            except OutOfMemoryError:
+            except BaseException:  # Ctrl-C, too
                 self.release([prefix])
                 raise
         self._prefixes[token_ids] = prefix

@@ -23,6 +23,7 @@ from structured.errors import ModelError, OutOfMemoryError, PromptError
 from structured.models.llama_cpp import (
     CPU_PASS_COST,
     GPU_PASS_COST,
+    MAX_SEQUENCES,
     QUICK_PASS_COST,
     SHORT_CONTEXT,
     LlamaCppModel,
@@ -276,6 +277,19 @@ def test_kept_beginnings_fill_half_of_the_cache(llama: LlamaCppModel, monkeypatc
     assert reads == [1] * 5, "the last five are kept"
     llama.prefill([[*beginnings[0], 2000]], shared=100)
     assert reads[5:] == [100, 1]
+
+
+def test_texts_whose_beginning_is_not_read_leave_no_trace(
+    llama: LlamaCppModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    gc.collect()
+    monkeypatch.setattr(llama.context, "_decode", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        llama.prefill([[*range(2000, 2100), 300]] * 3, shared=100)
+    assert len(llama.context._free) + len(llama.context._prefixes) == MAX_SEQUENCES
 
 
 @pytest.mark.parametrize(("tokens", "may_be"), [(SHORT_CONTEXT, True), (SHORT_CONTEXT + 1, False)])
