@@ -23,7 +23,7 @@ class Sizes(NamedTuple):
 
 
 FULL = Sizes((10_000, 30_000), 10_000, 20_000, 20, (1_250_000, 2_500_000, 5_000_000), 60_000)
-DOCUMENTS_A_KILL = 400
+DOCUMENTS_A_KILL = 1_000
 """Enough that a batch is not over before its last kill."""
 
 SMALL = Sizes((50,), 50, 2_000, 1, (5_000, 10_000), 5_000)
