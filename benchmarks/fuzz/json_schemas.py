@@ -41,8 +41,12 @@ def try_schema(trial: Trial) -> None:
 
 
 def is_valid(schema: Any, text: str) -> bool | None:
-    """Judge a text; None for a schema on which `jsonschema` does not end, or for numbers that it cannot tell apart."""
+    """Judge a text; None for a schema on which `jsonschema` does not end, or for numbers that it cannot tell apart.
+
+    None also where it follows a reference that leads nowhere, in a part of the schema that nothing can satisfy anyway.
+    """
     from jsonschema import Draft202012Validator
+    from referencing.exceptions import Unresolvable
 
     try:
         value = json.loads(text)
@@ -54,7 +58,7 @@ def is_valid(schema: Any, text: str) -> bool | None:
                 Draft202012Validator(schema, format_checker=checker).is_valid(value)
                 for checker in (Draft202012Validator.FORMAT_CHECKER, None)
             )
-    except (RecursionError, TimeoutError, OverflowError):
+    except (RecursionError, TimeoutError, OverflowError, Unresolvable):
         return None
 
 
