@@ -95,6 +95,8 @@ def explained(text: str) -> str | None:
         return "decimals with zeros beyond decimal_places"
     if _LONG_NUMBER.search(text):
         return "numbers of more than 18 digits without a bound"
+    if _POSSESSIVE.search(text):
+        return "a possessive quantifier in a regular expression"
     return "a URL beyond RFC 3986" if _ODD_URL.search(text) else None
 
 
@@ -107,6 +109,7 @@ def explained_edit(adapter: TypeAdapter[Any], text: str) -> str | None:
     return explained(text) if same else "edited: another spelling of the value"
 
 
+_POSSESSIVE = re.compile(r"[*+?}]\+")
 _LONG_NUMBER = re.compile(r'(?<![0-9."])[0-9]{19}')
 _LAST_ZERO = re.compile(r'"-?[0-9]+\.[0-9]*0"')
 
