@@ -378,8 +378,7 @@ class LlamaCppModel(LanguageModel):
         is_recurrent = library.llama_model_is_recurrent(llama.model) or library.llama_model_is_hybrid(llama.model)
         slides = library.llama_model_n_swa(llama.model) > 0 and not llama.context_params.swa_full
         self.can_roll_back = not is_recurrent and not slides
-        on_cpu = QUICK_PASS_COST if self.context.is_quick else CPU_PASS_COST
-        self.pass_cost = GPU_PASS_COST if on_gpu else on_cpu
+        self.pass_cost = GPU_PASS_COST if on_gpu else QUICK_PASS_COST if self.context.is_quick else CPU_PASS_COST
         last_layer = self.context.width * library.llama_model_n_embd(llama.model)
         self.logits_cost = last_layer / max(library.llama_model_n_params(llama.model) - last_layer, 1)
 

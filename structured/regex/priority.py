@@ -223,10 +223,7 @@ class _Reader:
                         ways.append(sequence((*before, filled, *parts[index + 1 :])))
                     if _matches_nothing_but_empty(self.matched(part)):
                         before.append(part)
-                    elif filled is not None and (
-                        isinstance(part, Atomic)
-                        or (isinstance(part, Quantified) and part.mode == "possessive" and part.minimum == 0)
-                    ):  # it matches the empty text only where it matches nothing else
+                    elif isinstance(part, Atomic | Quantified) and filled is not None and _is_settled(part):
                         before.append(Look(filled, is_behind=False, is_negated=True, place=place))
                     elif not _is_free(self.matched(part)) and index + 1 < len(parts):
                         self._refuse_empty(place)
@@ -261,6 +258,11 @@ class _Reader:
                     self.refuse("A choice that is empty before other options, inside an atomic group", place)
                 guards.append(Look(option, is_behind=False, is_negated=True, place=place))
         return choice(kept) if kept else None
+
+
+def _is_settled(part: Atomic | Quantified) -> bool:
+    """Tell whether a node matches the empty text only where it matches nothing else."""
+    return isinstance(part, Atomic) or (part.mode == "possessive" and part.minimum == 0)
 
 
 def _is_needed(parts: tuple[Expression, ...]) -> bool:
