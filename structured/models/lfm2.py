@@ -29,8 +29,8 @@ Floats = NDArray[np.float32]
 WEIGHTS = "model.safetensors"
 """The file of the weights, beside `config.json`."""
 
-MAX_PREFIXES = 32
-"""Prefixes whose caches are kept."""
+MAX_PREFIX_BYTES = 1 << 25
+"""The memory of the caches of prefixes, some thirty of a common length. The last one is kept even if it is larger."""
 
 MAX_TOGETHER = 16
 """New tokens of each text up to which those of several attend at once; with more, padding takes more than it saves."""
@@ -267,6 +267,11 @@ class Lfm2Batch(DecodingBatch):
         first = self.layers[0][0]
         return len(first), first.shape[-2]
 
+    @property
+    def nbytes(self) -> int:
+        """The memory of the arrays."""
+        return sum(array.nbytes for arrays in self.layers for array in arrays)
+
     def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> Floats:
         """Append tokens to each text, and return the logits after them."""
         logits = self.network.read(self, token_ids, window)
@@ -383,8 +388,9 @@ class PackagedModel(LanguageModel):
             if prefix is None:
                 prefix = Lfm2Batch(self.network, 1)
                 prefix.forward([token_ids])
+                prefix.move(1, self.network.margin + len(token_ids))
             self._prefixes[token_ids] = prefix
-            while len(self._prefixes) > MAX_PREFIXES:
+            while len(self._prefixes) > 1 and sum(one.nbytes for one in self._prefixes.values()) > MAX_PREFIX_BYTES:
                 del self._prefixes[next(iter(self._prefixes))]
             return prefix
 

@@ -14,7 +14,7 @@ import pytest
 from structured import extract, load_model
 from structured.errors import ModelError
 from structured.models import PACKAGED_MODEL, LanguageModel, load
-from structured.models.lfm2 import PackagedModel
+from structured.models.lfm2 import MAX_PREFIX_BYTES, PackagedModel
 from structured.models.protocol import DecodingBatch
 
 CLOSE = 1e-4
@@ -115,6 +115,19 @@ def test_texts_that_come_and_go_are_read_as_alone(ours: LanguageModel, seed: int
             assert np.abs(np.asarray(ours.prefill([texts[row]])[1])[0] - logits[row]).max() < CLOSE
     copied, whole = (ours.prefill([[*prefix, 5]], shared=shared)[1] for shared in (40, 0))
     assert np.abs(np.asarray(copied) - np.asarray(whole)).max() < CLOSE, "the copies were changed, and not the prefix"
+
+
+def test_kept_beginnings_have_a_limit_of_memory() -> None:
+    """However long the beginnings of prompts are, and however many; the last ones stay."""
+    model = PackagedModel(PACKAGED_MODEL, name="packaged")
+    rng = random.Random(0)
+    beginnings = [[rng.randrange(model.vocabulary.size) for _ in range(rng.randint(300, 1500))] for _ in range(12)]
+    for beginning in beginnings:
+        model.prefill([[*beginning, 5]], shared=len(beginning))
+    kept = model._prefixes
+    assert sum(one.nbytes for one in kept.values()) <= MAX_PREFIX_BYTES
+    assert list(kept) == [tuple(beginning) for beginning in beginnings[-len(kept) :]]
+    assert 1 < len(kept) < len(beginnings)
 
 
 def test_text_is_encoded_as_transformers_does(ours: LanguageModel, theirs: LanguageModel) -> None:
