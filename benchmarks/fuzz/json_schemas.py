@@ -2,6 +2,7 @@
 
 import json
 from functools import lru_cache, partial
+from itertools import permutations
 from typing import Any
 
 from benchmarks.fuzz import support
@@ -74,18 +75,22 @@ def in_python(schema: Any) -> Any:
     return f"(?a:{schema.replace('$', chr(92) + 'Z').replace('.', _NO_LINE_END)})"
 
 
-@lru_cache(maxsize=1)
-def _without_formats(schema: str) -> Automaton:
-    """Return the automaton of a schema whose formats are annotations."""
-    lenient = JsonSchema(schema, key_order="any", assert_formats=False)
-    return automaton_of(resolve_type(lenient, layout=JsonLayout("spaced", "schema")), None)
+@lru_cache(maxsize=2)
+def _automaton(schema: str, *, assert_formats: bool) -> Automaton:
+    """Return the automaton of a schema, whose formats are rules or annotations."""
+    read = JsonSchema(schema, key_order="any", assert_formats=assert_formats)
+    return automaton_of(resolve_type(read, layout=JsonLayout("spaced", "schema")), None)
 
 
 def explained(schema: str, text: str) -> str | None:
     """Return the restriction by which a text is not written, as docs/guides/json-schema.md and docs/support.md say."""
     value = json.loads(text)
-    if '"format"' in schema and accepts_text(_without_formats(schema), text):
+    if '"format"' in schema and accepts_text(_automaton(schema, assert_formats=False), text):
         return "formats, of which jsonschema asserts less"
+    if isinstance(value, dict) and 1 < len(value) < 6:
+        orders = (json.dumps(dict(order), ensure_ascii=False) for order in permutations(value.items()))
+        if any(accepts_text(_automaton(schema, assert_formats=True), order) for order in orders):
+            return "properties that keep their places"
     if _some(value, lambda part: isinstance(part, int) and not isinstance(part, bool) and abs(part) >= 10**18):
         return "integers of more than 18 digits"
     if '"uniqueItems": true' in schema and _some(value, lambda part: isinstance(part, list) and len(part) > 1):
