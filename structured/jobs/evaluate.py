@@ -15,7 +15,7 @@ from structured.output_types.keys import key_fields
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
 from structured.results.comparison import Compare, Comparison, can_be_key
-from structured.results.result import Result, instance_of
+from structured.results.result import Provenance, Result, instance_of
 
 
 def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
@@ -91,8 +91,11 @@ def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
         unmatched = len(given) - sum(place is not None for place, _ in placed)
         found = [(place, answer) for place, answer in placed if place is not None]
     scores: dict[int, DocumentScore] = {}
+    provenances: list[Provenance | None] = []
     for place, answer in found:
         scores[place] = _score(right[place], anchors[place], answer, comparison, resolved)
+        if not isinstance(answer, Result) or answer.error is None:
+            provenances.append(answer.provenance if isinstance(answer, Result) else None)
     for place in range(len(right)):
         if place not in scores:
             error = LookupError("there is no result of this document")
@@ -107,6 +110,7 @@ def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
         seed,
         None if extractor is None else perf_counter() - started,
         unmatched,
+        provenances[0] if provenances and all(one == provenances[0] for one in provenances) else None,
     )
 
 

@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
-from structured.errors.values import counted, message
+from structured.errors.values import counted, message, shown
+from structured.extraction.records import differences
 from structured.jobs.figures import (
     DocumentScore,
     Figure,
@@ -39,7 +40,7 @@ from structured.jobs.figures import (
     of_documents,
 )
 from structured.output_types.paths import steps_to_path
-from structured.results.result import Result
+from structured.results.result import Provenance, Result
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -61,7 +62,10 @@ class Evaluation(Scores):
         seed: The seed of the draws.
         seconds: How long all documents took together; None if the answers were there before.
         unmatched: The results that no gold belongs to, and that are left out.
+        provenance: What decided the answers; None if that is not known, or not the same for all.
     """
+
+    provenance: Provenance | None = None
 
     def compare(self, other: "Evaluation") -> "Difference":
         """Return how this differs from the evaluation of another run on the same gold.
@@ -113,7 +117,7 @@ class Evaluation(Scores):
             name: certified([*some.values()], risk, 1 - confidence, is_single={*"[*"}.isdisjoint(name))
             for name, some in losses.items()
         }
-        return Thresholds(risk, confidence, results, fields)
+        return Thresholds(risk, confidence, results, fields, self.provenance)
 
     def to_json(self) -> str:
         """Return the evaluation as one JSON object: its figures for readers, and the scores behind them."""
@@ -130,7 +134,8 @@ class Evaluation(Scores):
             for name in ("figures", "fields", "lists"):
                 del record[name]
             documents = TypeAdapter(tuple[DocumentScore, ...]).validate_python(record.pop("documents"))
-            return cls(documents=documents, keys=tuple(record.pop("keys")), **record)
+            provenance = TypeAdapter(Provenance | None).validate_python(record.pop("provenance", None))
+            return cls(documents=documents, keys=tuple(record.pop("keys")), provenance=provenance, **record)
         except ValidationError as error:
             fault = error.errors()[0]
             place = steps_to_path(("documents", *fault["loc"]))
@@ -297,26 +302,45 @@ class Thresholds:
         confidence: How sure the promise of each threshold is.
         results: The threshold for the confidence of a whole result: that of its least certain value.
         fields: The threshold for the values of each field, by its path.
+        provenance: What decided the answers of the evaluation; None if that is not known.
     """
 
     risk: float
     confidence: float
     results: Threshold
     fields: Mapping[str, Threshold]
+    provenance: Provenance | None = None
 
     def lacking(self, result: Result[Any]) -> dict[str, float]:
         """Return the confidences below the threshold for results, by the paths of values; none if it is accepted.
 
         The path is `""` if the result has no values to be sure of, or is an error. Without a threshold, all are below.
+
+        Raises:
+            TypeError: This is no result.
+            ValueError: The type, the model, the prompt or the options are not those of the evaluation.
         """
+        self._check(result)
         least = inf if self.results.least is None else self.results.least
         trusts = {path: evidence.trust for path, evidence in result.evidence.items()}
         below = {path: trust for path, trust in trusts.items() if trust is not None and trust < least}
         is_accepted = result.error is None and result.confidence >= least
         return {} if is_accepted else below or {"": result.confidence}
 
+    def _check(self, result: object) -> None:
+        if not isinstance(result, Result):
+            raise TypeError(f"A result is {shown(result)}. Pass results, such as those of extract_results, not values.")
+        if self.provenance is None or result.provenance is None:
+            return
+        changed = differences(asdict(self.provenance), result.provenance)
+        if changed:
+            raise ValueError(
+                f"The thresholds promise nothing of the result {result.id!r}: since their evaluation, this has "
+                f"changed: {'; '.join(changed)}. Evaluate what you use now, and take the thresholds of that."
+            )
+
     def route(self, results: Iterable[Result[T]]) -> tuple[list[Result[T]], list[Result[T]]]:
-        """Return the results that are accepted as a whole, and those for a person; `lacking` says why."""
+        """Return the results that are accepted as a whole, and those for a person; `lacking` says why, and raises."""
         accepted: list[Result[T]] = []
         review: list[Result[T]] = []
         for result in results:

@@ -11,12 +11,13 @@ import pytest
 from doubles import made_result
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
-from structured import Result, evaluate, report
+from structured import Extractor, Result, evaluate, extract_results, read_results, report, write_results
 from structured.errors import StructuredError
 from structured.jobs import Evaluation
-from structured.jobs.evaluation import GRID, STARTS, Loss, certified, p_value
+from structured.jobs.evaluation import GRID, STARTS, Loss, Thresholds, certified, p_value
+from structured.models import PACKAGED_MODEL
 from structured.results import Evidence
 
 DRAWS = 1000
@@ -93,6 +94,14 @@ def test_the_needed_documents_are_enough_and_no_more(risk: float, error: float, 
     assert list(GRID) == sorted(GRID, reverse=True)
 
 
+NAMES = ("Ana Brandt", "Tom Reed", "Eva Novak", "Ken Mori")
+
+
+class Aged(BaseModel):
+    name: str
+    age: int
+
+
 class Person(BaseModel):
     name: str
     age: int | None = None
@@ -161,6 +170,33 @@ def test_a_sole_reading_is_not_accepted() -> None:
     evidence = {**results[1].evidence, "age": Evidence((4, 5), "grounded")}
     result = made_result(results[1].value, results[1].data, evidence=evidence)
     assert evaluation.thresholds(risk=0.1).lacking(result) == {"age": 0}
+
+
+def test_only_what_was_evaluated_is_accepted(tmp_path: Path) -> None:
+    """Another type, prompt or option is refused, and so is a value; a file of thresholds keeps what they are of."""
+    people = [(f"{name} is {age} years old.", Aged(name=name, age=age)) for name in NAMES for age in range(20, 30)]
+    found = evaluate(Extractor(Aged, model=PACKAGED_MODEL), people, progress=False).thresholds(risk=0.1)
+    written = TypeAdapter(Thresholds).dump_json(found)
+    kept = TypeAdapter(Thresholds).validate_json(written)
+    assert kept == found
+    new = ["Bo Lund is 33 years old."]
+    write_results(Aged, new, tmp_path / "out.jsonl", model=PACKAGED_MODEL, progress=False)
+    for alike in (
+        extract_results(Aged, new, model=PACKAGED_MODEL, progress=False),
+        read_results(tmp_path / "out.jsonl", Aged),
+    ):
+        assert [len(part) for part in kept.route(alike)] == [1, 0]
+    others: list[tuple[type[Any], dict[str, Any], str]] = [
+        (Aged, {"instructions": "Name the oldest person."}, "the option instructions"),
+        (Aged, {"allow_missing": True}, "the option allow_missing"),
+        (Person, {}, "the type"),
+    ]
+    for output_type, options, changed in others:
+        results = extract_results(output_type, new, model=PACKAGED_MODEL, progress=False, **options)
+        with pytest.raises(ValueError, match=f"promise nothing of the result '0': .* this has changed: {changed}"):
+            kept.route(results)
+    with pytest.raises(TypeError, match="Pass results"):
+        kept.route([Aged(name="Bo", age=33)])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("shares", [(0, 0.9), (1, 0.9), (0.1, 0), (0.1, 1.5)])
