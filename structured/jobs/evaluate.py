@@ -163,6 +163,8 @@ def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) 
     placed = []
     for result in given:
         free = [place for name in _names(result) for place in by_name.get(name, ()) if place not in taken]
+        if result.id.isdecimal():  # perhaps no more than a place in some list
+            free = [place for place in free if result.document == gold[place].text]
         taken.update(free[:1])
         placed.append((free[0] if free else None, result))
     if not taken:

@@ -240,6 +240,21 @@ def test_results_of_a_batch_are_matched_by_their_documents():
     assert evaluation.documents[2].error == "LookupError: there is no result of this document"
 
 
+def test_positions_are_no_ids(tmp_path):
+    """Where gold and results are numbered, each in its own order, the texts tell which belong together."""
+    write = [("0", "Ana is here.", "Ana"), ("1", "Bo.", "Bo"), ("2", "Cy.", "Cy")]
+    path = write_gold(tmp_path, *({"id": one, "document": text, "value": {"name": name}} for one, text, name in write))
+    results = [
+        made_result(Order(name=name), {"name": name}, document=text, name=str(place))
+        for place, (text, name) in enumerate([("Cy.", "Cy"), ("Dee.", "Dee"), ("Ana is here.", "Ana")])
+    ]
+    evaluation = evaluate(results, path)
+    assert [one.score for one in evaluation.documents] == [1, 0, 1]
+    assert evaluation.unmatched == 1
+    with pytest.raises(ValueError, match="No result is of a document of the gold"):
+        evaluate(results[1:2], path)
+
+
 def write_gold(folder, *records):
     path = folder / "gold.jsonl"
     path.write_text("".join(f"{one if isinstance(one, str) else json.dumps(one)}\n" for one in records), "utf-8")
