@@ -28,6 +28,7 @@ from structured.jobs.evaluation import Evaluation
 from structured.jobs.review_page import report
 from structured.jobs.suggestion import suggest
 from structured.jobs.tuning import tune
+from structured.output_types.html import write_page
 
 if TYPE_CHECKING:
     from structured.results.result import Result
@@ -176,7 +177,7 @@ def tune_options(  # noqa: PLR0913  the options of the command
         raise
     if output is not None:
         options = to_jsonable_python(dict(tuning.options), by_alias=True)
-        output.write_text(json.dumps(options, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        write_page(output, json.dumps(options, ensure_ascii=False, indent=2) + "\n")
         say(f"The options are in {output}.")
     show(tuning)
 

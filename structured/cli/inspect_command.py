@@ -21,9 +21,9 @@ from structured.decoding.state_diagram import (
     inspect_automaton,
     shown_token,
 )
-from structured.errors import OutputError
 from structured.errors.values import counted
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
+from structured.output_types.html import write_page
 from structured.output_types.inspection import inspect_type
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.regex import to_regex
@@ -119,13 +119,7 @@ def _write(path: Path, text: str) -> None:
     if str(path) == "-":
         _print(text.removesuffix("\n"))
     else:
-        try:
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise OutputError(
-                f"{path} cannot be written: {error.strerror}. Name a file in a folder that is there.", path=str(path)
-            ) from error
-        typer.echo(str(path))
+        typer.echo(str(write_page(path, text)))
 
 
 def _print(text: str) -> None:

@@ -245,6 +245,9 @@ SHOWN_OF_ATTEMPT = 2_000
 """Characters of a rejected answer, and of the reason, in a message: a server may write millions."""
 
 
+RETRY_OR_STATE = "Allow more retries, raise the temperature, or state the rule in the prompt."
+
+
 class GenerationError(StructuredError):
     """Validators of the type rejected every attempt. The message shows the beginning of long ones.
 
@@ -253,7 +256,9 @@ class GenerationError(StructuredError):
         document: The position of the document in the batch; None for a single text.
     """
 
-    def __init__(self, attempts: Sequence[Attempt], *, document: int | None = None) -> None:
+    def __init__(
+        self, attempts: Sequence[Attempt], *, document: int | None = None, remedy: str = RETRY_OR_STATE
+    ) -> None:
         self.attempts = tuple(attempts)
         self.document = document
         shown = "\n".join(
@@ -263,8 +268,7 @@ class GenerationError(StructuredError):
         tried = f"All {len(self.attempts)} attempts" if len(self.attempts) > 1 else "The only attempt"
         super().__init__(
             f"{tried}{'' if document is None else f' at document {document}'} failed validators that the mask cannot "
-            f"enforce:\n{shown}\n"
-            "Allow more retries, raise the temperature, or state the rule in the prompt."
+            f"enforce:\n{shown}\n{remedy}"
         )
 
 
@@ -303,10 +307,12 @@ class MissingError(StructuredError):
         document: The id of the document.
     """
 
-    def __init__(self, missing: Sequence[str], *, type_name: str = "", document: str = "") -> None:
+    def __init__(
+        self, missing: Sequence[str], *, needed: Sequence[str] = (), type_name: str = "", document: str = ""
+    ) -> None:
         self.missing = tuple(missing)
         self.document = document
-        paths = ", ".join(path or "any value" for path in self.missing)
+        paths = ", ".join(path or "any value" for path in needed or self.missing)
         super().__init__(
             f"The document does not state {paths}, and {type_name or 'the type'} lacks a default. Take `data` "
             "and `missing` of the result, or give the fields defaults: `age: int | None = None`."

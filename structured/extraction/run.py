@@ -395,10 +395,12 @@ class Run:
         text = long.text_of(merged)
         value = read_answer(wanted, text)
         if isinstance(value, Attempt):
-            error = GenerationError([*long.attempts, value], document=None if long.given.is_single else long.position)
-            error.add_note(
-                "The last attempt is what the chunks of the document say together; each was accepted by itself. "
-                "Loosen the rule, or raise tokens of Chunking."
+            error = GenerationError(
+                [*long.attempts, value],
+                document=None if long.given.is_single else long.position,
+                remedy="The last of these is what the chunks of the document say together; each was accepted by "
+                "itself. Loosen the rule (a max_length of a list holds for the whole document), or raise tokens of "
+                "Chunking.",
             )
             error.__cause__ = value.error
             state.fail(long.position, long.given.source, error)

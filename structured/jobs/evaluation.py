@@ -39,6 +39,7 @@ from structured.jobs.figures import (
     of_counts,
     of_documents,
 )
+from structured.output_types.html import write_page
 from structured.output_types.paths import steps_to_path
 from structured.results.result import Provenance, Result
 
@@ -159,8 +160,7 @@ class Evaluation(Scores):
         from structured.jobs.evaluation_views import to_page
 
         page = Path(path)
-        page.write_text(to_page(self, title, page, None if review is None else Path(review)), encoding="utf-8")
-        return page
+        return write_page(page, to_page(self, title, page, None if review is None else Path(review)))
 
     def __repr__(self) -> str:
         return f"Evaluation({self.type or 'of results'}, {counted(len(self.documents), 'document')})"
@@ -343,7 +343,7 @@ class Thresholds:
         """Return the results that are accepted as a whole, and those for a person; `lacking` says why, and raises."""
         accepted: list[Result[T]] = []
         review: list[Result[T]] = []
-        for result in results:
+        for result in [results] if isinstance(results, Result) else results:
             (review if self.lacking(result) else accepted).append(result)
         return accepted, review
 

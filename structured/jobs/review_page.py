@@ -33,7 +33,7 @@ from structured.extraction.documents.files import page_images
 from structured.jobs.evaluation import Thresholds
 from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.nullable import types_of
-from structured.output_types.html import html
+from structured.output_types.html import html, write_page
 from structured.output_types.paths import Steps, member, path_to_steps, steps_to_field, steps_to_path
 from structured.output_types.python_type import python_type
 from structured.output_types.schema_parts import below, flat, parts_at
@@ -206,12 +206,13 @@ def report(
 
     Raises:
         TypeError: One of the results is something else.
-        ValueError: A span is outside of its document.
+        ValueError: A span is outside of its document, or the results are not those that the thresholds are of.
+        OutputError: The file cannot be written.
     """
-    page = Path(path)
+    if isinstance(results, str | PathLike):
+        raise TypeError(f"results is {shown(results)}. Pass read_results({shown(results)}, Type), or results.")
     listed = [results] if isinstance(results, Result) else results
-    page.write_text(to_page(listed, title, thresholds), encoding="utf-8", newline="\n")
-    return page
+    return write_page(Path(path), to_page(listed, title, thresholds))
 
 
 def to_page(results: Iterable[Result[Any]], title: str, thresholds: Thresholds | None = None) -> str:
@@ -275,7 +276,10 @@ def _reasons(result: Result[Any], lacking: Mapping[str, float], thresholds: Thre
 def _checked(position: int, result: object) -> Result[Any]:
     """Return a result. Raises TypeError for another object, and for a document that is no text."""
     if not isinstance(result, Result):
-        raise TypeError(f"results[{position}] is {shown(result)}, not a Result. Leave it out.")
+        raise TypeError(
+            f"results[{position}] is {shown(result)}, not a Result. Pass results, such as those of extract_results, "
+            "and not their values."
+        )
     if not isinstance(result.document, str):
         raise TypeError(f"results[{position}].document is {shown(result.document)}. Pass its text.")
     return result

@@ -128,8 +128,8 @@ _exists, _is_folder = os.path.lexists, os.path.isdir
 
 EXPECTED = (
     "Name a folder with config.json, weights and tokenizer.json, a GGUF file, 'packaged', "
-    f"{', '.join(f'{name!r} (after `structured fetch {name}`)' for name in FETCHABLE)}, or a hub id that this machine "
-    "can reach."
+    f"{', '.join(f'{name!r} (after `structured fetch {name}`)' for name in FETCHABLE)}, a hub id that this machine can "
+    "reach, or a server, as in 'openai://localhost:8000/name'."
 )
 
 HUB_SECONDS = 5.0

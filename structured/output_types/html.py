@@ -1,4 +1,4 @@
-"""HTML for notebooks: a card with a title, and in it tables, lists and texts.
+"""HTML for notebooks and pages: a card with a title, and in it tables, lists and texts.
 
 Whatever is handed in is text, and is escaped here; only what these functions return is put in as it is. Colours are
 those of the page, so that dark pages stay readable.
@@ -6,6 +6,9 @@ those of the page, so that dark pages stay readable.
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
+
+from structured.errors import OutputError
 
 _LEFT = "text-align:left;vertical-align:top"
 _COLOURS = {"good": "#2e7d32", "doubtful": "#b26a00", "bad": "#c62828", "unknown": "#808080"}
@@ -70,3 +73,13 @@ def marked(text: object, kind: str) -> Html:
 def joined(*parts: object) -> Html:
     """Return parts one after the other."""
     return Html("".join(map(html, parts)))
+
+
+def write_page(path: Path, text: str) -> Path:
+    """Write a text to a file, and return its path. Raises OutputError if it cannot be written."""
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        problem = f"{path} cannot be written: {error.strerror}. Name a file in a folder that is there."
+        raise OutputError(problem, path=str(path)) from error
+    return path

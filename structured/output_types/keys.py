@@ -96,10 +96,10 @@ def check_merge_by(output_type: OutputType[Any], merge_by: Sequence[str]) -> Non
     known = _fields_of_records(output_type.root)
     for path in merge_by:
         if not any(field == path or field.endswith(f"[].{path}") for field in known):
-            listed = ", ".join(map(repr, known[:MAX_LISTED])) or "none"
+            listed = ", ".join(map(repr, known[:MAX_LISTED]))
             raise SchemaError(
                 f"merge_by names {path!r}, and no record of a list in {output_type.name} has such a field",
-                remedy=f"Name one of its fields: {listed}.",
+                remedy=f"Name one of its fields: {listed}." if known else "It has no list of records: leave it out.",
             )
 
 

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
-from pydantic_core import to_json
+from pydantic_core import ValidationError, to_json
 
 from structured import errors
 from structured.decoding.requests import Generation
@@ -201,7 +201,9 @@ class Result(Generic[T]):
             raise self.error
         if self._unmade is not None:
             name = "" if self.provenance is None else self.provenance.type
-            raise MissingError(self.missing, type_name=name, document=self.id) from self._unmade
+            faults = self._unmade.errors() if isinstance(self._unmade, ValidationError) else []
+            needed = {steps_to_path(fault["loc"]) for fault in faults}.intersection(self.missing)
+            raise MissingError(self.missing, needed=sorted(needed), type_name=name, document=self.id) from self._unmade
         return cast("T", self._instance)
 
     @cached_property

@@ -336,7 +336,8 @@ def test_chunks_that_exclude_each_other_fail_their_document() -> None:
     with pytest.raises(GenerationError) as caught:
         extract(One, document, model=ScriptedModel(script), chunking=Chunking(tokens=300))
     assert caught.value.attempts[-1].text == '{"tags": ["a", "b"]}'
-    assert "what the chunks of the document say together" in caught.value.__notes__[0]
+    assert "what the chunks of the document say together" in str(caught.value)
+    assert "Allow more retries" not in str(caught.value)
 
 
 def test_a_document_that_fits_is_split_where_its_answer_does_not() -> None:

@@ -20,7 +20,7 @@ from purchases import purchases
 from pydantic import BaseModel
 
 from structured import JsonSchema, Result, report
-from structured.errors import PromptError
+from structured.errors import OutputError, PromptError
 from structured.jobs.review_page import Utf16Offsets, to_data, to_inert_json, to_page
 from structured.output_types.paths import leaves, steps_to_path
 from structured.output_types.resolve import resolve_type
@@ -366,6 +366,10 @@ def test_results_of_a_batch_are_listed_by_id_and_those_that_failed_by_their_erro
     assert listed[1]["values"] == []
     with pytest.raises(TypeError, match=r"results\[0\] is 5, not a Result"):
         report([5], tmp_path / "none.html")  # type: ignore[list-item]
+    with pytest.raises(TypeError, match=r"Pass read_results\('out\.jsonl', Type\)"):
+        report("out.jsonl", tmp_path / "none.html")  # type: ignore[arg-type]
+    with pytest.raises(OutputError, match=r"none\.html cannot be written: No such file or directory"):
+        report(made, tmp_path / "no folder" / "none.html")
 
 
 def replaced(result: Result[Any], **changes: Any) -> Result[Any]:

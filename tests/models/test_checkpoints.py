@@ -26,8 +26,8 @@ from structured.models.checkpoints import find_checkpoint, why_not_hub
 
 WANTED = (
     r"Name a folder with config\.json, weights and tokenizer\.json, a GGUF file, 'packaged', 'smollm2' \(after "
-    r"`structured fetch smollm2`\), 'smollm2-extract' \(after `structured fetch smollm2-extract`\), or a hub id that "
-    r"this machine can reach\.$"
+    r"`structured fetch smollm2`\), 'smollm2-extract' \(after `structured fetch smollm2-extract`\), a hub id that this "
+    r"machine can reach, or a server, as in 'openai://localhost:8000/name'\.$"
 )
 
 MAX_REQUESTS = 2
@@ -305,7 +305,7 @@ def test_misspelt_name_of_a_model_that_can_be_fetched(monkeypatch, tmp_path, nam
 def test_what_hides_a_model_that_can_be_fetched(monkeypatch, tmp_path):
     """A folder of that name, empty or with something else in it, or a file."""
     monkeypatch.chdir(tmp_path)
-    hides = "reach. It hides the model of `structured fetch smollm2`: rename it."
+    hides = "name'. It hides the model of `structured fetch smollm2`: rename it."
     folder = tmp_path / "smollm2"
     folder.mkdir()
     assert refusal("smollm2").startswith("The folder 'smollm2' is empty")

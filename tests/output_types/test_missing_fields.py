@@ -312,6 +312,11 @@ def test_batches_and_functions_tell_what_is_missing():
         value("it")
 
 
+class Labelled(BaseModel):
+    x: int
+    label: str = "?"
+
+
 def test_a_value_that_lacks_required_fields_is_an_error_of_its_document():
     """A default takes the place of a missing field; without one, `data` has what is stated."""
     options = {"allow_missing": True, "model": writing('{"x": null, "y": 1}')}
@@ -320,6 +325,9 @@ def test_a_value_that_lacks_required_fields_is_an_error_of_its_document():
     ) as caught:
         extract(Point, "it", **options)
     assert caught.value.missing == ("x",)
+    with pytest.raises(MissingError, match=r"does not state x, and Labelled lacks a default") as caught:
+        extract(Labelled, "it", allow_missing=True, model=writing('{"x": null, "label": null}'))
+    assert caught.value.missing == ("x", "label"), "that one has a default"
     with pytest.raises(BatchError):
         extract_batch(Point, ["it"], **options)
     (error,) = extract_batch(Point, ["it"], errors="return", **options)
