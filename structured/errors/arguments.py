@@ -133,8 +133,10 @@ def pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:
     return tuple(checked_pairs)
 
 
-def paths(name: str, value: Any) -> Literal[True] | list[str]:
-    """Return True, or the paths of some fields."""
+def paths(name: str, value: Any) -> Literal[True] | list[str] | None:
+    """Return True, or the paths of some fields; None for False."""
+    if value is False:
+        return None
     return True if value is True else _paths(name, value, "True, or a list of paths such as ['age']")
 
 

@@ -26,8 +26,8 @@ from structured.regex import Pattern
 
 T = TypeVar("T")
 
-Ground = Literal[True] | Sequence[str]
-"""The values that the document has to state: all that can be read off it, or those at some paths."""
+Ground = bool | Sequence[str]
+"""The values that the document has to state: none, all that can be read off it, or those at some paths."""
 
 Boundary = Literal["words", "characters"]
 """Where a quotation may begin and end."""
@@ -72,7 +72,7 @@ def with_grounding(root: Subschema, grounded: Ground) -> Schema:
     With True, these are all strings, numbers, dates and times, but for enums. Raises SchemaError for a path that leads
     to no field, and for a field that cannot be read off a document.
     """
-    if grounded is True:
+    if isinstance(grounded, bool):
         schema: Schema = _marked_everywhere(root, _quoted)
         return schema
     return edited_at(root, grounded, _marked, places=WITH_ITEMS)

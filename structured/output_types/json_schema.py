@@ -134,7 +134,7 @@ class JsonSchemaType(JsonOutput[Any]):
 
     def with_missing(self, missing: Missing) -> MissingFieldsType[Any]:
         """Return the type in which chosen optional properties may be missing."""
-        chosen = self if missing is True else replace(self, schema=chosen_properties(self.root, missing))
+        chosen = self if isinstance(missing, bool) else replace(self, schema=chosen_properties(self.root, missing))
         schema = with_missing_properties(chosen.root, are_chosen=missing is not True)
         return MissingFieldsType(self.name, schema, self.layout, of=self)
 

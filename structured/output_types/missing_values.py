@@ -13,7 +13,7 @@ There the property stays as it is, and the model itself has to leave it out.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
@@ -27,8 +27,8 @@ from structured.output_types.json_output import JsonOutput
 from structured.output_types.paths import Steps, has, steps_to_path
 from structured.output_types.schema_parts import all_parts, discriminators, edited_at, replaced
 
-Missing = Literal[True] | Sequence[str]
-"""The fields that may be missing: all of them, or those at some paths."""
+Missing = bool | Sequence[str]
+"""The fields that may be missing: none, all of them, or those at some paths."""
 
 KEPT, DROPPED, LEFT_OUT = "null", "dropped", "left out"
 """The ways in which an answer marks a field as missing: null, which the type reads; null, which is dropped before the
@@ -73,7 +73,7 @@ def with_missing_fields(root: Subschema, missing: Missing) -> Schema:
     With True, these are all fields of which the type itself does not let a text say that there is none. Raises
     SchemaError for a path that leads to no field, and for the discriminator of a union.
     """
-    if missing is not True:
+    if not isinstance(missing, bool):
         return edited_at(root, missing, _nullable)
     schema: Schema = _Everywhere(root).schema()
     return schema

@@ -50,7 +50,7 @@ def resolve_type(
 
 def _hashable(paths: Missing | Ground | None) -> Any:
     """Return paths as a tuple, and anything else as it is."""
-    return paths if paths is None or paths is True or isinstance(paths, str) else tuple(paths)
+    return paths if paths is None or isinstance(paths, bool | str) else tuple(paths)
 
 
 def _resolve(

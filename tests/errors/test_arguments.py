@@ -188,9 +188,9 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"examples": [(5, ANA[1])]}, TypeError, "The document of examples[0] is 5; it must be text"),
     ({"examples": "Ana"}, TypeError, "examples is 'Ana'; it must be a list of pairs"),
     (
-        {"allow_missing": False},
+        {"allow_missing": 0},
         TypeError,
-        "allow_missing is False; it must be True, or a list of paths such as ['age'].",
+        "allow_missing is 0; it must be True, or a list of paths such as ['age'].",
     ),
     ({"allow_missing": [1]}, TypeError, "allow_missing[0] is 1; it must be text, a str."),
     ({"allow_missing": "age"}, TypeError, "allow_missing is one str, 'age'. Pass a list: ['age']."),

@@ -362,3 +362,9 @@ def test_every_answer_is_an_instance_or_lacks_something(output_type, seed):
         assert one.missing or said(one)[0] is not None or one.data is None
         if said(one)[0] is not None:
             TypeAdapter(output_type).validate_python(one.value)
+
+
+def test_a_flag_that_is_off_is_no_option():
+    """False is as good as leaving it out, so that a program can hand on its own flag."""
+    off = Extractor(Point, allow_missing=False, grounded=False, model=UNIFORM)
+    assert off.provenance == Extractor(Point, model=UNIFORM).provenance

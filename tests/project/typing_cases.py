@@ -106,7 +106,7 @@ assert_type(classify(bool, "text", model=None).probabilities, dict[bool, float])
 assert_type(classify(Literal["a", "b"], "text"), Classification[Any])
 topic: Classification[Literal["a", "b"]] = classify(Literal["a", "b"], "text")
 assert_type(report([Extractor(Person).result("text")], "review.html", title="People"), Path)
-extract(Person, "text", grounded=False)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+extract(Person, "text", grounded=1)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
 classify(bool, "text", evidence=True)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
 anything: Any = extract(Literal["a", "b"], "text")
 optional: Person | None = extract(Annotated[Person | None, Field(description="whoever it is")], "text")
