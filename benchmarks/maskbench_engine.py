@@ -1,4 +1,7 @@
-"""The library behind the six methods that a harness for guided generation drives it by, so that anybody's can."""
+"""The library behind the six methods that a harness for guided generation drives it by, so that anybody's can.
+
+Schemas are read as `JsonSchema(schema, key_order="any")` reads them.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -38,7 +41,9 @@ class Engine:
         """Take a schema. Raises SchemaError or PatternError if it is not supported."""
         if self._table.is_full:
             self._table = MaskTable(self.vocabulary.size, max_bytes=MAX_MASK_BYTES)
-        compilation = Compilation(schema, read_whitespace("any"), Reading.SPECIFICATION, key_order=self.key_order)
+        compilation = Compilation(
+            schema, read_whitespace("any"), Reading.SPECIFICATION, plain_numbers=True, key_order=self.key_order
+        )
         automaton = RegularAutomaton(compiled(compilation), foundation=foundation())
         self._index = Index(automaton, self.vocabulary, table=self._table)
         self.reset()
