@@ -1,6 +1,10 @@
 """Low-rank adapters: what they add is scale · B A, in every format and on every road; what does not fit is refused."""
 
 import json
+import os
+import struct
+import sys
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +27,8 @@ from structured.models.adapters import Heads, LowRank, add_adapter, read_adapter
 from structured.models.checkpoints import FETCHABLE
 from structured.models.gguf_file import GgufFile, write_gguf
 from structured.models.llama_cpp import LlamaCppModel, is_installed
+
+gguf = pytest.importorskip("gguf", reason="Adapters in GGUF files are dequantised by the package gguf.")
 
 HEADS = Heads(4, 2)
 
@@ -173,14 +179,13 @@ def test_gguf_files_keep_every_number(tmp_path_factory: pytest.TempPathFactory, 
 def test_rows_of_queries_and_keys_stand_pair_by_pair(tmp_path: Path) -> None:
     """In a head of eight rows, rotary positions turn rows 0 and 4 together: in GGUF they are neighbours."""
     file = GgufFile(save_gguf(random_adapter(), tmp_path / "adapter.gguf"))
-    for gguf, name, heads in (("attn_q", "q_proj", 4), ("attn_k", "k_proj", 2)):
+    for matrix, name, heads in (("attn_q", "q_proj", 4), ("attn_k", "k_proj", 2)):
         b = random_adapter()[f"model.layers.1.self_attn.{name}"].b
         order = [8 * head + row for head in range(heads) for pair in range(4) for row in (pair, pair + 4)]
-        assert np.array_equal(file.floats(f"blk.1.{gguf}.weight.lora_b"), b[order])
+        assert np.array_equal(file.floats(f"blk.1.{matrix}.weight.lora_b"), b[order])
 
 
 def test_the_package_gguf_reads_what_is_written(adapters: dict[str, Path]) -> None:
-    gguf = pytest.importorskip("gguf", reason="gguf is not installed.")
     reader, file = gguf.GGUFReader(adapters["gguf"]), GgufFile(adapters["gguf"])
     assert {tensor.name for tensor in reader.tensors} == file.tensors.keys()
     for tensor in reader.tensors:
@@ -189,10 +194,9 @@ def test_the_package_gguf_reads_what_is_written(adapters: dict[str, Path]) -> No
         assert reader.fields[key].contents() == value
 
 
-@pytest.mark.parametrize("kind", ["F32", "F16", "BF16", "Q8_0"])
+@pytest.mark.parametrize("kind", ["F32", "F16", "BF16", "Q8_0", "Q4_1"])
 def test_tensors_are_read_as_the_package_gguf_stores_them(tmp_path: Path, kind: str) -> None:
     """With metadata of every kind before them, which have to be skipped byte by byte."""
-    gguf = pytest.importorskip("gguf", reason="gguf is not installed.")
     numbers = np.random.default_rng(1).normal(size=(3, 64)).astype(np.float32)
     writer = gguf.GGUFWriter(tmp_path / "one.gguf", "llama")
     writer.add_array("texts", ["a", "bé"])
@@ -218,6 +222,33 @@ def test_a_gguf_file_without_alignment_is_damaged(tmp_path: Path) -> None:
     write_gguf(tmp_path / "one.gguf", {"general.alignment": 0}, {})
     with pytest.raises(ModelError, match=r"one\.gguf' cannot be read as a GGUF file: .*by zero"):
         GgufFile(tmp_path / "one.gguf")
+
+
+@pytest.mark.parametrize("kind", [0, 5, 10])
+def test_a_list_longer_than_its_gguf_file_is_refused_at_once(tmp_path: Path, kind: int) -> None:
+    """Of bytes or numbers: none of those that the file has in their place is read, however large it is."""
+    path = tmp_path / "one.gguf"
+    entry = struct.pack("<Q", 1) + b"a" + struct.pack("<IIQ", 9, kind, 1 << 40)
+    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + entry)
+    os.truncate(path, 1 << 32)
+    started = time.process_time()
+    with pytest.raises(ModelError, match=r"one\.gguf' cannot be read as a GGUF file: .*Download it again"):
+        GgufFile(path)
+    assert time.process_time() - started < 1
+
+
+def test_numbers_that_cannot_be_dequantised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a kind that the package gguf does not know or read, or without the package."""
+    path = tmp_path / "one.gguf"
+    write_gguf(path, {}, {"t": np.ones((2, 3), np.float32)})
+    content, shape, kind = path.read_bytes(), struct.pack("<QQ", 3, 2), struct.pack("<I", 0)
+    for number, reason in ((24, "Dequantization for I8 is not yet"), (4, "4 is not a valid"), (8, "cannot reshape")):
+        path.write_bytes(content.replace(shape + kind, shape + struct.pack("<I", number)))
+        with pytest.raises(ModelError, match=rf"^t in .*one\.gguf' cannot be read: {reason}.*Download or convert it"):
+            GgufFile(path).floats("t")
+    monkeypatch.setitem(sys.modules, "gguf", None)
+    with pytest.raises(ModelError, match=r"one\.gguf' need the package gguf: pip install gguf\.$"):
+        GgufFile(path).floats("t")
 
 
 def test_an_adapter_of_rank_zero_is_refused(tmp_path: Path) -> None:
@@ -357,7 +388,6 @@ def gguf_base(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the tiny model as a GGUF file, in float32."""
     if not is_installed():
         pytest.skip("llama-cpp-python is not installed: pip install llama-cpp-python jinja2.")
-    pytest.importorskip("gguf", reason="gguf is not installed.")
     return write_llama(base, tmp_path_factory.mktemp("gguf") / "base.gguf")
 
 
