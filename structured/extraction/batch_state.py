@@ -26,8 +26,7 @@ from structured.extraction.events import (
     BatchEnded,
     BatchProgress,
     BatchStarted,
-    DocumentAccepted,
-    DocumentFailed,
+    DocumentDone,
     DocumentStarted,
     Listener,
     Listeners,
@@ -197,25 +196,21 @@ class BatchState:
         self, item: Item | LongDocument, result: Result[Any], *, shortened: bool = False, repetitive: bool = False
     ) -> None:
         """Take the result of a document; its answer may have been shortened, or led out of a repetition."""
-        self.results[item.position] = result
-        self.done += 1
         self._incomplete.note(item, shortened=shortened, repetitive=repetitive)
-        if self._listeners:
-            self._listeners.tell(DocumentAccepted(item.position, result, shortened, batch=self._listeners.batch))
-            self._tell_progress()
+        self._finish(result, shortened=shortened)
 
     def fail(self, position: int, given: DocumentLike, error: StructuredError) -> None:
         """Take the error of a document."""
-        self.results[position] = failed_result(position, given, error)
-        self.done += 1
-        self.failed += 1
-        if self._listeners:
-            self._listeners.tell(DocumentFailed(position, error, batch=self._listeners.batch))
-            self._tell_progress()
+        self._finish(failed_result(position, given, error), shortened=False)
 
-    def _tell_progress(self) -> None:
-        figures = self.total, self.read, self.done, self.failed, self.tokens, self._listeners.seconds
-        self._listeners.tell(BatchProgress(*figures, batch=self._listeners.batch))
+    def _finish(self, result: Result[Any], *, shortened: bool) -> None:
+        self.results[result.position] = result
+        self.done += 1
+        self.failed += result.error is not None
+        if self._listeners:
+            self._listeners.tell(DocumentDone(result.position, result, shortened, batch=self._listeners.batch))
+            figures = self.total, self.read, self.done, self.failed, self.tokens, self._listeners.seconds
+            self._listeners.tell(BatchProgress(*figures, batch=self._listeners.batch))
 
     def check_stopped(self) -> None:
         """Raise the error of the model, if it failed."""

@@ -6,8 +6,8 @@ listens, no event is made.
 
 The events of a batch come between its BatchStarted and its BatchEnded. Of each document, DocumentStarted comes first,
 and then, for each attempt, an AttemptWritten with an AnswerRejected for each of its answers that is invalid.
-DocumentAccepted or DocumentFailed is the last; where the model fails or the call is interrupted, the documents that are
-not finished have none. `extract` is a batch of one.
+DocumentDone is the last; where the model fails or the call is interrupted, the documents that are not finished have
+none. `extract` is a batch of one.
 
 The logger `structured.extraction` tells an operator with INFO when a batch began and ended, and which documents were
 rejected, shortened, or failed. DEBUG has every document and every attempt. Documents are named by id and position.
@@ -23,7 +23,6 @@ from time import perf_counter
 from typing import Any, TypeAlias
 
 from structured.decoding.requests import Generation
-from structured.errors import StructuredError
 from structured.errors.values import counted
 from structured.results.result import Result
 
@@ -128,31 +127,18 @@ class AnswerRejected(_Event):
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentAccepted(_Event):
+class DocumentDone(_Event):
     """A document has its result.
 
     Attributes:
         position: That of the document.
-        result: The `Result`, with the value and its evidence.
+        result: The `Result`, with the value and its evidence, or with the error.
         shortened: Whether the answer was shortened to fit a limit.
     """
 
     position: int
     result: Result[Any]
     shortened: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentFailed(_Event):
-    """There is no result for a document.
-
-    Attributes:
-        position: That of the document.
-        error: Why.
-    """
-
-    position: int
-    error: StructuredError
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,14 +185,7 @@ class BatchEnded(_Event):
 
 
 Event: TypeAlias = (
-    BatchStarted
-    | DocumentStarted
-    | AttemptWritten
-    | AnswerRejected
-    | DocumentAccepted
-    | DocumentFailed
-    | BatchProgress
-    | BatchEnded
+    BatchStarted | DocumentStarted | AttemptWritten | AnswerRejected | DocumentDone | BatchProgress | BatchEnded
 )
 """Anything that happens in a call."""
 
@@ -296,9 +275,7 @@ class Log:
             case _:
                 self._tell(event)
 
-    def _tell(
-        self, event: DocumentStarted | AttemptWritten | AnswerRejected | DocumentAccepted | DocumentFailed
-    ) -> None:
+    def _tell(self, event: DocumentStarted | AttemptWritten | AnswerRejected | DocumentDone) -> None:
         """Log what happened to a document."""
         position, level = event.position, logging.DEBUG
         match event:
@@ -311,13 +288,13 @@ class Log:
             case AnswerRejected():
                 level = logging.INFO
                 what = f"attempt {event.number}: an answer was rejected by {type(event.error).__name__}"
-            case DocumentAccepted():
+            case DocumentDone(result=Result(error=None)):
                 level = logging.INFO if event.shortened else logging.DEBUG
                 what = f"accepted{', shortened to fit a limit' if event.shortened else ''}"
-            case DocumentFailed():
-                level, what = logging.INFO, f"failed: {type(event.error).__name__}"
+            case DocumentDone():
+                level, what = logging.INFO, f"failed: {type(event.result.error).__name__}"
         name = self._ids.get(position, "")
-        if isinstance(event, DocumentAccepted | DocumentFailed):
+        if isinstance(event, DocumentDone):
             self._ids.pop(position, None)
         called = "" if name == str(position) else f" ({name})"
         _LOGGER.log(level, "batch %d, document %d%s: %s", event.batch, position, called, what)

@@ -31,8 +31,7 @@ from structured.extraction.events import (
     BatchEnded,
     BatchProgress,
     BatchStarted,
-    DocumentAccepted,
-    DocumentFailed,
+    DocumentDone,
     DocumentStarted,
     Event,
 )
@@ -123,9 +122,7 @@ class _Batch:
         self._span = tracer.start_span("extract batch", attributes=known, start_time=self._at(event.time))
         self._documents: dict[int, _Document] = {}
 
-    def take(
-        self, event: DocumentStarted | AttemptWritten | AnswerRejected | DocumentAccepted | DocumentFailed
-    ) -> None:
+    def take(self, event: DocumentStarted | AttemptWritten | AnswerRejected | DocumentDone) -> None:
         """Record an event of a document."""
         match event:
             case DocumentStarted(position):
@@ -136,13 +133,13 @@ class _Batch:
                 document.attempt = event
             case AnswerRejected(position):
                 self._documents[position].rejected.append(event.error)
-            case DocumentAccepted(position) | DocumentFailed(position):
+            case DocumentDone(position, result):
                 document = self._documents.pop(position)
                 self._end_attempt(document)
-                if isinstance(event, DocumentFailed):
-                    _fail(document.span, event.error, told=self._contents)
-                else:
+                if result.error is None:
                     document.span.set_attribute("structured.document.shortened", event.shortened)
+                else:
+                    _fail(document.span, result.error, told=self._contents)
                 document.span.end(self._at(event.time))
 
     def end(self, event: BatchEnded) -> None:

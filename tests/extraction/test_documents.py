@@ -209,7 +209,7 @@ def test_a_batch_of_values_lets_go_of_its_results() -> None:
     alive: list[int] = []
 
     def count(event: events.Event) -> None:
-        if isinstance(event, events.DocumentAccepted):
+        if isinstance(event, events.DocumentDone):
             made.append(weakref.ref(event.result))
             alive.append(sum(one() is not None for one in made))
 

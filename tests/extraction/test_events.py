@@ -50,8 +50,7 @@ LETTERS = {
     events.DocumentStarted: "S",
     events.AttemptWritten: "W",
     events.AnswerRejected: "R",
-    events.DocumentAccepted: "A",
-    events.DocumentFailed: "F",
+    events.DocumentDone: "D",
 }
 
 
@@ -94,19 +93,20 @@ def test_every_document_has_one_start_and_one_end(
     for position, of_document in documents.items():
         letters = "".join(LETTERS[type(event)] for event in of_document)
         assert letters[0] == "S"
-        assert letters[-1] == ("F" if isinstance(results[position], StructuredError) else "A")
+        assert letters[-1] == "D"
         assert set(letters[1:-1]) <= {"W", "R"}
-        end = of_document[-1]
-        assert (end.error if letters[-1] == "F" else end.result.value) is results[position]
+        result = of_document[-1].result
+        assert (result.error or result.value) is results[position]
+        assert (result.position, result.id) == (position, of_document[0].id)
         attempts = [event for event in of_document if isinstance(event, events.AttemptWritten)]
         assert [one.number for one in attempts] == list(range(len(attempts)))
         assert all(len(one.generations) == samples and one.document == texts[position] for one in attempts)
         assert not attempts or not attempts[0].repaired
         rejected = [event for event in of_document if isinstance(event, events.AnswerRejected)]
-        if letters[-1] == "A":
+        if result.error is None:
             assert "R" * samples not in letters[letters.rindex("W") :]
-        elif isinstance(end.error, GenerationError):
-            assert [one.error for one in rejected] == [one.error for one in end.error.attempts]
+        elif isinstance(result.error, GenerationError):
+            assert [one.error for one in rejected] == [one.error for one in result.error.attempts]
         numbers = [event.number for event in of_document if event in attempts or event in rejected]
         assert numbers == sorted(numbers)
     failed = sum(isinstance(one, StructuredError) for one in results)
@@ -203,7 +203,7 @@ def test_a_streamed_answer_has_events_as_well() -> None:
         "BatchStarted",
         "DocumentStarted",
         "AttemptWritten",
-        "DocumentAccepted",
+        "DocumentDone",
         "BatchProgress",
         "BatchEnded",
     ]
