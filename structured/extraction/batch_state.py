@@ -9,6 +9,7 @@ rich for notebooks were not taken, since without ipywidgets they warn; what is s
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from importlib import import_module
 from threading import Event, Lock, Thread
@@ -16,12 +17,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from structured.decoding.requests import Generation
-from structured.errors import Attempt, BudgetWarning, ModelError, RepetitionWarning, StructuredError
+from structured.errors import BudgetWarning, ModelError, RepetitionWarning, StructuredError
 from structured.errors.calling_line import warn
 from structured.errors.values import message
 from structured.extraction.documents.document import DocumentLike, id_of
 from structured.extraction.events import (
-    AnswerRejected,
     AttemptWritten,
     BatchEnded,
     BatchProgress,
@@ -167,30 +167,28 @@ class BatchState:
                 facts = id_of(given, position), task.output_type.name, model.name, model.has_chat_template
                 self._listeners.tell(DocumentStarted(position, *facts, batch=batch))
 
-    def write(self, item: Item, attempt: int, candidates: Sequence[Generation]) -> None:
-        """Count the texts of an attempt."""
+    @contextmanager
+    def written(self, item: Item, attempt: int, candidates: Sequence[Generation]) -> Iterator[None]:
+        """Count the texts of an attempt, and report it when they have been read inside, whatever that raises."""
         self.tokens += sum(one.written_tokens for one in candidates)
-        if self._listeners:
-            kept = item.kept
-            paths = () if kept is None else sorted(steps_to_path(steps) for steps in kept.places)
-            self._listeners.tell(
-                AttemptWritten(
-                    item.position,
-                    attempt,
-                    tuple(candidates),
-                    tuple(paths),
-                    item.prompt_tokens,
-                    item.document,
-                    None if item.part is None else item.part.chunk.body,
-                    batch=self._listeners.batch,
-                )
-            )
-
-    def reject_answers(self, item: Item, attempt: int, rejected: Iterable[Attempt]) -> None:
-        """Report answers that validators rejected in an attempt."""
-        if self._listeners:
-            for one in rejected:
-                self._listeners.tell(AnswerRejected(item.position, attempt, one.error, batch=self._listeners.batch))
+        if not self._listeners:
+            yield
+            return
+        kept, rejected = item.kept, len(item.attempts)
+        event = AttemptWritten(
+            item.position,
+            attempt,
+            tuple(candidates),
+            () if kept is None else tuple(sorted(steps_to_path(steps) for steps in kept.places)),
+            item.prompt_tokens,
+            item.document,
+            None if item.part is None else item.part.chunk.body,
+            batch=self._listeners.batch,
+        )
+        try:
+            yield
+        finally:
+            self._listeners.tell(replace(event, rejected=tuple(item.attempts[rejected:])))
 
     def accept(
         self, item: Item | LongDocument, result: Result[Any], *, shortened: bool = False, repetitive: bool = False

@@ -5,9 +5,8 @@ of one event. It is called in the thread that asks for the results, and what it 
 listens, no event is made.
 
 The events of a batch come between its BatchStarted and its BatchEnded. Of each document, DocumentStarted comes first,
-and then, for each attempt, an AttemptWritten with an AnswerRejected for each of its answers that is invalid.
-DocumentDone is the last; where the model fails or the call is interrupted, the documents that are not finished have
-none. `extract` is a batch of one.
+and then an AttemptWritten for each attempt. DocumentDone is the last; where the model fails or the call is interrupted,
+the documents that are not finished have none. `extract` is a batch of one.
 
 The logger `structured.extraction` tells an operator with INFO when a batch began and ended, and which documents were
 rejected, shortened, or failed. DEBUG has every document and every attempt. Documents are named by id and position.
@@ -23,6 +22,7 @@ from time import perf_counter
 from typing import Any, TypeAlias
 
 from structured.decoding.requests import Generation
+from structured.errors import Attempt
 from structured.errors.values import counted
 from structured.results.result import Result
 
@@ -76,7 +76,7 @@ class DocumentStarted(_Event):
 
 @dataclass(frozen=True, slots=True)
 class AttemptWritten(_Event):
-    """The answers of one attempt have been written, and not yet been read.
+    """The answers of one attempt have been written, at its `time`, and since been read by validators.
 
     Attempts are told when they are over: documents go through the model together, and wait for room until then. Where
     a long document is read in parts, each part has attempts of its own.
@@ -90,6 +90,7 @@ class AttemptWritten(_Event):
         prompt_tokens: How many tokens the prompt has.
         document: The text that the answer is to be read from.
         span: Of a long document, from where to where the part of it stands that was read, in characters; else None.
+        rejected: The answers that validators rejected, each with its error.
     """
 
     position: int
@@ -99,6 +100,7 @@ class AttemptWritten(_Event):
     prompt_tokens: int
     document: str = field(repr=False)
     span: tuple[int, int] | None = None
+    rejected: tuple[Attempt, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -109,21 +111,6 @@ class AttemptWritten(_Event):
     def seconds(self) -> float:
         """How long the slowest of the texts took, from the first pass of the model to the last token."""
         return max((one.diagnostics.seconds for one in self.generations), default=0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerRejected(_Event):
-    """Validators rejected an answer of an attempt.
-
-    Attributes:
-        position: That of the document.
-        number: That of the attempt.
-        error: Why.
-    """
-
-    position: int
-    number: int
-    error: Exception
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +171,7 @@ class BatchEnded(_Event):
     error: BaseException | None = None
 
 
-Event: TypeAlias = (
-    BatchStarted | DocumentStarted | AttemptWritten | AnswerRejected | DocumentDone | BatchProgress | BatchEnded
-)
+Event: TypeAlias = BatchStarted | DocumentStarted | AttemptWritten | DocumentDone | BatchProgress | BatchEnded
 """Anything that happens in a call."""
 
 Listener: TypeAlias = Callable[[Event], object]
@@ -268,36 +253,33 @@ class Log:
                 self._level = logging.DEBUG if total == 1 else logging.INFO
                 of = "" if total is None else f", {counted(total, 'document')}"
                 _LOGGER.log(self._level, "batch %d: started%s", event.batch, of)
+            case DocumentStarted():
+                self._ids[event.position] = event.id
+                self._tell(event, logging.DEBUG, f"started: {event.output_type} of {event.model}")
+            case AttemptWritten(number=number):
+                repaired = f", {counted(len(event.repaired), 'value')} repaired" if event.repaired else ""
+                written = f"{event.tokens:,} tokens in {event.seconds:.3f} s{repaired}"
+                self._tell(event, logging.DEBUG, f"attempt {number}: {written}")
+                for answer in event.rejected:
+                    why = type(answer.error).__name__
+                    self._tell(event, logging.INFO, f"attempt {number}: an answer was rejected by {why}")
+            case DocumentDone(position, Result(error=None), shortened):
+                how = ", shortened to fit a limit" if shortened else ""
+                self._tell(event, logging.INFO if shortened else logging.DEBUG, f"accepted{how}")
+                self._ids.pop(position, None)
+            case DocumentDone(position, result):
+                self._tell(event, logging.INFO, f"failed: {type(result.error).__name__}")
+                self._ids.pop(position, None)
             case BatchProgress():
                 pass
             case BatchEnded():
                 self._end(event)
-            case _:
-                self._tell(event)
 
-    def _tell(self, event: DocumentStarted | AttemptWritten | AnswerRejected | DocumentDone) -> None:
+    def _tell(self, event: DocumentStarted | AttemptWritten | DocumentDone, level: int, what: str) -> None:
         """Log what happened to a document."""
-        position, level = event.position, logging.DEBUG
-        match event:
-            case DocumentStarted():
-                self._ids[position] = event.id
-                what = f"started: {event.output_type} of {event.model}"
-            case AttemptWritten():
-                repaired = f", {counted(len(event.repaired), 'value')} repaired" if event.repaired else ""
-                what = f"attempt {event.number}: {event.tokens:,} tokens in {event.seconds:.3f} s{repaired}"
-            case AnswerRejected():
-                level = logging.INFO
-                what = f"attempt {event.number}: an answer was rejected by {type(event.error).__name__}"
-            case DocumentDone(result=Result(error=None)):
-                level = logging.INFO if event.shortened else logging.DEBUG
-                what = f"accepted{', shortened to fit a limit' if event.shortened else ''}"
-            case DocumentDone():
-                level, what = logging.INFO, f"failed: {type(event.result.error).__name__}"
-        name = self._ids.get(position, "")
-        if isinstance(event, DocumentDone):
-            self._ids.pop(position, None)
-        called = "" if name == str(position) else f" ({name})"
-        _LOGGER.log(level, "batch %d, document %d%s: %s", event.batch, position, called, what)
+        name = self._ids.get(event.position, "")
+        called = "" if name == str(event.position) else f" ({name})"
+        _LOGGER.log(level, "batch %d, document %d%s: %s", event.batch, event.position, called, what)
 
     def _end(self, event: BatchEnded) -> None:
         """Log that the batch is over."""
