@@ -24,12 +24,12 @@ from structured.extraction.documents.document import DocumentLike, id_of
 from structured.extraction.events import (
     AttemptWritten,
     BatchEnded,
-    BatchProgress,
     BatchStarted,
     DocumentDone,
     DocumentStarted,
     Listener,
     Listeners,
+    Progress,
 )
 from structured.extraction.long_documents import LongDocument
 from structured.extraction.task import Item, Task
@@ -153,8 +153,7 @@ class BatchState:
         batch = self._listeners.batch
 
         def ended(error: BaseException | None) -> BatchEnded:
-            figures = self.read, self.done, self.failed, self.tokens, self._listeners.seconds
-            return BatchEnded(*figures, error or self.stopped, batch=batch)
+            return BatchEnded(self._progress, error or self.stopped, batch=batch)
 
         return self._listeners.told(observe, lambda: BatchStarted(self.total, batch=batch), ended)
 
@@ -206,9 +205,12 @@ class BatchState:
         self.done += 1
         self.failed += result.error is not None
         if self._listeners:
-            self._listeners.tell(DocumentDone(result.position, result, shortened, batch=self._listeners.batch))
-            figures = self.total, self.read, self.done, self.failed, self.tokens, self._listeners.seconds
-            self._listeners.tell(BatchProgress(*figures, batch=self._listeners.batch))
+            batch = self._listeners.batch
+            self._listeners.tell(DocumentDone(result.position, result, shortened, self._progress, batch=batch))
+
+    @property
+    def _progress(self) -> Progress:
+        return Progress(self.total, self.read, self.done, self.failed, self.tokens, self._listeners.seconds)
 
     def check_stopped(self) -> None:
         """Raise the error of the model, if it failed."""

@@ -45,6 +45,27 @@ class _Event:
 
 
 @dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a batch has come.
+
+    Attributes:
+        total: The number of documents; None while that is unknown.
+        read: How many have started.
+        done: How many of these have a result or an error.
+        failed: How many of these have an error.
+        tokens: The tokens of all texts written.
+        seconds: How long it has taken so far.
+    """
+
+    total: int | None
+    read: int
+    done: int
+    failed: int
+    tokens: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class BatchStarted(_Event):
     """A call began.
 
@@ -121,32 +142,13 @@ class DocumentDone(_Event):
         position: That of the document.
         result: The `Result`, with the value and its evidence, or with the error.
         shortened: Whether the answer was shortened to fit a limit.
+        progress: How far the batch has come by that.
     """
 
     position: int
     result: Result[Any]
     shortened: bool
-
-
-@dataclass(frozen=True, slots=True)
-class BatchProgress(_Event):
-    """A document is done: how far the batch has come.
-
-    Attributes:
-        total: The number of documents; None while that is unknown.
-        read: How many have started.
-        done: How many of these have a result or an error.
-        failed: How many of these have an error.
-        tokens: The tokens of all texts written.
-        seconds: How long it has taken so far.
-    """
-
-    total: int | None
-    read: int
-    done: int
-    failed: int
-    tokens: int
-    seconds: float
+    progress: Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,24 +156,16 @@ class BatchEnded(_Event):
     """A call is over.
 
     Attributes:
-        read: How many documents had started.
-        done: How many of these have a result or an error.
-        failed: How many of these have an error.
-        tokens: The tokens of all texts written.
-        seconds: How long it took.
+        progress: How far it came.
         error: What ended it early: the model's error, or an interrupt. None if all documents are done, and where the
             caller of `extract_results` asked for no more.
     """
 
-    read: int
-    done: int
-    failed: int
-    tokens: int
-    seconds: float
+    progress: Progress
     error: BaseException | None = None
 
 
-Event: TypeAlias = BatchStarted | DocumentStarted | AttemptWritten | DocumentDone | BatchProgress | BatchEnded
+Event: TypeAlias = BatchStarted | DocumentStarted | AttemptWritten | DocumentDone | BatchEnded
 """Anything that happens in a call."""
 
 Listener: TypeAlias = Callable[[Event], object]
@@ -270,8 +264,6 @@ class Log:
             case DocumentDone(position, result):
                 self._tell(event, logging.INFO, f"failed: {type(result.error).__name__}")
                 self._ids.pop(position, None)
-            case BatchProgress():
-                pass
             case BatchEnded():
                 self._end(event)
 
@@ -284,14 +276,15 @@ class Log:
     def _end(self, event: BatchEnded) -> None:
         """Log that the batch is over."""
         early = "" if event.error is None else f", stopped by {type(event.error).__name__}"
+        progress = event.progress
         _LOGGER.log(
             self._level,
             "batch %d: ended%s after %.3f s: %s of %s done, %d failed, %s tokens",
             event.batch,
             early,
-            event.seconds,
-            f"{event.done:,}",
-            counted(event.read, "document"),
-            event.failed,
-            f"{event.tokens:,}",
+            progress.seconds,
+            f"{progress.done:,}",
+            counted(progress.read, "document"),
+            progress.failed,
+            f"{progress.tokens:,}",
         )

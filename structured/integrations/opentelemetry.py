@@ -27,7 +27,6 @@ from structured.errors.arguments import flag
 from structured.extraction.events import (
     AttemptWritten,
     BatchEnded,
-    BatchProgress,
     BatchStarted,
     DocumentDone,
     DocumentStarted,
@@ -97,8 +96,6 @@ class Traces:
                 batch = _Batch(self._tracer, self._duration, self._usage, self._contents, event)
                 with self._lock:
                     self._batches[event.batch] = batch
-            case BatchProgress():
-                pass
             case BatchEnded():
                 with self._lock:
                     batch = self._batches.pop(event.batch)
@@ -142,7 +139,8 @@ class _Batch:
             if event.error is not None:
                 _fail(span, event.error, told=self._contents)
             span.end(self._at(event.time))
-        figures = {"read": event.read, "done": event.done, "failed": event.failed}
+        progress = event.progress
+        figures = {"read": progress.read, "done": progress.done, "failed": progress.failed}
         self._span.set_attributes({f"structured.batch.{name}": figure for name, figure in figures.items()})
         if event.error is not None:
             _fail(self._span, event.error, told=self._contents)

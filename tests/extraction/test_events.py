@@ -6,7 +6,7 @@ import logging
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -110,10 +110,12 @@ def test_every_document_has_one_start_and_one_end(
             assert rejected == tuple(result.error.attempts)
     failed = sum(isinstance(one, StructuredError) for one in results)
     tokens = sum(event.tokens for event in seen if isinstance(event, events.AttemptWritten))
-    assert (last.read, last.done, last.failed, last.tokens) == (len(texts), len(texts), failed, tokens)
+    end = events.Progress(len(texts), len(texts), len(texts), failed, tokens, last.progress.seconds)
+    assert last.progress == end
     assert last.error is None
-    progress = [event for event in seen if isinstance(event, events.BatchProgress)]
+    progress = [event.progress for event in seen if isinstance(event, events.DocumentDone)]
     assert [one.done for one in progress] == list(range(1, len(texts) + 1))
+    assert not texts or progress[-1] == replace(end, seconds=progress[-1].seconds)
 
 
 def test_repairs_name_what_was_written_again() -> None:
@@ -177,7 +179,7 @@ def test_an_end_tells_what_was_early() -> None:
     assert isinstance(seen[-1], events.BatchEnded)
     assert isinstance(seen[-1].error, ModelError)
     assert seen[-1].error is found[0]
-    assert (seen[-1].read, seen[-1].done) == (2, 0)
+    assert (seen[-1].progress.read, seen[-1].progress.done) == (2, 0)
 
     def interrupted() -> Iterator[str]:
         yield "a"
@@ -225,7 +227,6 @@ def test_a_streamed_answer_has_events_as_well() -> None:
         "DocumentStarted",
         "AttemptWritten",
         "DocumentDone",
-        "BatchProgress",
         "BatchEnded",
     ]
 

@@ -192,7 +192,7 @@ def test_what_ends_a_batch_ends_its_spans() -> None:
     assert len(recorder.named("extract document")) == len(DOCUMENTS)
     assert {span.attributes["error.type"] for span in recorder.spans} == {"structured.errors.ModelError"}
     with pytest.raises(KeyError):
-        recorder.traces(events.BatchEnded(0, 0, 0, 0, 0.0, batch=recorder.heard[0].batch))
+        recorder.traces(events.BatchEnded(events.Progress(0, 0, 0, 0, 0, 0.0), batch=recorder.heard[0].batch))
 
 
 def test_one_listener_serves_several_batches_at_once() -> None:
