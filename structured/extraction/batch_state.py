@@ -13,7 +13,6 @@ from dataclasses import replace
 from datetime import timedelta
 from importlib import import_module
 from threading import Event, Lock, Thread
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from structured.decoding.requests import Generation
@@ -153,7 +152,7 @@ class BatchState:
         batch = self._listeners.batch
 
         def ended(error: BaseException | None) -> BatchEnded:
-            return BatchEnded(self._progress, error or self.stopped, batch=batch)
+            return BatchEnded(self.progress, error or self.stopped, batch=batch)
 
         return self._listeners.told(observe, lambda: BatchStarted(self.total, batch=batch), ended)
 
@@ -206,10 +205,11 @@ class BatchState:
         self.failed += result.error is not None
         if self._listeners:
             batch = self._listeners.batch
-            self._listeners.tell(DocumentDone(result.position, result, shortened, self._progress, batch=batch))
+            self._listeners.tell(DocumentDone(result.position, result, shortened, self.progress, batch=batch))
 
     @property
-    def _progress(self) -> Progress:
+    def progress(self) -> Progress:
+        """How far it has come until now."""
         return Progress(self.total, self.read, self.done, self.failed, self.tokens, self._listeners.seconds)
 
     def check_stopped(self) -> None:
@@ -274,13 +274,13 @@ LINE_INTERVAL = 10.0
 _SHOWING = Lock()
 """Held while there is a bar: those of two batches at once would write over each other."""
 
-Display = Callable[[BatchState, float], None]
-"""Shows an state, so many seconds after the call began."""
+Display = Callable[[Progress], None]
+"""Shows how far a batch has come."""
 
 
 @contextmanager
 def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
-    """Show the progress of a state while it is made; by None, only where a person may be waiting."""
+    """Show the progress of a batch while it is under way; by None, only where a person may be waiting."""
     several = state.total is None or state.total > 1
     wanted = state.total != 0 if progress else progress is None and several and (_notebook() or is_terminal())
     if not wanted or not _SHOWING.acquire(blocking=False):
@@ -298,24 +298,22 @@ def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
 
 
 def _show(state: BatchState, over: Event, patience: float) -> None:
-    """Show an state again and again until it is over."""
-    started = perf_counter()
+    """Show a state again and again until it is over."""
     if over.wait(patience):
         return
     try:
         with ExitStack() as stack:
             display, interval = _display(stack)
-            while True:
-                display(state, perf_counter() - started)
-                if over.wait(interval):
-                    break
-            display(state, perf_counter() - started)
+            display(state.progress)
+            while not over.wait(interval):
+                display(state.progress)
+            display(state.progress)
     except (OSError, ValueError):  # stderr was closed: there is nobody to see it
         return
 
 
 def _display(stack: ExitStack) -> tuple[Display, float]:
-    """Return what shows an state where we are, and the seconds between two times; `stack` takes it away again."""
+    """Return what shows progress where we are, and the seconds between two times; `stack` takes it away again."""
     if _notebook():
         return _cell(), INTERVAL
     if is_terminal():
@@ -331,13 +329,13 @@ def _live(stack: ExitStack) -> Display:
     console = Console(stderr=True)
     live = Live(console=console, auto_refresh=False, transient=True, redirect_stdout=sys.stdout.isatty())
     stack.enter_context(live)
-    return lambda state, seconds: live.update(_bar(state, seconds), refresh=True)
+    return lambda progress: live.update(_bar(progress), refresh=True)
 
 
 def _cell() -> Display:
     """Return a bar in the output of a notebook's cell, where it stays as it was at the end."""
     handle: Any = import_module("IPython.display").display(_Nothing(), display_id=True)
-    return lambda state, seconds: handle.update(_bar(state, seconds))
+    return lambda progress: handle.update(_bar(progress))
 
 
 class _Nothing:
@@ -347,37 +345,37 @@ class _Nothing:
         return ""
 
 
-def _write_line(state: BatchState, seconds: float) -> None:
+def _write_line(progress: Progress) -> None:
     if sys.stderr:  # a program without a console has none
-        sys.stderr.write(f"{', '.join(_facts(state, seconds))}\n")
+        sys.stderr.write(f"{', '.join(_facts(progress))}\n")
         sys.stderr.flush()
 
 
-def _bar(state: BatchState, seconds: float) -> "Table":
+def _bar(progress: Progress) -> "Table":
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
 
     row = Table.grid(padding=(0, 2, 0, 0))
     row.add_column(max_width=30)  # which gives way where the terminal is narrow
-    done, *facts = _facts(state, seconds)
+    done, *facts = _facts(progress)
     for _ in (done, *facts):
         row.add_column(no_wrap=True)
     styled = [Text(fact, style="red" if fact.endswith("failed") else "dim") for fact in facts]
-    row.add_row(ProgressBar(total=state.total, completed=state.done), Text(done), *styled)
+    row.add_row(ProgressBar(total=progress.total, completed=progress.done), Text(done), *styled)
     return row
 
 
-def _facts(state: BatchState, seconds: float) -> list[str]:
+def _facts(progress: Progress) -> list[str]:
     """Return what there is to tell: documents, failures, what is done in a second, and the time left or taken."""
-    done, failed, total = state.done, state.failed, state.total
+    done, failed, total, seconds = progress.done, progress.failed, progress.total, progress.seconds
     facts = [f"{done:,} documents" if total is None else f"{done:,}/{total:,} documents"]
     if failed:
         facts.append(f"{failed:,} failed")
     if done > failed:
         facts.append(f"{(done - failed) / max(seconds, 1e-3):,.1f} documents/s")
-    if state.tokens:
-        facts.append(f"{state.tokens / max(seconds, 1e-3):,.0f} tokens/s")
+    if progress.tokens:
+        facts.append(f"{progress.tokens / max(seconds, 1e-3):,.0f} tokens/s")
     written = done - failed  # most failures take no time
     if total is None:
         facts.append(_clock(seconds))
