@@ -8,11 +8,12 @@ rich for notebooks were not taken, since without ipywidgets they warn; what is s
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from importlib import import_module
 from threading import Event, Lock, Thread
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from structured.decoding.requests import Generation
@@ -141,20 +142,31 @@ class BatchState:
         self.read = self.done = self.failed = self.tokens = 0
         self.stopped: Exception | None = None
         self._listeners = Listeners()
+        self._started = perf_counter()
         self._incomplete = Incomplete()
 
     def __repr__(self) -> str:
         of = "" if self.total is None else f" of {self.total}"
         return f"BatchState({self.done}{of} done, {self.failed} failed)"
 
-    def observed(self, observe: Listener | None) -> AbstractContextManager[None]:
+    @contextmanager
+    def observed(self, observe: Listener | None) -> Iterator[None]:
         """Report the batch to a listener, and to the log where it is on, from its start to its end."""
-        batch = self._listeners.batch
-
-        def ended(error: BaseException | None) -> BatchEnded:
-            return BatchEnded(self.progress, error or self.stopped, batch=batch)
-
-        return self._listeners.told(observe, lambda: BatchStarted(self.total, batch=batch), ended)
+        self._listeners.add(observe)
+        self._started = perf_counter()
+        error: BaseException | None = None
+        try:
+            if self._listeners:
+                self._listeners.tell(BatchStarted(self.total, batch=self._listeners.batch))
+            yield
+        except GeneratorExit:  # whoever iterates has had enough
+            raise
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            if self._listeners:
+                self._listeners.tell(BatchEnded(self.progress, error or self.stopped, batch=self._listeners.batch))
 
     def start(self, documents: Iterable[tuple[int, Task, DocumentLike]]) -> None:
         """Count documents that will be answered next, each with its position and its task."""
@@ -210,7 +222,7 @@ class BatchState:
     @property
     def progress(self) -> Progress:
         """How far it has come until now."""
-        return Progress(self.total, self.read, self.done, self.failed, self.tokens, self._listeners.seconds)
+        return Progress(self.total, self.read, self.done, self.failed, self.tokens, perf_counter() - self._started)
 
     def check_stopped(self) -> None:
         """Raise the error of the model, if it failed."""

@@ -15,8 +15,7 @@ Nothing that they or their answers say is logged, so errors are named by their c
 
 import itertools
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -27,11 +26,7 @@ from structured.errors.values import counted
 from structured.results.result import Result
 
 _batches = itertools.count()
-
-
-def next_batch() -> int:
-    """Return a number that no other batch of this process has."""
-    return next(_batches)
+_LOGGER = logging.getLogger("structured.extraction")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,38 +175,16 @@ class Listeners:
     """
 
     def __init__(self) -> None:
-        self.batch = next_batch()
+        self.batch = next(_batches)
         self._all: list[Listener] = []
-        self._started = perf_counter()
 
     def __bool__(self) -> bool:
         return bool(self._all)
 
-    @property
-    def seconds(self) -> float:
-        """How long the batch has taken so far."""
-        return perf_counter() - self._started
-
-    @contextmanager
-    def told(
-        self, observe: Listener | None, started: Callable[[], Event], ended: Callable[[BaseException | None], Event]
-    ) -> Iterator[None]:
-        """Tell a listener, and the log where it is wanted, of the batch from its start to its end."""
-        self._all = ([Log()] if is_logged() else []) + ([] if observe is None else [observe])
-        self._started = perf_counter()
-        error: BaseException | None = None
-        try:
-            if self:
-                self.tell(started())
-            yield
-        except GeneratorExit:  # whoever iterates has had enough
-            raise
-        except BaseException as raised:
-            error = raised
-            raise
-        finally:
-            if self:
-                self.tell(ended(error))
+    def add(self, observe: Listener | None) -> None:
+        """Let a listener, and the log where it is wanted, be told of what comes."""
+        self._all += [Log()] if _LOGGER.isEnabledFor(logging.INFO) else []
+        self._all += [] if observe is None else [observe]
 
     def tell(self, event: Event) -> None:
         """Call each listener with an event; one that raises is not called again."""
@@ -221,14 +194,6 @@ class Listeners:
             except BaseException:
                 self._all.remove(listener)
                 raise
-
-
-_LOGGER = logging.getLogger("structured.extraction")
-
-
-def is_logged() -> bool:
-    """Tell whether anything of a call is logged."""
-    return _LOGGER.isEnabledFor(logging.INFO)
 
 
 class Log:
