@@ -100,7 +100,7 @@ class Diary:
     def __call__(self, event: Event) -> None:
         """Take an event."""
         if isinstance(event, BatchStarted | BatchEnded):
-            done = event.done if isinstance(event, BatchEnded) else 0
+            done = event.progress.done if isinstance(event, BatchEnded) else 0
             entry = {"at": time.time(), "done": done, "processor": time.process_time(), **_memory()}
             with (self._folder / f"{os.getpid()}.jsonl").open("a") as file:
                 print(json.dumps(entry), file=file)

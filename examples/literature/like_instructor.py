@@ -36,11 +36,10 @@ class Meeting(BaseModel):
 
 
 def show(event: events.Event) -> None:
-    match event:
-        case events.AttemptWritten(generations=(written,), repaired=paths):
-            print("written: ", written.text, *paths)
-        case events.AnswerRejected(error=error):
-            print("rejected:", str(error).splitlines()[2].split(" [")[0].strip())
+    if isinstance(event, events.AttemptWritten):
+        print("written: ", event.generations[0].text, *event.repaired)
+        for answer in event.rejected:
+            print("rejected:", str(answer.error).splitlines()[2].split(" [")[0].strip())
 
 
 if __name__ == "__main__":

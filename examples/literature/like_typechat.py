@@ -39,11 +39,10 @@ class Review(BaseModel):
 
 
 def show(event: events.Event) -> None:
-    match event:
-        case events.AttemptWritten(generations=(written,)):
-            print("  written: ", written.text)
-        case events.AnswerRejected(error=error):
-            print("  rejected:", str(error).splitlines()[2].split(" [")[0].strip())
+    if isinstance(event, events.AttemptWritten):
+        print("  written: ", event.generations[0].text)
+        for answer in event.rejected:
+            print("  rejected:", str(answer.error).splitlines()[2].split(" [")[0].strip())
 
 
 if __name__ == "__main__":

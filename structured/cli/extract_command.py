@@ -30,7 +30,7 @@ from structured.errors import ModelError, OutputError, StructuredError
 from structured.errors.values import counted
 from structured.extraction.documents.chunks import Chunking
 from structured.extraction.documents.document import DocumentLike
-from structured.extraction.events import DocumentAccepted, DocumentFailed, DocumentStarted, Event
+from structured.extraction.events import DocumentDone, Event
 from structured.extraction.extractor import Extractor
 from structured.extraction.journal import Resume
 from structured.extraction.records import Record, metadata_to_json
@@ -243,19 +243,15 @@ class FailurePrinter:
     def __init__(self, command: object) -> None:
         self.done = 0
         self._command = command
-        self._ids: dict[int, str] = {}
 
     def __call__(self, event: Event) -> None:
         """Count or report the document of an event."""
-        match event:
-            case DocumentStarted():
-                self._ids[event.position] = event.id
-            case DocumentAccepted():
-                self.done += 1
-                self._say_flags(self._ids.pop(event.position), event.result.flags)
-            case DocumentFailed():
-                self.done += 1
-                self._say_failed(self._ids.pop(event.position), sentence(event.error))
+        if isinstance(event, DocumentDone):
+            self.done += 1
+            result = event.result
+            if result.error is not None:
+                self._say_failed(result.id, sentence(result.error))
+            self._say_flags(result.id, result.flags)
 
     def take(self, record: Record) -> None:
         """Count or report the document of a record that another process wrote."""

@@ -8,7 +8,8 @@ rich for notebooks were not taken, since without ipywidgets they warn; what is s
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import timedelta
 from importlib import import_module
 from threading import Event, Lock, Thread
@@ -16,21 +17,19 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from structured.decoding.requests import Generation
-from structured.errors import Attempt, BudgetWarning, ModelError, RepetitionWarning, StructuredError
+from structured.errors import BudgetWarning, ModelError, RepetitionWarning, StructuredError
 from structured.errors.calling_line import warn
 from structured.errors.values import message
 from structured.extraction.documents.document import DocumentLike, id_of
 from structured.extraction.events import (
-    AnswerRejected,
     AttemptWritten,
     BatchEnded,
-    BatchProgress,
     BatchStarted,
-    DocumentAccepted,
-    DocumentFailed,
+    DocumentDone,
     DocumentStarted,
     Listener,
     Listeners,
+    Progress,
 )
 from structured.extraction.long_documents import LongDocument
 from structured.extraction.task import Item, Task
@@ -143,21 +142,31 @@ class BatchState:
         self.read = self.done = self.failed = self.tokens = 0
         self.stopped: Exception | None = None
         self._listeners = Listeners()
+        self._started = perf_counter()
         self._incomplete = Incomplete()
 
     def __repr__(self) -> str:
         of = "" if self.total is None else f" of {self.total}"
         return f"BatchState({self.done}{of} done, {self.failed} failed)"
 
-    def observed(self, observe: Listener | None) -> AbstractContextManager[None]:
+    @contextmanager
+    def observed(self, observe: Listener | None) -> Iterator[None]:
         """Report the batch to a listener, and to the log where it is on, from its start to its end."""
-        batch = self._listeners.batch
-
-        def ended(error: BaseException | None) -> BatchEnded:
-            figures = self.read, self.done, self.failed, self.tokens, self._listeners.seconds
-            return BatchEnded(*figures, error or self.stopped, batch=batch)
-
-        return self._listeners.told(observe, lambda: BatchStarted(self.total, batch=batch), ended)
+        self._listeners.add(observe)
+        self._started = perf_counter()
+        error: BaseException | None = None
+        try:
+            if self._listeners:
+                self._listeners.tell(BatchStarted(self.total, batch=self._listeners.batch))
+            yield
+        except GeneratorExit:  # whoever iterates has had enough
+            raise
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            if self._listeners:
+                self._listeners.tell(BatchEnded(self.progress, error or self.stopped, batch=self._listeners.batch))
 
     def start(self, documents: Iterable[tuple[int, Task, DocumentLike]]) -> None:
         """Count documents that will be answered next, each with its position and its task."""
@@ -168,54 +177,52 @@ class BatchState:
                 facts = id_of(given, position), task.output_type.name, model.name, model.has_chat_template
                 self._listeners.tell(DocumentStarted(position, *facts, batch=batch))
 
-    def write(self, item: Item, attempt: int, candidates: Sequence[Generation]) -> None:
-        """Count the texts of an attempt."""
+    @contextmanager
+    def written(self, item: Item, attempt: int, candidates: Sequence[Generation]) -> Iterator[None]:
+        """Count the texts of an attempt, and report it when they have been read inside, whatever that raises."""
         self.tokens += sum(one.written_tokens for one in candidates)
-        if self._listeners:
-            kept = item.kept
-            paths = () if kept is None else sorted(steps_to_path(steps) for steps in kept.places)
-            self._listeners.tell(
-                AttemptWritten(
-                    item.position,
-                    attempt,
-                    tuple(candidates),
-                    tuple(paths),
-                    item.prompt_tokens,
-                    item.document,
-                    None if item.part is None else item.part.chunk.body,
-                    batch=self._listeners.batch,
-                )
-            )
-
-    def reject_answers(self, item: Item, attempt: int, rejected: Iterable[Attempt]) -> None:
-        """Report answers that validators rejected in an attempt."""
-        if self._listeners:
-            for one in rejected:
-                self._listeners.tell(AnswerRejected(item.position, attempt, one.error, batch=self._listeners.batch))
+        if not self._listeners:
+            yield
+            return
+        kept, rejected = item.kept, len(item.attempts)
+        event = AttemptWritten(
+            item.position,
+            attempt,
+            tuple(candidates),
+            () if kept is None else tuple(sorted(steps_to_path(steps) for steps in kept.places)),
+            item.prompt_tokens,
+            item.document,
+            None if item.part is None else item.part.chunk.body,
+            batch=self._listeners.batch,
+        )
+        try:
+            yield
+        finally:
+            self._listeners.tell(replace(event, rejected=tuple(item.attempts[rejected:])))
 
     def accept(
         self, item: Item | LongDocument, result: Result[Any], *, shortened: bool = False, repetitive: bool = False
     ) -> None:
         """Take the result of a document; its answer may have been shortened, or led out of a repetition."""
-        self.results[item.position] = result
-        self.done += 1
         self._incomplete.note(item, shortened=shortened, repetitive=repetitive)
-        if self._listeners:
-            self._listeners.tell(DocumentAccepted(item.position, result, shortened, batch=self._listeners.batch))
-            self._tell_progress()
+        self._finish(result, shortened=shortened)
 
     def fail(self, position: int, given: DocumentLike, error: StructuredError) -> None:
         """Take the error of a document."""
-        self.results[position] = failed_result(position, given, error)
-        self.done += 1
-        self.failed += 1
-        if self._listeners:
-            self._listeners.tell(DocumentFailed(position, error, batch=self._listeners.batch))
-            self._tell_progress()
+        self._finish(failed_result(position, given, error), shortened=False)
 
-    def _tell_progress(self) -> None:
-        figures = self.total, self.read, self.done, self.failed, self.tokens, self._listeners.seconds
-        self._listeners.tell(BatchProgress(*figures, batch=self._listeners.batch))
+    def _finish(self, result: Result[Any], *, shortened: bool) -> None:
+        self.results[result.position] = result
+        self.done += 1
+        self.failed += result.error is not None
+        if self._listeners:
+            batch = self._listeners.batch
+            self._listeners.tell(DocumentDone(result.position, result, shortened, self.progress, batch=batch))
+
+    @property
+    def progress(self) -> Progress:
+        """How far it has come until now."""
+        return Progress(self.total, self.read, self.done, self.failed, self.tokens, perf_counter() - self._started)
 
     def check_stopped(self) -> None:
         """Raise the error of the model, if it failed."""
@@ -279,13 +286,13 @@ LINE_INTERVAL = 10.0
 _SHOWING = Lock()
 """Held while there is a bar: those of two batches at once would write over each other."""
 
-Display = Callable[[BatchState, float], None]
-"""Shows an state, so many seconds after the call began."""
+Display = Callable[[Progress], None]
+"""Shows how far a batch has come."""
 
 
 @contextmanager
 def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
-    """Show the progress of a state while it is made; by None, only where a person may be waiting."""
+    """Show the progress of a batch while it is under way; by None, only where a person may be waiting."""
     several = state.total is None or state.total > 1
     wanted = state.total != 0 if progress else progress is None and several and (_notebook() or is_terminal())
     if not wanted or not _SHOWING.acquire(blocking=False):
@@ -303,24 +310,22 @@ def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
 
 
 def _show(state: BatchState, over: Event, patience: float) -> None:
-    """Show an state again and again until it is over."""
-    started = perf_counter()
+    """Show a state again and again until it is over."""
     if over.wait(patience):
         return
     try:
         with ExitStack() as stack:
             display, interval = _display(stack)
-            while True:
-                display(state, perf_counter() - started)
-                if over.wait(interval):
-                    break
-            display(state, perf_counter() - started)
+            display(state.progress)
+            while not over.wait(interval):
+                display(state.progress)
+            display(state.progress)
     except (OSError, ValueError):  # stderr was closed: there is nobody to see it
         return
 
 
 def _display(stack: ExitStack) -> tuple[Display, float]:
-    """Return what shows an state where we are, and the seconds between two times; `stack` takes it away again."""
+    """Return what shows progress where we are, and the seconds between two times; `stack` takes it away again."""
     if _notebook():
         return _cell(), INTERVAL
     if is_terminal():
@@ -336,13 +341,13 @@ def _live(stack: ExitStack) -> Display:
     console = Console(stderr=True)
     live = Live(console=console, auto_refresh=False, transient=True, redirect_stdout=sys.stdout.isatty())
     stack.enter_context(live)
-    return lambda state, seconds: live.update(_bar(state, seconds), refresh=True)
+    return lambda progress: live.update(_bar(progress), refresh=True)
 
 
 def _cell() -> Display:
     """Return a bar in the output of a notebook's cell, where it stays as it was at the end."""
     handle: Any = import_module("IPython.display").display(_Nothing(), display_id=True)
-    return lambda state, seconds: handle.update(_bar(state, seconds))
+    return lambda progress: handle.update(_bar(progress))
 
 
 class _Nothing:
@@ -352,37 +357,37 @@ class _Nothing:
         return ""
 
 
-def _write_line(state: BatchState, seconds: float) -> None:
+def _write_line(progress: Progress) -> None:
     if sys.stderr:  # a program without a console has none
-        sys.stderr.write(f"{', '.join(_facts(state, seconds))}\n")
+        sys.stderr.write(f"{', '.join(_facts(progress))}\n")
         sys.stderr.flush()
 
 
-def _bar(state: BatchState, seconds: float) -> "Table":
+def _bar(progress: Progress) -> "Table":
     from rich.progress_bar import ProgressBar
     from rich.table import Table
     from rich.text import Text
 
     row = Table.grid(padding=(0, 2, 0, 0))
     row.add_column(max_width=30)  # which gives way where the terminal is narrow
-    done, *facts = _facts(state, seconds)
+    done, *facts = _facts(progress)
     for _ in (done, *facts):
         row.add_column(no_wrap=True)
     styled = [Text(fact, style="red" if fact.endswith("failed") else "dim") for fact in facts]
-    row.add_row(ProgressBar(total=state.total, completed=state.done), Text(done), *styled)
+    row.add_row(ProgressBar(total=progress.total, completed=progress.done), Text(done), *styled)
     return row
 
 
-def _facts(state: BatchState, seconds: float) -> list[str]:
+def _facts(progress: Progress) -> list[str]:
     """Return what there is to tell: documents, failures, what is done in a second, and the time left or taken."""
-    done, failed, total = state.done, state.failed, state.total
+    done, failed, total, seconds = progress.done, progress.failed, progress.total, progress.seconds
     facts = [f"{done:,} documents" if total is None else f"{done:,}/{total:,} documents"]
     if failed:
         facts.append(f"{failed:,} failed")
     if done > failed:
         facts.append(f"{(done - failed) / max(seconds, 1e-3):,.1f} documents/s")
-    if state.tokens:
-        facts.append(f"{state.tokens / max(seconds, 1e-3):,.0f} tokens/s")
+    if progress.tokens:
+        facts.append(f"{progress.tokens / max(seconds, 1e-3):,.0f} tokens/s")
     written = done - failed  # most failures take no time
     if total is None:
         facts.append(_clock(seconds))

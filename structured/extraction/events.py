@@ -5,9 +5,8 @@ of one event. It is called in the thread that asks for the results, and what it 
 listens, no event is made.
 
 The events of a batch come between its BatchStarted and its BatchEnded. Of each document, DocumentStarted comes first,
-and then, for each attempt, an AttemptWritten with an AnswerRejected for each of its answers that is invalid.
-DocumentAccepted or DocumentFailed is the last; where the model fails or the call is interrupted, the documents that are
-not finished have none. `extract` is a batch of one.
+and then an AttemptWritten for each attempt. DocumentDone is the last; where the model fails or the call is interrupted,
+the documents that are not finished have none. `extract` is a batch of one.
 
 The logger `structured.extraction` tells an operator with INFO when a batch began and ended, and which documents were
 rejected, shortened, or failed. DEBUG has every document and every attempt. Documents are named by id and position.
@@ -16,23 +15,18 @@ Nothing that they or their answers say is logged, so errors are named by their c
 
 import itertools
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, TypeAlias
 
 from structured.decoding.requests import Generation
-from structured.errors import StructuredError
+from structured.errors import Attempt
 from structured.errors.values import counted
 from structured.results.result import Result
 
 _batches = itertools.count()
-
-
-def next_batch() -> int:
-    """Return a number that no other batch of this process has."""
-    return next(_batches)
+_LOGGER = logging.getLogger("structured.extraction")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +37,27 @@ class _Event:
     """A number that no other batch of this process has: several may be under way, in one thread or in several."""
     time: float = field(default_factory=perf_counter, compare=False)
     """When it happened, in seconds of `time.perf_counter`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a batch has come.
+
+    Attributes:
+        total: The number of documents; None while that is unknown.
+        read: How many have started.
+        done: How many of these have a result or an error.
+        failed: How many of these have an error.
+        tokens: The tokens of all texts written.
+        seconds: How long it has taken so far.
+    """
+
+    total: int | None
+    read: int
+    done: int
+    failed: int
+    tokens: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +92,7 @@ class DocumentStarted(_Event):
 
 @dataclass(frozen=True, slots=True)
 class AttemptWritten(_Event):
-    """The answers of one attempt have been written, and not yet been read.
+    """The answers of one attempt have been written, at its `time`, and since been read by validators.
 
     Attempts are told when they are over: documents go through the model together, and wait for room until then. Where
     a long document is read in parts, each part has attempts of its own.
@@ -91,6 +106,7 @@ class AttemptWritten(_Event):
         prompt_tokens: How many tokens the prompt has.
         document: The text that the answer is to be read from.
         span: Of a long document, from where to where the part of it stands that was read, in characters; else None.
+        rejected: The answers that validators rejected, each with its error.
     """
 
     position: int
@@ -100,6 +116,7 @@ class AttemptWritten(_Event):
     prompt_tokens: int
     document: str = field(repr=False)
     span: tuple[int, int] | None = None
+    rejected: tuple[Attempt, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -113,67 +130,20 @@ class AttemptWritten(_Event):
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerRejected(_Event):
-    """Validators rejected an answer of an attempt.
-
-    Attributes:
-        position: That of the document.
-        number: That of the attempt.
-        error: Why.
-    """
-
-    position: int
-    number: int
-    error: Exception
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentAccepted(_Event):
+class DocumentDone(_Event):
     """A document has its result.
 
     Attributes:
         position: That of the document.
-        result: The `Result`, with the value and its evidence.
+        result: The `Result`, with the value and its evidence, or with the error.
         shortened: Whether the answer was shortened to fit a limit.
+        progress: How far the batch has come by that.
     """
 
     position: int
     result: Result[Any]
     shortened: bool
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentFailed(_Event):
-    """There is no result for a document.
-
-    Attributes:
-        position: That of the document.
-        error: Why.
-    """
-
-    position: int
-    error: StructuredError
-
-
-@dataclass(frozen=True, slots=True)
-class BatchProgress(_Event):
-    """A document is done: how far the batch has come.
-
-    Attributes:
-        total: The number of documents; None while that is unknown.
-        read: How many have started.
-        done: How many of these have a result or an error.
-        failed: How many of these have an error.
-        tokens: The tokens of all texts written.
-        seconds: How long it has taken so far.
-    """
-
-    total: int | None
-    read: int
-    done: int
-    failed: int
-    tokens: int
-    seconds: float
+    progress: Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,33 +151,16 @@ class BatchEnded(_Event):
     """A call is over.
 
     Attributes:
-        read: How many documents had started.
-        done: How many of these have a result or an error.
-        failed: How many of these have an error.
-        tokens: The tokens of all texts written.
-        seconds: How long it took.
+        progress: How far it came.
         error: What ended it early: the model's error, or an interrupt. None if all documents are done, and where the
             caller of `extract_results` asked for no more.
     """
 
-    read: int
-    done: int
-    failed: int
-    tokens: int
-    seconds: float
+    progress: Progress
     error: BaseException | None = None
 
 
-Event: TypeAlias = (
-    BatchStarted
-    | DocumentStarted
-    | AttemptWritten
-    | AnswerRejected
-    | DocumentAccepted
-    | DocumentFailed
-    | BatchProgress
-    | BatchEnded
-)
+Event: TypeAlias = BatchStarted | DocumentStarted | AttemptWritten | DocumentDone | BatchEnded
 """Anything that happens in a call."""
 
 Listener: TypeAlias = Callable[[Event], object]
@@ -222,38 +175,16 @@ class Listeners:
     """
 
     def __init__(self) -> None:
-        self.batch = next_batch()
+        self.batch = next(_batches)
         self._all: list[Listener] = []
-        self._started = perf_counter()
 
     def __bool__(self) -> bool:
         return bool(self._all)
 
-    @property
-    def seconds(self) -> float:
-        """How long the batch has taken so far."""
-        return perf_counter() - self._started
-
-    @contextmanager
-    def told(
-        self, observe: Listener | None, started: Callable[[], Event], ended: Callable[[BaseException | None], Event]
-    ) -> Iterator[None]:
-        """Tell a listener, and the log where it is wanted, of the batch from its start to its end."""
-        self._all = ([Log()] if is_logged() else []) + ([] if observe is None else [observe])
-        self._started = perf_counter()
-        error: BaseException | None = None
-        try:
-            if self:
-                self.tell(started())
-            yield
-        except GeneratorExit:  # whoever iterates has had enough
-            raise
-        except BaseException as raised:
-            error = raised
-            raise
-        finally:
-            if self:
-                self.tell(ended(error))
+    def add(self, observe: Listener | None) -> None:
+        """Let a listener, and the log where it is wanted, be told of what comes."""
+        self._all += [Log()] if _LOGGER.isEnabledFor(logging.INFO) else []
+        self._all += [] if observe is None else [observe]
 
     def tell(self, event: Event) -> None:
         """Call each listener with an event; one that raises is not called again."""
@@ -263,14 +194,6 @@ class Listeners:
             except BaseException:
                 self._all.remove(listener)
                 raise
-
-
-_LOGGER = logging.getLogger("structured.extraction")
-
-
-def is_logged() -> bool:
-    """Tell whether anything of a call is logged."""
-    return _LOGGER.isEnabledFor(logging.INFO)
 
 
 class Log:
@@ -289,50 +212,44 @@ class Log:
                 self._level = logging.DEBUG if total == 1 else logging.INFO
                 of = "" if total is None else f", {counted(total, 'document')}"
                 _LOGGER.log(self._level, "batch %d: started%s", event.batch, of)
-            case BatchProgress():
-                pass
+            case DocumentStarted():
+                self._ids[event.position] = event.id
+                self._tell(event, logging.DEBUG, f"started: {event.output_type} of {event.model}")
+            case AttemptWritten(number=number):
+                repaired = f", {counted(len(event.repaired), 'value')} repaired" if event.repaired else ""
+                written = f"{event.tokens:,} tokens in {event.seconds:.3f} s{repaired}"
+                self._tell(event, logging.DEBUG, f"attempt {number}: {written}")
+                for answer in event.rejected:
+                    why = type(answer.error).__name__
+                    self._tell(event, logging.INFO, f"attempt {number}: an answer was rejected by {why}")
+            case DocumentDone(position, Result(error=None), shortened):
+                how = ", shortened to fit a limit" if shortened else ""
+                self._tell(event, logging.INFO if shortened else logging.DEBUG, f"accepted{how}")
+                self._ids.pop(position, None)
+            case DocumentDone(position, result):
+                self._tell(event, logging.INFO, f"failed: {type(result.error).__name__}")
+                self._ids.pop(position, None)
             case BatchEnded():
                 self._end(event)
-            case _:
-                self._tell(event)
 
-    def _tell(
-        self, event: DocumentStarted | AttemptWritten | AnswerRejected | DocumentAccepted | DocumentFailed
-    ) -> None:
+    def _tell(self, event: DocumentStarted | AttemptWritten | DocumentDone, level: int, what: str) -> None:
         """Log what happened to a document."""
-        position, level = event.position, logging.DEBUG
-        match event:
-            case DocumentStarted():
-                self._ids[position] = event.id
-                what = f"started: {event.output_type} of {event.model}"
-            case AttemptWritten():
-                repaired = f", {counted(len(event.repaired), 'value')} repaired" if event.repaired else ""
-                what = f"attempt {event.number}: {event.tokens:,} tokens in {event.seconds:.3f} s{repaired}"
-            case AnswerRejected():
-                level = logging.INFO
-                what = f"attempt {event.number}: an answer was rejected by {type(event.error).__name__}"
-            case DocumentAccepted():
-                level = logging.INFO if event.shortened else logging.DEBUG
-                what = f"accepted{', shortened to fit a limit' if event.shortened else ''}"
-            case DocumentFailed():
-                level, what = logging.INFO, f"failed: {type(event.error).__name__}"
-        name = self._ids.get(position, "")
-        if isinstance(event, DocumentAccepted | DocumentFailed):
-            self._ids.pop(position, None)
-        called = "" if name == str(position) else f" ({name})"
-        _LOGGER.log(level, "batch %d, document %d%s: %s", event.batch, position, called, what)
+        name = self._ids.get(event.position, "")
+        called = "" if name == str(event.position) else f" ({name})"
+        _LOGGER.log(level, "batch %d, document %d%s: %s", event.batch, event.position, called, what)
 
     def _end(self, event: BatchEnded) -> None:
         """Log that the batch is over."""
         early = "" if event.error is None else f", stopped by {type(event.error).__name__}"
+        progress = event.progress
         _LOGGER.log(
             self._level,
             "batch %d: ended%s after %.3f s: %s of %s done, %d failed, %s tokens",
             event.batch,
             early,
-            event.seconds,
-            f"{event.done:,}",
-            counted(event.read, "document"),
-            event.failed,
-            f"{event.tokens:,}",
+            progress.seconds,
+            f"{progress.done:,}",
+            counted(progress.read, "document"),
+            progress.failed,
+            f"{progress.tokens:,}",
         )

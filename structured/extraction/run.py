@@ -368,10 +368,8 @@ class Run:
     def accept(self, item: Item, candidates: list[Generation], state: BatchState, attempt: int = 0) -> bool:
         """Take the answer of an item, and tell whether there is one among the candidates."""
         item.count(candidates)
-        state.write(item, attempt, candidates)
-        rejected = len(item.attempts)
-        answer = self.acceptance.accepted(item, candidates)
-        state.reject_answers(item, attempt, item.attempts[rejected:])
+        with state.written(item, attempt, candidates):
+            answer = self.acceptance.accepted(item, candidates)
         if answer is not None:
             self._finish(item, answer, state)
         return answer is not None

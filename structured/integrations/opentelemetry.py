@@ -10,7 +10,6 @@ Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/
 
 import json
 import time
-from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -26,13 +25,10 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
 from structured.errors.arguments import flag
 from structured.extraction.events import (
-    AnswerRejected,
     AttemptWritten,
     BatchEnded,
-    BatchProgress,
     BatchStarted,
-    DocumentAccepted,
-    DocumentFailed,
+    DocumentDone,
     DocumentStarted,
     Event,
 )
@@ -100,8 +96,6 @@ class Traces:
                 batch = _Batch(self._tracer, self._duration, self._usage, self._contents, event)
                 with self._lock:
                     self._batches[event.batch] = batch
-            case BatchProgress():
-                pass
             case BatchEnded():
                 with self._lock:
                     batch = self._batches.pop(event.batch)
@@ -121,38 +115,32 @@ class _Batch:
         """Seconds from the clock of the events to that of the world."""
         known = {} if event.total is None else {"structured.batch.total": event.total}
         self._span = tracer.start_span("extract batch", attributes=known, start_time=self._at(event.time))
-        self._documents: dict[int, _Document] = {}
+        self._documents: dict[int, tuple[Span, DocumentStarted]] = {}
+        """Those that are under way."""
 
-    def take(
-        self, event: DocumentStarted | AttemptWritten | AnswerRejected | DocumentAccepted | DocumentFailed
-    ) -> None:
+    def take(self, event: DocumentStarted | AttemptWritten | DocumentDone) -> None:
         """Record an event of a document."""
         match event:
             case DocumentStarted(position):
-                self._documents[position] = _Document(self._start_document(event), event)
+                self._documents[position] = self._start_document(event), event
             case AttemptWritten(position):
-                document = self._documents[position]
-                self._end_attempt(document)
-                document.attempt = event
-            case AnswerRejected(position):
-                self._documents[position].rejected.append(event.error)
-            case DocumentAccepted(position) | DocumentFailed(position):
-                document = self._documents.pop(position)
-                self._end_attempt(document)
-                if isinstance(event, DocumentFailed):
-                    _fail(document.span, event.error, told=self._contents)
+                self._record_attempt(event, *self._documents[position])
+            case DocumentDone(position, result):
+                span, _ = self._documents.pop(position)
+                if result.error is None:
+                    span.set_attribute("structured.document.shortened", event.shortened)
                 else:
-                    document.span.set_attribute("structured.document.shortened", event.shortened)
-                document.span.end(self._at(event.time))
+                    _fail(span, result.error, told=self._contents)
+                span.end(self._at(event.time))
 
     def end(self, event: BatchEnded) -> None:
         """End the batch and its open documents."""
-        for document in self._documents.values():
-            self._end_attempt(document)
+        for span, _ in self._documents.values():
             if event.error is not None:
-                _fail(document.span, event.error, told=self._contents)
-            document.span.end(self._at(event.time))
-        figures = {"read": event.read, "done": event.done, "failed": event.failed}
+                _fail(span, event.error, told=self._contents)
+            span.end(self._at(event.time))
+        progress = event.progress
+        figures = {"read": progress.read, "done": progress.done, "failed": progress.failed}
         self._span.set_attributes({f"structured.batch.{name}": figure for name, figure in figures.items()})
         if event.error is not None:
             _fail(self._span, event.error, told=self._contents)
@@ -167,21 +155,18 @@ class _Batch:
         around = trace.set_span_in_context(self._span)
         return self._tracer.start_span("extract document", around, attributes=about, start_time=self._at(event.time))
 
-    def _end_attempt(self, document: "_Document") -> None:
-        """Record the attempt that a document had last, as a request to the model."""
-        attempt, rejected = document.attempt, document.rejected
-        if attempt is None:
-            return
-        document.attempt, document.rejected = None, []
-        failure = rejected[0] if rejected and len(rejected) == len(attempt.generations) else None
+    def _record_attempt(self, attempt: AttemptWritten, around_it: Span, document: DocumentStarted) -> None:
+        """Record an attempt at a document as a request to the model."""
+        rejected = attempt.rejected
+        failure = rejected[0].error if rejected and len(rejected) == len(attempt.generations) else None
         request: dict[str, Any] = {
-            "gen_ai.operation.name": "chat" if document.started.is_chat else "text_completion",
+            "gen_ai.operation.name": "chat" if document.is_chat else "text_completion",
             "gen_ai.provider.name": PROVIDER,
-            "gen_ai.request.model": document.started.model,
+            "gen_ai.request.model": document.model,
         }
         span = self._tracer.start_span(
-            f"{request['gen_ai.operation.name']} {document.started.model}",
-            trace.set_span_in_context(document.span),
+            f"{request['gen_ai.operation.name']} {document.model}",
+            trace.set_span_in_context(around_it),
             SpanKind.INTERNAL,
             request | self._response(attempt),
             start_time=self._at(attempt.time - attempt.seconds),
@@ -225,16 +210,6 @@ class _Batch:
     def _at(self, seconds: float) -> int:
         """Return a time of an event in nanoseconds since 1970."""
         return int((self._offset + seconds) * 1e9)
-
-
-@dataclass(slots=True)
-class _Document:
-    """A document that is under way: its span, and the attempt whose answers are being read."""
-
-    span: Span
-    started: DocumentStarted
-    attempt: AttemptWritten | None = None
-    rejected: list[Exception] = field(default_factory=list)
 
 
 def _kind(error: BaseException) -> str:

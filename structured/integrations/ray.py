@@ -153,11 +153,11 @@ def write_batch_by_actors(  # noqa: PLR0913  the batch, its output and its obser
         ModelError: As for `write_results`; or some documents were given to `TRIES` more processes when the one that was
             at them died, and each of these died.
     """
-    state = BatchState(count_of(documents))
     with ExitStack() as stack:
         with starting:
             pool = stack.enter_context(_pool(request, actors))
             provenance = pool.provenance()
+        state = BatchState(count_of(documents))
         sink: Journal | Lines = opened(output, provenance, resume)
         stack.enter_context(sink)
         unwritten = Unwritten(sink, state)

@@ -3,6 +3,7 @@
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from pydantic import BaseModel, Field, field_validator
 from structured import Document, Extractor, Repetition, Result
 from structured.errors import BatchError, ModelError, PromptError
 from structured.extraction import batch_state, events, run
-from structured.extraction.batch_state import BatchState
 from structured.extraction.documents.document import id_of
 from structured.models import FunctionModel
 
@@ -209,7 +209,7 @@ def test_a_batch_of_values_lets_go_of_its_results() -> None:
     alive: list[int] = []
 
     def count(event: events.Event) -> None:
-        if isinstance(event, events.DocumentAccepted):
+        if isinstance(event, events.DocumentDone):
             made.append(weakref.ref(event.result))
             alive.append(sum(one() is not None for one in made))
 
@@ -262,12 +262,9 @@ def test_what_is_not_many_documents_is_refused(given: Any) -> None:
 
 
 def test_progress_of_an_unknown_number_has_no_end() -> None:
-    outcome = BatchState()
-    outcome.tokens = 30
-    outcome.fail(0, "", PromptError("empty"))
-    assert batch_state._facts(outcome, 10.0) == ["1 documents", "1 failed", "3 tokens/s", "0:00:10"]
-    outcome.total = 1
-    assert batch_state._facts(outcome, 10.0)[0] == "1/1 documents"
+    progress = events.Progress(None, 1, 1, 1, 30, 10.0)
+    assert batch_state._facts(progress) == ["1 documents", "1 failed", "3 tokens/s", "0:00:10"]
+    assert batch_state._facts(replace(progress, total=1))[0] == "1/1 documents"
 
 
 def test_a_list_of_two_texts_is_no_pair() -> None:

@@ -6,8 +6,9 @@ import logging
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 from package_map import HOUSE
 from pydantic import BaseModel, Field, field_validator
 
-from structured import Document, Extractor, Repetition, Samples, StructuredError, extract_batch
+from structured import Document, Extractor, Repetition, Samples, StructuredError, extract, extract_batch
 from structured.errors import GenerationError, ModelError
 from structured.extraction import batch_state, events, run
 from structured.models import FunctionModel
@@ -49,9 +50,7 @@ def extractor(seen: list[events.Event], **options: Any) -> Extractor[Any]:
 LETTERS = {
     events.DocumentStarted: "S",
     events.AttemptWritten: "W",
-    events.AnswerRejected: "R",
-    events.DocumentAccepted: "A",
-    events.DocumentFailed: "F",
+    events.DocumentDone: "D",
 }
 
 
@@ -75,7 +74,7 @@ def by_document(seen: list[events.Event]) -> dict[int, list[Any]]:
 def test_every_document_has_one_start_and_one_end(
     texts: list[str], batches: int, samples: int, seed: int, repair: str
 ) -> None:
-    """Its attempts are between them, in their order; what is rejected follows; and the counts are those of the results.
+    """Its attempts are between them, in their order, with what was rejected; the counts are those of the results.
 
     Some documents are empty, and fail; some answers are rejected, and written again, and some of these in vain.
     """
@@ -93,28 +92,30 @@ def test_every_document_has_one_start_and_one_end(
     assert sorted(documents) == list(range(len(texts)))
     for position, of_document in documents.items():
         letters = "".join(LETTERS[type(event)] for event in of_document)
-        assert letters[0] == "S"
-        assert letters[-1] == ("F" if isinstance(results[position], StructuredError) else "A")
-        assert set(letters[1:-1]) <= {"W", "R"}
-        end = of_document[-1]
-        assert (end.error if letters[-1] == "F" else end.result.value) is results[position]
+        assert letters == f"S{'W' * (len(letters) - 2)}D"
+        result = of_document[-1].result
+        assert (result.error or result.value) is results[position]
+        assert (result.position, result.id) == (position, of_document[0].id)
         attempts = [event for event in of_document if isinstance(event, events.AttemptWritten)]
         assert [one.number for one in attempts] == list(range(len(attempts)))
         assert all(len(one.generations) == samples and one.document == texts[position] for one in attempts)
         assert not attempts or not attempts[0].repaired
-        rejected = [event for event in of_document if isinstance(event, events.AnswerRejected)]
-        if letters[-1] == "A":
-            assert "R" * samples not in letters[letters.rindex("W") :]
-        elif isinstance(end.error, GenerationError):
-            assert [one.error for one in rejected] == [one.error for one in end.error.attempts]
-        numbers = [event.number for event in of_document if event in attempts or event in rejected]
-        assert numbers == sorted(numbers)
+        for one in attempts:
+            assert {answer.text for answer in one.rejected} <= {generation.text for generation in one.generations}
+        rejected = tuple(answer for one in attempts for answer in one.rejected)
+        if result.error is None:
+            assert len(attempts[-1].rejected) < samples
+            assert rejected == result.attempts
+        elif isinstance(result.error, GenerationError):
+            assert rejected == tuple(result.error.attempts)
     failed = sum(isinstance(one, StructuredError) for one in results)
     tokens = sum(event.tokens for event in seen if isinstance(event, events.AttemptWritten))
-    assert (last.read, last.done, last.failed, last.tokens) == (len(texts), len(texts), failed, tokens)
+    end = events.Progress(len(texts), len(texts), len(texts), failed, tokens, last.progress.seconds)
+    assert last.progress == end
     assert last.error is None
-    progress = [event for event in seen if isinstance(event, events.BatchProgress)]
+    progress = [event.progress for event in seen if isinstance(event, events.DocumentDone)]
     assert [one.done for one in progress] == list(range(1, len(texts) + 1))
+    assert not texts or progress[-1] == replace(end, seconds=progress[-1].seconds)
 
 
 def test_repairs_name_what_was_written_again() -> None:
@@ -178,7 +179,7 @@ def test_an_end_tells_what_was_early() -> None:
     assert isinstance(seen[-1], events.BatchEnded)
     assert isinstance(seen[-1].error, ModelError)
     assert seen[-1].error is found[0]
-    assert (seen[-1].read, seen[-1].done) == (2, 0)
+    assert (seen[-1].progress.read, seen[-1].progress.done) == (2, 0)
 
     def interrupted() -> Iterator[str]:
         yield "a"
@@ -195,6 +196,28 @@ def test_an_end_tells_what_was_early() -> None:
     assert seen[-1].error is None
 
 
+@pytest.mark.parametrize("fault", [ValueError, KeyboardInterrupt])
+def test_an_attempt_is_told_whatever_validators_raise(fault: type[BaseException]) -> None:
+    """Its time is when the answer was written, and not when it had been read."""
+    seen: list[events.Event] = []
+    reading: list[float] = []
+
+    class Unreadable(BaseModel):
+        number: int
+
+        @field_validator("number")
+        @classmethod
+        def fail(cls, _number: int) -> int:
+            reading.append(perf_counter())
+            raise fault("mine")
+
+    with pytest.raises((GenerationError, KeyboardInterrupt)):
+        extract(Unreadable, "x", model=ScriptedModel('{"number": 1}'), retries=0, observe=seen.append)
+    (attempt,) = (one for one in seen if isinstance(one, events.AttemptWritten))
+    assert attempt.time <= reading[0] <= seen[-1].time
+    assert [one.text for one in attempt.rejected] == ['{"number": 1}'] * (fault is ValueError)
+
+
 def test_a_streamed_answer_has_events_as_well() -> None:
     seen: list[events.Event] = []
     stream = Extractor(list[int], model=ScriptedModel("[1, 2]"), observe=seen.append).stream("x")
@@ -203,8 +226,7 @@ def test_a_streamed_answer_has_events_as_well() -> None:
         "BatchStarted",
         "DocumentStarted",
         "AttemptWritten",
-        "DocumentAccepted",
-        "BatchProgress",
+        "DocumentDone",
         "BatchEnded",
     ]
 

@@ -185,7 +185,7 @@ def test_the_parts_of_a_document_are_told() -> None:
     spans = [one.span for one in told if isinstance(one, events.AttemptWritten)]
     assert len(spans) > 3
     assert {place for span in spans if span for place in range(*span)} >= set(range(len(document.rstrip())))
-    assert sum(isinstance(one, events.DocumentAccepted) for one in told) == 1
+    assert sum(isinstance(one, events.DocumentDone) for one in told) == 1
 
 
 def test_a_key_may_be_written_as_a_call() -> None:

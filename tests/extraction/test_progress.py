@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from structured import Extractor, Result, extract, extract_batch
+from structured import Extractor, extract, extract_batch
 from structured.errors import PromptError
 from structured.extraction import batch_state as progress_bar
 from structured.extraction.batch_state import BatchState, showing
+from structured.extraction.events import Progress
 from structured.models import FunctionModel
 
 TOKENIZER = ByteTokenizer()
@@ -186,15 +187,9 @@ def test_progress_is_a_choice_of_three(progress: Any) -> None:
 @given(st.integers(1, 5000), st.data())
 def test_the_time_left_is_told_when_something_is_known(total: int, data: st.DataObject) -> None:
     """From the documents that were written, since those that failed took no time; never from nothing."""
-    outcome = BatchState(total)
     done = data.draw(st.integers(0, total))
     failed = data.draw(st.integers(0, done))
-    for position in range(done):
-        if position < failed:
-            outcome.fail(position, "", PromptError("empty"))
-        else:
-            outcome.accept(SimpleNamespace(position=position), Result("", position, ""))  # type: ignore[arg-type]
-    facts = progress_bar._facts(outcome, 10.0)
+    facts = progress_bar._facts(Progress(total, done, done, failed, 0, 10.0))
     assert facts[0] == f"{done:,}/{total:,} documents"
     assert any(fact.endswith("failed") for fact in facts) == (failed > 0)
     assert any(fact.endswith("left") for fact in facts) == (failed < done < total)

@@ -112,7 +112,7 @@ def test_spans_nest_and_agree_with_the_events() -> None:
         result = found[span.attributes["structured.document.position"]]
         assert span.status.is_ok != isinstance(result, Exception)
         assert ("error.type" in span.attributes) == isinstance(result, Exception)
-    rejected = [event for event in recorder.heard if isinstance(event, events.AnswerRejected)]
+    rejected = [answer for one in written for answer in one.rejected]
     failed = [one for one in attempts if not one.status.is_ok]
     assert len(failed) == len(rejected) > 0
     assert {one.attributes["error.type"] for one in failed} == {"pydantic_core._pydantic_core.ValidationError"}
@@ -192,7 +192,7 @@ def test_what_ends_a_batch_ends_its_spans() -> None:
     assert len(recorder.named("extract document")) == len(DOCUMENTS)
     assert {span.attributes["error.type"] for span in recorder.spans} == {"structured.errors.ModelError"}
     with pytest.raises(KeyError):
-        recorder.traces(events.BatchEnded(0, 0, 0, 0, 0.0, batch=recorder.heard[0].batch))
+        recorder.traces(events.BatchEnded(events.Progress(0, 0, 0, 0, 0, 0.0), batch=recorder.heard[0].batch))
 
 
 def test_one_listener_serves_several_batches_at_once() -> None:

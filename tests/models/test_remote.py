@@ -715,7 +715,7 @@ def test_an_interrupted_call_leaves_no_waiting_behind() -> None:
     """A listener that raises ends the call at once, though the server is still busy with others."""
 
     def stop(event: Any) -> None:
-        if type(event).__name__ == "DocumentAccepted":
+        if type(event).__name__ == "DocumentDone":
             raise KeyboardInterrupt
 
     slow = iter([0.0, 5.0, 5.0])

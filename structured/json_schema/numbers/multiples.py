@@ -44,8 +44,12 @@ def common_multiple(left: Fraction, right: Fraction) -> Fraction:
 
 
 def is_multiple(value: float, divisor: float) -> bool:
-    """Tell whether one number is a multiple of another, as the decimals that Python writes: 19.99 and 0.01."""
-    return abs(value) < inf and Fraction(str(value)) % Fraction(str(divisor)) == 0
+    """Tell whether one number is a multiple of another, as the decimals that Python writes: 19.99 and 0.01.
+
+    Or as the double itself, which a text may have spelled: Python writes 1061134077190315.75 as 1061134077190315.8.
+    """
+    unit = Fraction(str(divisor))
+    return abs(value) < inf and (Fraction(str(value)) % unit == 0 or Fraction(value) % unit == 0)
 
 
 def factor_and_power(divisor: Fraction) -> tuple[int, int]:
