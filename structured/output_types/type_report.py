@@ -62,9 +62,9 @@ class Hazard:
 class Cost:
     """The cost of an answer: the nodes of the pattern, the bytes of the shortest answer and of the longest.
 
-    `longest` is None where answers may have any length. The nodes are counted, and the lengths are sums over them; no
-    automaton is built. Its states are as many as the texts need that are written, which nobody knows beforehand. Of a
-    type that is no JSON, `nodes` counts the states of its automaton that were visited.
+    `longest` is None where answers may have any length. The nodes are counted, and not the states of the automaton,
+    which are as many as the texts need that are written, which nobody knows beforehand. Of a type that is no JSON,
+    `nodes` counts the states of its automaton that were visited.
     """
 
     nodes: int
