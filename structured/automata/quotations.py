@@ -212,8 +212,6 @@ class Quotations:
     fewest: int
     """The fewest characters of a quotation, if the states do not count them."""
     most: int
-    longest: int
-    """An upper bound of the bytes of a quotation."""
 
     def __str__(self) -> str:
         return f"quotation of {len(self.document.document):,} characters"
@@ -251,9 +249,7 @@ def _quotations(document: IndexedDocument, rule: _Rule) -> Quotations | None:
     if not len(suffixes):
         return None
     most = UNLIMITED if rule.maximum is None else min(rule.maximum, len(document.document))
-    longest = int((document.bars[suffixes] - suffixes).max())
-    longest = longest if rule.maximum is None else min(longest, 6 * most)
-    return Quotations(document, rule, suffixes, nearest, kinds, moves, kind_count, fewest, most, longest)
+    return Quotations(document, rule, suffixes, nearest, kinds, moves, kind_count, fewest, most)
 
 
 def _first_ends(

@@ -257,17 +257,7 @@ def _shown_cost(report: Report) -> Text:
         return Text(
             f"{counted(refused, 'field')} of {len(report.fields)} refused: nothing can be extracted.", style="red"
         )
-    cost = report.cost
-    if report.answers is not None:
-        return Text.assemble(("Cost  ", "bold"), str(_printable(shown_cost(report), None)))
-    if cost.longest is None:
-        lengths = f"{counted(cost.shortest, 'byte')} or more, without a limit"
-    else:
-        lengths = f"{cost.shortest:,} to {counted(cost.longest, 'byte')}"
-    return Text.assemble(
-        ("Cost  ", "bold"), f"An answer takes {lengths}. The pattern has {counted(cost.nodes, 'node')}, ",
-        f"with {counted(report.choices, 'choice') if report.choices else 'no choice'} in the type.",
-    )  # fmt: skip
+    return Text.assemble(("Cost  ", "bold"), str(_printable(shown_cost(report), None)))
 
 
 def _printable(kind: str, most: int | None = LONGEST_KIND) -> Text:

@@ -3,22 +3,23 @@
 The walk enters each part once. The fields of a definition are listed where it occurs first; where it occurs again, the
 path of that is noted, so that a type in which all models mention each other has as many fields as it says.
 
-A field is refused if and only if the compiler refuses it, since it is the compiler that is asked: first for the pattern
-of the whole schema and, where there is none, for those of its parts. A table of what is supported was rejected: it
-would have to be kept in step. So was collecting errors inside the compiler, which does not know what to go on with.
+A field is refused if and only if the compiler refuses it, since it is the compiler that is asked: first for the
+automaton of the whole schema and, where it has no pattern, for the patterns of its parts. A table of what is supported
+was rejected: it would have to be kept in step. So was collecting errors inside the compiler, which does not know what
+to go on with.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from structured.errors import SchemaError, UnsatisfiableError
+from structured.errors import PatternError, SchemaError, UnsatisfiableError
 from structured.errors.recursion import deep
 from structured.json_schema.document.location import VALIDATORS, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import may_be_left_out
-from structured.json_schema.schema_compiler import compiled, part_to_pattern
-from structured.output_types.answer_sizes import inspect_texts, text_lengths
+from structured.json_schema.schema_compiler import part_to_pattern
+from structured.output_types.answer_sizes import inspect_texts, most_bytes
 from structured.output_types.description import kinds, list_at
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.missing_values import can_be_missing
@@ -26,7 +27,7 @@ from structured.output_types.output_type import OutputType, automaton_of, check_
 from structured.output_types.paths import branch, branches, entry, member
 from structured.output_types.resolve import resolve_type
 from structured.output_types.type_report import HAZARDS, Cost, FieldReport, Hazard, Report, hazards_of
-from structured.regex import Pattern, nodes_of
+from structured.regex import nodes_of
 
 
 @dataclass(slots=True, eq=False)
@@ -234,19 +235,17 @@ def inspect_json(output_type: JsonOutput[Any]) -> Report:
     survey = Survey(output_type.root, name=output_type.name)
     cost = None
     try:
-        cost = _cost(compiled(output_type.compilation()))
+        automaton = output_type.automaton()
+        shortest = int(automaton.distances[automaton.start])
+        cost = Cost(len(nodes_of(automaton.pattern)), shortest, most_bytes(automaton.pattern))
     except SchemaError as error:
         for refusal in _Search().refusals(survey.root).values() or [error]:
             survey.refuse(refusal)
+    except PatternError as error:
+        survey.refuse(SchemaError(error.problem, remedy=error.remedy))
     return Report(
         output_type.name, output_type.layout.whitespace, survey.fields(), survey.hazards(), survey.choices, cost
     )
-
-
-def _cost(pattern: Pattern) -> Cost:
-    lengths = text_lengths(pattern)
-    assert lengths.shortest is not None, "the compiler returns no pattern that nothing matches"
-    return Cost(len(nodes_of(pattern)), lengths.shortest, lengths.longest)
 
 
 _Refusals = dict[tuple[str, str | None, str], SchemaError]

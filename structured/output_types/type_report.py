@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 from structured.errors import SchemaError
+from structured.errors.values import counted
 from structured.json_schema.document.location import ANNOTATIONS, SHAPES, Subschema
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.keyword_types import ASSERTIONS, INTERNAL, UNSUPPORTED
@@ -62,9 +63,9 @@ class Hazard:
 class Cost:
     """The cost of an answer: the nodes of the pattern, the bytes of the shortest answer and of the longest.
 
-    `longest` is None where answers may have any length. The nodes are counted, and the lengths are sums over them; no
-    automaton is built. Its states are as many as the texts need that are written, which nobody knows beforehand. Of a
-    type that is no JSON, `nodes` counts the states of its automaton that were visited.
+    `longest` is None where answers may have any length. The nodes are counted, and not the states of the automaton,
+    which are as many as the texts need that are written, which nobody knows beforehand. Of a type that is no JSON,
+    `nodes` counts the states of its automaton that were visited.
     """
 
     nodes: int
@@ -195,27 +196,29 @@ def _shown_status(field: FieldReport) -> Html:
 
 def shown_cost(report: Report) -> str:
     """Return the cost of an answer and, of a type that is no JSON, the number of answers with examples."""
-    cost = report.cost
+    cost, answers = report.cost, report.answers
     if cost is None:
         return "Nothing can be extracted."
-    if report.answers is None:
-        most = " or more, without a limit" if cost.longest is None else f" to {cost.longest:,}"
-        return f"Bytes of an answer: {cost.shortest:,}{most}. Nodes of the pattern: {cost.nodes:,}."
-    return " ".join(_shown_answers(report.answers, cost))
-
-
-def _shown_answers(answers: Answers, cost: Cost) -> Iterator[str]:
     if cost.longest is None:
-        yield f"An answer takes {cost.shortest:,} bytes or more{', without a limit' if not answers.is_limited else ''}."
+        is_unlimited = answers is None or answers.is_limited is False
+        lengths = f"{counted(cost.shortest, 'byte')} or more{', without a limit' if is_unlimited else ''}"
     else:
-        yield f"An answer takes {cost.shortest:,} to {cost.longest:,} bytes."
+        lengths = f"{cost.shortest:,} to {counted(cost.longest, 'byte')}"
+    choices = counted(report.choices, "choice") if report.choices else "no choice"
+    notes = [f"The pattern has {counted(cost.nodes, 'node')}, with {choices} in the type."]
+    if answers is not None:
+        states = [] if answers.is_limited is None else [f"The automaton has {counted(cost.nodes, 'state')}."]
+        notes = [*_shown_answers(answers), *states]
+    return " ".join([f"An answer takes {lengths}.", *notes])
+
+
+def _shown_answers(answers: Answers) -> Iterator[str]:
     if answers.count is not None:
         number = f"{answers.count:,}" if answers.count < 10**12 else f"about 10^{len(str(answers.count)) - 1}"
         yield f"There {'is 1 answer' if answers.count == 1 else f'are {number} answers'}."
     for which, text in (("shortest", answers.shortest), ("longest", answers.longest)):
         if text is not None and answers.count != 1:
             yield f"The {which}: {_excerpt(text)!r}."
-    yield f"The automaton has {cost.nodes:,} states."
 
 
 def _excerpt(text: str) -> str:

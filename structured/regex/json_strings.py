@@ -110,11 +110,10 @@ def spelled_ranges(ranges: tuple[Range, ...]) -> tuple[tuple[Range, ...], tuple[
     return _common(ranges, UNESCAPED_RANGES), spelled
 
 
-def spelled_size(low: int, high: int) -> tuple[int, int]:
-    """Return the bytes of the shortest and of the longest spelling of a character of a range."""
+def longest_spelling(low: int, high: int) -> int:
+    """Return the bytes of the longest spelling of a character of a range."""
     plain, spelled = spelled_ranges(normalise([(low, high)]))
-    sizes = [len(chr(end).encode()) for piece in plain for end in piece] + list(map(len, spelled))
-    return min(sizes), max(sizes)
+    return max([len(chr(last).encode()) for _, last in plain] + list(map(len, spelled)))
 
 
 def _common(left: tuple[Range, ...], right: tuple[Range, ...]) -> tuple[Range, ...]:

@@ -260,16 +260,6 @@ class Scan(Composite):
 class QuotedTexts(Protocol):
     """One or more of the texts that a document contains, as JSON spells them."""
 
-    @property
-    def longest(self) -> int:
-        """An upper bound of the length in bytes."""
-        ...
-
-    @property
-    def shortest(self) -> int:
-        """The least length in bytes."""
-        ...
-
     def without_bytes(self, absent: frozenset[int]) -> "QuotedTexts | None":
         """Return the texts without some bytes: itself if these are all, None if there are none."""
         ...

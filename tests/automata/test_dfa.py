@@ -9,7 +9,7 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from walks import read
+from walks import nearest_end, read
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.automata.dfa import (
@@ -26,7 +26,6 @@ from structured.automata.dfa import (
 from structured.automata.dfa.alphabet import refinement
 from structured.automata.dfa.minimisation import find_blocks, new_partition, new_transitions
 from structured.errors import PatternError
-from structured.output_types.answer_sizes import text_lengths
 from structured.regex import Pattern, Scan, concat, literal
 from structured.regex.character_classes import ECMA, ECMA_SPACE, WORD, unicode_digits
 from structured.regex.character_sets import complement
@@ -233,7 +232,7 @@ def test_a_scan_reads_a_json_string(regex: str, most: int | None, texts: list[st
         if r"\b" not in regex:
             assert (re.fullmatch(str(node), written) is not None) == is_in, text
         assert not is_in or (fewest <= len(text) and (longest is None or len(text) <= longest))
-    assert machine.distances[machine.start] == text_lengths(node).shortest
+    assert machine.distances[machine.start] == nearest_end(machine, machine.start)
 
 
 @given(st.sampled_from([regex for regex in REGEXES if not re.search(r"\\b|\(\?", regex)]), TEXTS)

@@ -23,7 +23,6 @@ from structured.errors import PatternError
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.json_schema.strings.strings import embedded
-from structured.output_types.answer_sizes import text_lengths
 from structured.regex import Pattern, alternation, concat, literal, repeat, without_bytes, words
 from structured.regex.character_classes import PYTHON
 from structured.regex.regex_parser import regex_to_pattern
@@ -184,11 +183,6 @@ def test_reads_what_the_rules_allow(document: str, any_character: bool, rule: di
     assert sorted(found) == sorted(text + '"' for text in expected)
     for state in range(len(str(automaton).splitlines())):
         assert automaton.distances[state] == nearest_end(automaton, state)
-    lengths = text_lengths(quotation)
-    sizes = [len(text.encode()) for text in expected]
-    assert lengths.shortest == min(sizes)
-    assert lengths.longest is not None
-    assert lengths.longest >= max(sizes)
 
 
 def byte_vocabulary(*tokens: bytes) -> Vocabulary:

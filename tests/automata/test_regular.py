@@ -13,7 +13,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_patterns import BOUNDARIES, code_points, patterns_with_texts, ranges
-from walks import accepted, read
+from walks import accepted, nearest_end, read
 from ways import matches
 
 from structured.automata import DEAD, Foundation, Limits, RegularAutomaton
@@ -26,20 +26,6 @@ Texts = tuple[Pattern, list[str]]
 
 def states_reached(automaton: RegularAutomaton) -> range:
     return range(len(str(automaton).splitlines()))
-
-
-def nearest_acceptance(automaton: RegularAutomaton, state: int) -> int:
-    """Return the bytes to the nearest accepting state, by breadth-first search."""
-    seen, level = {state}, {state}
-    for distance in itertools.count():
-        if any(automaton.accepts(one) for one in level):
-            return distance
-        for one in level:
-            automaton.expand(one)
-        level = {successor for one in level for successor in automaton.table[one].tolist()} - seen - {DEAD}
-        assert level, "no accepting state can be reached"
-        seen |= level
-    raise AssertionError
 
 
 @pytest.mark.thorough
@@ -95,7 +81,7 @@ def test_every_state_is_alive_and_knows_how_far_it_is(drawn: Texts) -> None:
     for text in texts:
         read(automaton, text.encode())
     for state in states_reached(automaton)[:40]:
-        assert automaton.distances[state] == nearest_acceptance(automaton, state)
+        assert automaton.distances[state] == nearest_end(automaton, state)
 
 
 @pytest.mark.thorough

@@ -326,6 +326,14 @@ def test_costs_are_counted_on_the_pattern():
     assert inspect_type(Distinct).cost is None
 
 
+def test_what_has_a_pattern_and_no_automaton_is_refused():
+    """As `extract` refuses it, for the whole answer."""
+    text = Annotated[str, Field(min_length=2**20)]
+    report = inspect_type(Annotated[list[text], Field(min_length=2**20)])
+    assert (report.fields[0].status, report.cost) == ("refused", None)
+    assert report.refusals[0].problem.endswith("none shorter than 1,073,741,824 bytes")
+
+
 def test_reports_say_what_they_hold():
     """In one line."""
     assert repr(inspect_type(Order)) == "Report(Order, fields=9, checked=2, hazards=3)"

@@ -41,7 +41,7 @@ from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types.output_type import OutputType
-from structured.output_types.type_report import report_to_dict
+from structured.output_types.type_report import report_to_dict, shown_cost
 from structured.vocabulary import Vocabulary
 
 TOKENIZER = ByteTokenizer()
@@ -429,6 +429,12 @@ def test_a_report_counts_the_answers_and_names_hazards() -> None:
     )
     assert report_to_dict(few)["answers"] == {"count": 2, "is_limited": True, "shortest": "no", "longest": "yes"}
     assert "There are 2 answers." in few._repr_html_()
+
+
+def test_a_limit_that_is_not_known_is_not_denied() -> None:
+    """Of an automaton that is too large to be visited, only the shortest answer is shown."""
+    assert shown_cost(inspect_type(Regex("a{6000}"))) == "An answer takes 6,000 bytes or more."
+    assert ", without a limit. The shortest: ''. The automaton has 1 state." in shown_cost(inspect_type(Regex("a*")))
 
 
 def test_a_count_is_that_of_the_texts() -> None:

@@ -13,7 +13,7 @@ from combinations import Combined, combinations, plain_leaves
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
-from walks import states_on_walks, write
+from walks import nearest_end, states_on_walks, write
 
 from structured import Choice, Extractor, Grammar, Json, Regex, Result, Text, template
 from structured.automata import DEAD, Automaton, RegularAutomaton
@@ -31,8 +31,6 @@ SHORT_TEXTS = ["".join(text) for size in range(6) for text in itertools.product(
 
 TOKENS = (None, *(text.encode() for text in SHORT_TEXTS if 0 < len(text) < 4), b"b ", b"\xc3", b"\xa9", b" ", b"x")
 VOCABULARY = Vocabulary(TOKENS, frozenset([0]))
-
-BYTES = {byte for token in TOKENS for byte in token or b""}
 
 NESTED = Grammar('start: e\ne: "(" e ")" | "a" e | "b"\n')
 
@@ -97,17 +95,6 @@ def test_what_is_restricted_may_be_a_python_type_or_a_text(
     assert restricted.parse(text) == value
     with pytest.raises(ValueError, match="is no text of"):
         restricted.parse(wrong)
-
-
-def nearest_end(automaton: Automaton, state: int) -> int:
-    """Return the bytes of the shortest completion, by breadth-first search."""
-    border, seen, count = {state}, {state}, 0
-    while not any(automaton.accepts(one) for one in border):
-        border = {automaton.step(one, byte) for one in border for byte in BYTES} - {DEAD} - seen
-        seen |= border
-        count += 1
-        assert border, "it is alive"
-    return count
 
 
 @settings(max_examples=30, deadline=None)

@@ -1,5 +1,6 @@
 """Walks: the state that bytes lead to, those that random tokens lead to, and the texts that these write."""
 
+import itertools
 import random
 
 import numpy as np
@@ -26,6 +27,20 @@ def accepted(automaton: Automaton, data: bytes) -> bool:
     """Tell whether an automaton accepts some bytes."""
     state = read(automaton, data)
     return state != DEAD and automaton.accepts(state)
+
+
+def nearest_end(automaton: Automaton, state: int) -> int:
+    """Return the bytes of the shortest completion of a state, by breadth-first search."""
+    seen, level = {state}, {state}
+    for distance in itertools.count():
+        if any(automaton.accepts(one) for one in level):
+            return distance
+        for one in level:
+            automaton.expand(one)
+        level = {successor for one in level for successor in automaton.table[one].tolist()} - seen - {DEAD}
+        assert level, "no accepting state can be reached"
+        seen |= level
+    raise AssertionError
 
 
 def states_on_walks(index: Index, rng: random.Random, *, walks: int = 2, tokens: int = 6) -> list[int]:

@@ -67,7 +67,10 @@ def distances(targets: Sequence[Collection[int]], accepting: Iterable[int]) -> d
 
 
 def longest_paths(targets: dict[int, set[int]]) -> dict[int, int]:
-    """Return the arcs of the longest path from each state from which no path is without end."""
+    """Return the arcs of the longest path from each state from which no path is without end.
+
+    Each state comes after those that it leads to.
+    """
     before: dict[int, list[int]] = {state: [] for state in targets}
     waiting = {state: len(inner) for state, inner in targets.items()}
     for state, inner in targets.items():
