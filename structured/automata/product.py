@@ -26,7 +26,7 @@ from structured.automata.regular import LONG, Limits, RegularAutomaton
 from structured.errors import PatternError, UnsatisfiableError
 from structured.regex import Pattern
 
-MAX_SEARCHED = 50_000
+MAX_SEARCHED = 20_000
 """The most pairs that one search for a shortest completion visits."""
 
 MAX_SECONDS = 15.0
