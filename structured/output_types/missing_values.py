@@ -18,14 +18,13 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from structured.errors.recursion import deep
-from structured.json_schema.document.drafts import subschemas
 from structured.json_schema.document.location import ANNOTATIONS, NOT_STATED, Compilation, Schema, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import any_branch, can_be_null, types_of
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import JsonOutput
 from structured.output_types.paths import Steps, has, steps_to_path
-from structured.output_types.schema_parts import all_parts, discriminators, edited_at, replaced
+from structured.output_types.schema_parts import all_parts, discriminators, edited_at, rewritten
 
 Missing = bool | Sequence[str]
 """The fields that may be missing: none, all of them, or those at some paths."""
@@ -75,8 +74,20 @@ def with_missing_fields(root: Subschema, missing: Missing) -> Schema:
     """
     if not isinstance(missing, bool):
         return edited_at(root, missing, _nullable)
-    schema: Schema = _Everywhere(root).schema()
+    telling = discriminators(root)
+
+    def changed(around: Subschema, keys: Sequence[str | int], schema: Any) -> Any:
+        part = around.below(*keys)
+        is_field = keys[0] == "properties" and part.identity not in telling
+        return _nullable_if_needed(part, schema) if is_field else schema
+
+    schema: Schema = _nullable_if_needed(root, rewritten(root, changed))
     return schema
+
+
+def _nullable_if_needed(part: Subschema, schema: Any) -> Any:
+    """Return the schema of a field, nullable if it cannot express otherwise that there is nothing."""
+    return _nullable(part, schema) if can_be_null(part) or not can_be_missing(part) else schema
 
 
 def _nullable(part: Subschema, schema: Any) -> Any:
@@ -86,32 +97,6 @@ def _nullable(part: Subschema, schema: Any) -> Any:
     notes = {keyword: schema[keyword] for keyword in ("$defs", "description") if keyword in schema}
     inside = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
     return {"anyOf": [inside, {"type": "null"}], NOT_STATED: DROPPED, **notes}
-
-
-class _Everywhere:
-    """Makes every field nullable that cannot express otherwise that there is nothing."""
-
-    def __init__(self, root: Subschema) -> None:
-        self.root = root
-        self.discriminators = discriminators(root)
-
-    def schema(self) -> Any:
-        """Return the changed schema."""
-        return self._field(self.root, self._inside(self.root))
-
-    @deep
-    def _inside(self, part: Subschema) -> Any:
-        schema = part.schema
-        for keys, _ in subschemas(part.schema, part.location.draft):
-            inner = part.below(*keys)
-            inside = self._inside(inner)
-            if keys[0] == "properties" and inner.identity not in self.discriminators:
-                inside = self._field(inner, inside)
-            schema = replaced(schema, keys, inside)
-        return schema
-
-    def _field(self, part: Subschema, schema: Any) -> Any:
-        return _nullable(part, schema) if can_be_null(part) or not can_be_missing(part) else schema
 
 
 @deep
@@ -126,7 +111,8 @@ def with_missing_properties(root: Subschema, *, are_chosen: bool) -> Schema:
 
     Raises SchemaError for one that is chosen, required, and may not be null.
     """
-    return _OptionalProperties(root, are_chosen=are_chosen).schema()
+    schema: Schema = rewritten(root, _OptionalProperties(root, are_chosen=are_chosen).changed)
+    return schema
 
 
 def _chosen(_part: Subschema, schema: Any) -> Any:
@@ -137,37 +123,23 @@ class _OptionalProperties:
     """Lets the optional properties of a schema be missing: all, or those that are marked as chosen."""
 
     def __init__(self, root: Subschema, *, are_chosen: bool) -> None:
-        self.root = root
         self.are_chosen = are_chosen
         parts = list(all_parts(root, behind_references=True))
         leads_inside = any(place in part.schema.get("$ref", "") for part in parts for place in _INSIDE)
         tying = [part for part in parts if leads_inside or _ties(part.schema)]
         self.tied = {part.identity for first in tying for part in all_parts(first, behind_references=True)}
 
-    def schema(self) -> Schema:
-        """Return the changed schema."""
-        changed: Schema = self._inside(self.root)
-        return changed
-
-    @deep
-    def _inside(self, part: Subschema) -> Any:
-        schema = part.schema
-        for keys, _ in subschemas(part.schema, part.location.draft):
-            inner = part.below(*keys)
-            inside = self._inside(inner)
-            if keys[0] == "properties" and (not self.are_chosen or inner.schema.get(NOT_STATED) == _CHOSEN):
-                inside = self._property(part, inner, str(keys[1]), inside)
-            schema = replaced(schema, keys, inside)
-        return schema
-
-    def _property(self, part: Subschema, inner: Subschema, name: str, schema: Schema) -> Any:
-        """Return the schema of a property that is listed if it is missing, unless it has to be there."""
+    def changed(self, part: Subschema, keys: Sequence[str | int], schema: Any) -> Any:
+        """Return the schema at keys of a part: a property is listed if it is missing, unless it has to be there."""
+        inner = part.below(*keys)
+        if keys[0] != "properties" or (self.are_chosen and inner.schema.get(NOT_STATED) != _CHOSEN):
+            return schema
         if can_be_null(inner):
             return {**schema, NOT_STATED: KEPT}
-        if name in part.schema.get("required", ()):
+        if keys[1] in part.schema.get("required", ()):
             if self.are_chosen:
                 raise inner.location.refusal(
-                    f"The property {name!r} is required and may not be null, so it cannot be missing",
+                    f"The property {keys[1]!r} is required and may not be null, so it cannot be missing",
                     keyword="required",
                     remedy="Take it from required, or allow null.",
                 )

@@ -268,6 +268,18 @@ def replaced(schema: Schema, keys: Sequence[str | int], inside: Any) -> dict[str
     return {**schema, str(first): {**held, str(others[0]): inside}}
 
 
+@deep
+def rewritten(part: Subschema, change: Callable[[Subschema, Sequence[str | int], Any], Any]) -> Any:
+    """Return a schema with every schema inside it changed, the innermost first.
+
+    The function gets the part around each, the keys that lead from there to it, and it with the changes inside it.
+    """
+    schema = part.schema
+    for keys, _ in subschemas(schema, part.location.draft):
+        schema = replaced(schema, keys, change(part, keys, rewritten(part.below(*keys), change)))
+    return schema
+
+
 def edited_at(root: Subschema, paths: Sequence[str], change: Change, *, places: Collection[str] = FIELDS) -> Schema:
     """Return a schema with the fields at some paths changed. Definitions that a path leads through are copied to there.
 

@@ -17,7 +17,11 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
+<<<<<<< HEAD
 from pydantic_core import ValidationError, to_json
+=======
+from pydantic_core import to_json, to_jsonable_python
+>>>>>>> wt-rewrite
 
 from structured import errors
 from structured.decoding.requests import Generation
@@ -343,7 +347,9 @@ def result_from_json(
             return _known(Result(record["id"], position, "", metadata, error=error), provenance=provenance)
         result = _answered_from_json(record, position, metadata)
         data = record.get("data", record["value"])
-        members = {"data": data, "evidence": _evidence_from_json(record), "provenance": provenance}
+        located = record.get("evidence", {}) if "document" in record else {}  # places in a text that is not there
+        evidence = {path: _read_evidence(part, result.document) for path, part in located.items()}
+        members = {"data": data, "evidence": evidence, "provenance": provenance}
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"it is no result: {message(error)}") from error
     instance, unmade = data if result.missing else record["value"], None
@@ -389,16 +395,8 @@ def _answered_from_json(record: Mapping[str, Any], position: int, metadata: Mapp
     )
 
 
-def _evidence_to_json(evidence: Evidence) -> dict[str, Any]:
-    record = {**asdict(evidence), "span": None if evidence.span is None else list(evidence.span)}
-    boxes = [list(box) for box in record.pop("boxes")]
-    return {**record, "boxes": boxes} if boxes else record
-
-
-def _evidence_from_json(record: Mapping[str, Any]) -> dict[str, Evidence]:
-    if "document" not in record:  # places in a text that is not there
-        return {}
-    return {path: _read_evidence(part, record["document"]) for path, part in record.get("evidence", {}).items()}
+def _evidence_to_json(evidence: Evidence) -> Any:
+    return to_jsonable_python(evidence, exclude=None if evidence.boxes else {"boxes"})
 
 
 def _read_evidence(record: Mapping[str, Any], document: str) -> Evidence:

@@ -21,6 +21,7 @@ from structured.models import FunctionModel, ScriptedModel
 from structured.output_types.described_types import type_to_data
 from structured.output_types.remote_constraints import constraint_of
 from structured.output_types.resolve import resolve_type
+from structured.output_types.schema_parts import rewritten
 
 TOKENIZER = ByteTokenizer()
 MODELS = [
@@ -50,6 +51,22 @@ def accepts(schema, value):
 
 def written(schema, text, **options):
     return Extractor(JsonSchema(schema), model=ScriptedModel(text), retries=0, **options).result("x")
+
+
+def test_a_schema_is_rewritten_from_the_inside_out():
+    """Each schema inside is changed once, after those inside itself, and the one that is given stays as it is."""
+    root, before, order = resolve_type(JsonSchema(PERSON)).root, json.dumps(PERSON), []
+
+    def change(part, keys, schema):
+        order.append((*part.location.keys, *keys))
+        return {"title": "/".join(map(str, keys)), **schema}
+
+    found = rewritten(root, change)
+    assert len(order) == len(set(order)) == len([*PERSON["properties"], *PERSON["$defs"], "city", "zip"])
+    assert order.index(("$defs", "place", "properties", "city")) < order.index(("$defs", "place"))
+    assert found["$defs"]["place"]["properties"]["city"] == {"title": "properties/city", "type": "string"}
+    assert found["$defs"]["place"]["title"] == "$defs/place"
+    assert json.dumps(PERSON) == before == json.dumps(rewritten(root, lambda _, __, schema: schema))
 
 
 def test_what_would_be_invented_may_be_left_out_by_default():
