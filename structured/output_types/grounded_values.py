@@ -15,7 +15,7 @@ from structured.errors import SchemaError
 from structured.errors.arguments import one_of
 from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import SchemaDraft, subschemas
-from structured.json_schema.document.location import GROUNDED, SUPPORTED, Schema, Subschema
+from structured.json_schema.document.location import GROUNDED, SUPPORTED, Identity, Schema, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.grounding import GROUNDABLE, is_stated_in_forms
 from structured.json_schema.nullable import can_be_null, types_of
@@ -150,16 +150,17 @@ def _marked(part: Subschema, schema: Any) -> Any:
 
 
 @deep
-def _options(part: Subschema) -> Iterator[Mapping[str, Any]]:
-    """Yield the schemas that a value may be of, by references and branches."""
-    if not isinstance(part.schema, Mapping):
+def _options(part: Subschema, inside: frozenset[Identity] = frozenset()) -> Iterator[Mapping[str, Any]]:
+    """Yield the schemas that a value may be of, by references and branches; `inside` are those around this one."""
+    if not isinstance(part.schema, Mapping) or part.identity in inside:
         return
     yield part.schema
+    inside |= {part.identity}
     if "$ref" in part.schema:
-        yield from _options(follow(part))
+        yield from _options(follow(part), inside)
     for keyword in ("anyOf", "oneOf"):
         for index in range(len(part.schema.get(keyword, ()))):
-            yield from _options(part.below(keyword, index))
+            yield from _options(part.below(keyword, index), inside)
 
 
 KEPT = 8

@@ -158,7 +158,7 @@ def _standard(schema: Any, *, is_all_required: bool) -> Any:
         del sent["format"]
     if schema.get("regex_engine") == "python-re" and _ASSERTION.search(str(schema.get("pattern"))):
         del sent["pattern"]  # no server has lookaround
-    if "propertyNames" in sent and sent["propertyNames"].get("type") != "string":
+    if isinstance(sent.get("propertyNames"), Mapping) and sent["propertyNames"].get("type") != "string":
         del sent["propertyNames"]  # of other types are the keys that spell them, which the specification does not have
     if "discriminator" in schema and "oneOf" in sent:  # its branches exclude each other by the value that tells them
         sent["anyOf"] = sent.pop("oneOf")

@@ -17,11 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar, cast
 
-<<<<<<< HEAD
-from pydantic_core import ValidationError, to_json
-=======
-from pydantic_core import to_json, to_jsonable_python
->>>>>>> wt-rewrite
+from pydantic_core import ValidationError, to_json, to_jsonable_python
 
 from structured import errors
 from structured.decoding.requests import Generation

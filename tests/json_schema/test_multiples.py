@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from random_json import automaton_of, random_json
 from walks import accepted, read
 
-from structured import JsonSchema
+from structured import JsonSchema, extract
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.index.index import Index
@@ -24,6 +24,7 @@ from structured.index.masks import unpack
 from structured.json_schema.document.location import Complement, Reading
 from structured.json_schema.numbers import is_multiple
 from structured.json_schema.schema_compiler import schema_to_pattern
+from structured.models import ScriptedModel
 from structured.output_types.regex import to_regex
 from structured.output_types.resolve import resolve_type
 
@@ -471,6 +472,14 @@ def test_neither_the_decimal_nor_its_double_is_a_multiple_that_is_denied(divisor
         value = json.loads(random_json(automaton, source))
         assert not is_multiple(value, divisor)
         assert Fraction(value) % Fraction(divisor)
+
+
+@pytest.mark.parametrize(("text", "divisor"), [("1061134077190315.75", 0.25), ("19.99", 0.01), ("0.3", 0.1)])
+def test_a_multiple_is_one_by_its_digits_or_by_its_double(text: str, divisor: float) -> None:
+    """Python writes the first as 1061134077190315.8, which is none; 0.3 is one by its digits alone."""
+    schema = JsonSchema({"type": "number", "multipleOf": divisor})
+    assert extract(schema, "x", model=ScriptedModel(text)) == float(text)
+    assert not is_multiple(float(text) + divisor / 2, divisor)
 
 
 @pytest.mark.parametrize(

@@ -309,6 +309,13 @@ def test_samples_are_requests_with_seeds_of_their_own_and_vote() -> None:
         extract(Person, TEXT, model=made.address("ollama"), search=Samples(3), temperature=0.7)
 
 
+@pytest.mark.parametrize("names", [True, {"type": "string", "maxLength": 3}])
+def test_rules_of_names_are_sent(names: Any) -> None:
+    constraint = constraint_of(resolve_type(JsonSchema({"type": "object", "propertyNames": names})))
+    assert isinstance(constraint, JsonConstraint)
+    assert constraint.schema["propertyNames"] == names
+
+
 def test_all_fields_are_asked_for_unless_they_may_be_left_out() -> None:
     body = sent_for("vllm", Visit, '{"who": "Ana", "note": null}')
     assert body["response_format"]["json_schema"]["schema"]["required"] == ["who", "note"]

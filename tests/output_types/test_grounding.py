@@ -143,6 +143,14 @@ def test_quotations_of_characters_need_no_boundaries() -> None:
         extract(Code, "Codes: AB1234.", model=scripted('{"word": "B12", "part": "B12"}'))
 
 
+def test_what_is_one_of_itself_cannot_be_grounded() -> None:
+    """A definition among whose branches it is itself: the error says so, and looking for its type ends."""
+    itself = {"$defs": {"A": {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "string"}]}}}
+    schema = {**itself, "type": "object", "properties": {"x": {"$ref": "#/$defs/A"}}, "required": ["x"]}
+    with pytest.raises(SchemaError, match="Only a string, a number, a date or a time can be grounded"):
+        extract(JsonSchema(schema), "Ana is here.", model=scripted("{}"), grounded=["x"])
+
+
 def test_a_document_that_does_not_state_a_value_is_an_error_before_anything_is_written() -> None:
     with pytest.raises(NotStatedError, match="states no integer") as caught:
         extract(Person, "Ana is here.", model=scripted("{}"), grounded=["age"])
