@@ -391,9 +391,9 @@ def gguf_base(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_llama(base, tmp_path_factory.mktemp("gguf") / "base.gguf")
 
 
-def close(found: Any, expected: Any) -> bool:
+def close(found: Any, expected: Any, limit: float = 0.02) -> bool:
     """Tell whether logits are the same; llama.cpp keeps keys and values in float16."""
-    return bool(np.abs(found - expected).max() < 0.02)
+    return bool(np.abs(found - expected).max() < limit)
 
 
 @pytest.mark.parametrize("form", ["folder", "gguf"])
@@ -403,9 +403,10 @@ def test_llama_cpp_computes_what_transformers_does(
     """With the adapter and without, each beside the other: one file is loaded once with each."""
     plain, adapted = load_model(gguf_base), load_model(gguf_base, adapter=adapters[form])
     assert isinstance(adapted, LlamaCppModel)
-    assert close(logits(plain), logits(load_model(base)))
-    assert close(logits(adapted), by_hand(base, random_adapter()))
-    assert not close(logits(plain), logits(adapted))
+    limit = 0.16 if adapted.context.is_quick else 0.02  # bfloat16 has three bits less
+    assert close(logits(plain), logits(load_model(base)), limit)
+    assert close(logits(adapted), by_hand(base, random_adapter()), limit)
+    assert not close(logits(plain), logits(adapted), limit)
 
 
 def test_a_gguf_file_with_an_adapter_by_transformers(base: Path, gguf_base: Path, adapters: dict[str, Path]) -> None:
