@@ -113,8 +113,8 @@ _POSSESSIVE = re.compile(r"[*+?}]\+")
 _LONG_NUMBER = re.compile(r'(?<![0-9."])[0-9]{19}')
 _LAST_ZERO = re.compile(r'"-?[0-9]+\.[0-9]*0"')
 
-_ODD_URL = re.compile(r"""[a-z]:[^" ]*[^"\w.~:/?#\[\]@!$&'()*+,;=%-]""", re.ASCII)
-"""A URL with a character that none has (RFC 3986, appendix A)."""
+_ODD_URL = re.compile(r"""[a-z]:[^" ]*(?:[^"\w.~:/?#\[\]@!$&'()*+,;=%-]|#[^" ]*#)""", re.ASCII)
+"""A URL with a character that none has, or with two signs of a fragment (RFC 3986, appendix A)."""
 
 
 def shown(output: Any, depth: int = 6) -> str:
