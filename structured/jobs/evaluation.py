@@ -289,7 +289,7 @@ class Threshold:
         if self.documents < self.needed:
             lack = f"at least {self.needed:,} labelled documents without an error would be needed"
         else:
-            lack = f"from no confidence on, up to {GRID[0]}, are enough documents accepted and right"
+            lack = f"with each one tried, up to {GRID[0]}, too much of what is accepted is wrong, or too little is"
         return f"not certifiable with n = {self.documents:,}: {lack}"
 
 

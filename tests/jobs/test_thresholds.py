@@ -142,7 +142,8 @@ def test_too_few_documents_are_told() -> None:
     )
     wrong = [(one.document, Person(name="X")) for one in results]
     assert str(evaluate(results, wrong).thresholds().fields["name"]) == (
-        "not certifiable with n = 100: from no confidence on, up to 0.99, are enough documents accepted and right"
+        "not certifiable with n = 100: with each one tried, up to 0.99, too much of what is accepted is wrong, or too "
+        "little is"
     )
 
 
