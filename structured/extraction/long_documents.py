@@ -8,7 +8,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from structured.errors import Attempt, NotStatedError, PromptError
+from structured.errors import Attempt, BudgetError, NotStatedError, PromptError
 from structured.extraction.documents.chunks import Chunk, Chunking, Count, chunks
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.guided_task import GuidedTask
@@ -133,7 +133,7 @@ class LongDocument:
                 item = self.task.prepared(self.given._replace(conversation=conversation, named=named))
             except NotStatedError as error:  # what the type wants is in other chunks, or in none
                 self._unstated = error
-            except PromptError:
+            except (BudgetError, PromptError):
                 if not self._split(chunk):
                     raise
             else:

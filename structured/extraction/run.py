@@ -276,11 +276,14 @@ class Run:
         """Attempt each item until it has an answer, and yield those that are done; others go to `crowded`."""
         pending = dict.fromkeys(items)
         for attempt in range(self.acceptance.retries + 1):
+            pending = dict.fromkeys(item for item in pending if not _is_given_up(item))
             for item in pending:
                 if attempt == self.acceptance.retries and item.uncertain is None:
                     item.start_over()  # the last attempt is at the whole answer
             for item, candidates in self._candidates(list(pending), attempt, state):
-                if isinstance(candidates, StructuredError):
+                if _is_given_up(item):
+                    del pending[item]
+                elif isinstance(candidates, StructuredError):
                     del pending[item]
                     if _is_crowded(item, candidates):
                         crowded.append(item)
@@ -405,6 +408,11 @@ class Run:
             return
         result = self.acceptance.result(long, Answer(text, value, (), evidence=merged.evidence), merged.conflicts)
         state.accept(long, result, shortened=long.shortened, repetitive=long.repetitive)
+
+
+def _is_given_up(item: Item) -> bool:
+    """Tell whether an item is of a document that another part of it has failed."""
+    return item.part is not None and item.part.of.is_over
 
 
 def _value_or_error(result: Result[Any]) -> Any:

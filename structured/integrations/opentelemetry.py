@@ -158,7 +158,8 @@ class _Batch:
     def _record_attempt(self, attempt: AttemptWritten, around_it: Span, document: DocumentStarted) -> None:
         """Record an attempt at a document as a request to the model."""
         rejected = attempt.rejected
-        failure = rejected[0].error if rejected and len(rejected) == len(attempt.generations) else None
+        is_failure = {one.text for one in attempt.generations} <= {one.text for one in rejected}
+        failure = rejected[0].error if rejected and is_failure else None
         request: dict[str, Any] = {
             "gen_ai.operation.name": "chat" if document.is_chat else "text_completion",
             "gen_ai.provider.name": PROVIDER,

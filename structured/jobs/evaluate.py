@@ -1,12 +1,15 @@
 """The call that evaluates: an extractor on documents with right answers, or answers that are there already."""
 
+import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from time import perf_counter
 from typing import Any
 
 from structured.errors.values import counted, message, shown
 from structured.extraction.extractor import Extractor
+from structured.extraction.records import differences
 from structured.jobs.evaluation import Evaluation
 from structured.jobs.figures import DocumentScore, beginning_of, compared_values
 from structured.jobs.gold import Gold, GoldLike, answer_data, read_gold
@@ -94,7 +97,7 @@ def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
     provenances: list[Provenance | None] = []
     for place, answer in found:
         scores[place] = _score(right[place], anchors[place], answer, comparison, resolved)
-        if not isinstance(answer, Result) or answer.error is None:
+        if _error_of(answer) is None:
             provenances.append(answer.provenance if isinstance(answer, Result) else None)
     for place in range(len(right)):
         if place not in scores:
@@ -110,8 +113,20 @@ def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
         seed,
         None if extractor is None else perf_counter() - started,
         unmatched,
-        provenances[0] if provenances and all(one == provenances[0] for one in provenances) else None,
+        _common(provenances),
     )
+
+
+def _error_of(answer: object) -> BaseException | None:
+    return answer if isinstance(answer, BaseException) else answer.error if isinstance(answer, Result) else None
+
+
+def _common(provenances: Sequence[Provenance | None]) -> Provenance | None:
+    """Return the provenance of all answers; None if one has none, or if they differ in more than the version."""
+    first = provenances[0] if provenances else None
+    if first is None or any(one is None or differences(asdict(first), one) for one in provenances):
+        return None
+    return first
 
 
 def _listed(answers: object) -> list[Any]:
@@ -160,29 +175,30 @@ def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) 
         for name in {one.document.id, anchors[place].partition("-")[0]} - {""}:  # the digest alone
             by_name[name].append(place)
     taken: set[int] = set()
-    placed = []
-    for result in given:
-        free = [place for name in _names(result) for place in by_name.get(name, ()) if place not in taken]
-        if result.id.isdecimal():  # perhaps no more than a place in some list
-            free = [place for place in free if result.document == gold[place].text]
-        taken.update(free[:1])
-        placed.append((free[0] if free else None, result))
+    found: dict[int, int] = {}
+    for named in (lambda result: result.id, lambda result: document_id(result.document, {}) if result.document else ""):
+        for number, result in enumerate(given):
+            free = [place for place in by_name.get(named(result), ()) if place not in taken]
+            if _POSITION.fullmatch(result.id) and result.document:
+                free = [place for place in free if result.document.strip() == gold[place].text.strip()]
+            if number not in found and free:
+                taken.add(free[0])
+                found[number] = free[0]
+    placed = [(found.get(number), result) for number, result in enumerate(given)]
     if not taken:
         raise ValueError("No result is of a document of the gold, by its id or its text.")
     return placed
 
 
-def _names(result: Result[Any]) -> list[str]:
-    """Return the names that a result's document may have in the gold: its id, and the digest of its text."""
-    return [name for name in (result.id, document_id(result.document, {}) if result.document else "") if name]
+_POSITION = re.compile(r"0|[1-9][0-9]{0,9}")
+"""An id that may be no more than a place in some list."""
 
 
 def _score(
     gold: Gold, anchor: str, answer: Any, comparison: Comparison, output_type: OutputType[Any] | None
 ) -> DocumentScore:
     """Return the score of a document; an answer that the type does not write is an error, too."""
-    result = answer if isinstance(answer, Result) else None
-    error = answer if isinstance(answer, BaseException) else None if result is None else result.error
+    result, error = answer if isinstance(answer, Result) else None, _error_of(answer)
     data = None
     if error is None:
         try:

@@ -16,7 +16,7 @@ a document has one value at most, the exact binomial test does (Clopper and Pear
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from math import ceil, e, exp, inf, lgamma, log, log1p
 from os import PathLike
@@ -332,7 +332,11 @@ class Thresholds:
             raise TypeError(f"A result is {shown(result)}. Pass results, such as those of extract_results, not values.")
         if self.provenance is None or result.provenance is None:
             return
-        changed = differences(asdict(self.provenance), result.provenance)
+        before, now = (
+            replace(one, options={name: value for name, value in one.options.items() if name != "seed"})
+            for one in (self.provenance, result.provenance)
+        )
+        changed = differences(asdict(before), now)
         if changed:
             raise ValueError(
                 f"The thresholds promise nothing of the result {result.id!r}: since their evaluation, this has "

@@ -80,6 +80,9 @@ MAX_STATES = 5_000
 MAX_SHOWN = 1_000
 """Bytes of the longest answer that is shown."""
 
+MAX_COUNTED = 1_500
+"""Bytes of the longest answer where answers are counted: Python writes no number of more than 4,300 digits."""
+
 _Arcs = Sequence[tuple[int, int]]
 """For each byte that may follow, the byte and the state after it."""
 
@@ -94,7 +97,7 @@ def inspect_texts(automaton: Automaton, how_to_limit: str = "") -> tuple[Cost, A
     lengths = longest_paths({state: {target for _, target in ways} for state, ways in (arcs or {}).items()})
     shortest, longest = int(automaton.distances[start]), lengths.get(start)
     is_limited = None if arcs is None else longest is not None
-    count = None if longest is None else _count(automaton, states, lengths)
+    count = None if longest is None or longest > MAX_COUNTED else _count(automaton, states, lengths)
     text = _longest_text(start, states, lengths) if longest is not None and longest <= MAX_SHOWN else None
     shown = shortest_text(automaton, start).decode() if shortest <= MAX_SHOWN else None
     cost = Cost(len(states), shortest, longest)

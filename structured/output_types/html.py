@@ -79,7 +79,9 @@ def write_page(path: Path, text: str) -> Path:
     """Write a text to a file, and return its path. Raises OutputError if it cannot be written."""
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        problem = f"{path} cannot be written: {error.strerror}. Name a file in a folder that is there."
+    except (OSError, ValueError) as error:
+        problem = (
+            f"{path} cannot be written: {getattr(error, 'strerror', error)}. Name a file in a folder that is there."
+        )
         raise OutputError(problem, path=str(path)) from error
     return path

@@ -31,6 +31,7 @@ def resolve_type(
     means a call of it. With `missing`, fields may be missing; what is `grounded` has to be stated by the document.
     """
     output_type = _annotated(output_type)
+    missing, grounded = (None if paths is False else paths for paths in (missing, grounded))
     has_options = missing is not None or layout is not None or grounded is not None
     if isinstance(output_type, OutputType) and not (has_options and isinstance(output_type, JsonOutput)):
         if has_options:

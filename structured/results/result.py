@@ -202,7 +202,8 @@ class Result(Generic[T]):
         if self._unmade is not None:
             name = "" if self.provenance is None else self.provenance.type
             faults = self._unmade.errors() if isinstance(self._unmade, ValidationError) else []
-            needed = {steps_to_path(fault["loc"]) for fault in faults}.intersection(self.missing)
+            needed = {steps_to_path(fault["loc"]) for fault in faults}
+            needed = needed if needed <= set(self.missing) else set()  # a union's branches are in these paths
             raise MissingError(self.missing, needed=sorted(needed), type_name=name, document=self.id) from self._unmade
         return cast("T", self._instance)
 

@@ -322,6 +322,24 @@ def test_a_chunk_that_validators_reject_fails_its_document_once() -> None:
     assert [type(one) for one in caught.value.errors.values()] == [GenerationError, GenerationError]
 
 
+@pytest.mark.parametrize("context_length", range(300, 420, 8))
+def test_a_document_is_done_once_and_last(context_length: int) -> None:
+    """Whatever fits: nothing is written for its parts once it has failed, and a part that is too long is split."""
+
+    class Long(BaseModel):
+        v: Literal["some rather long value indeed", "another rather long value"]
+
+    document = "\n\n".join(["aaaa bbbb cccc dddd. " * 3, "xxxx yyyy zzzz wwww. " * 8])
+    told: list[events.Event] = []
+    model = ScriptedModel(lambda _: '{"v": "another rather long value"}', context_length=context_length)
+    options: Any = {"max_tokens": 60, "chunking": Chunking(tokens=170), "observe": told.append}
+    extract_batch(Long, [document, "other"], model=model, errors="return", **options)
+    of_each = [[event for event in told if getattr(event, "position", None) == place] for place in (0, 1)]
+    for first, *between, last in of_each:
+        assert (type(first), type(last)) == (events.DocumentStarted, events.DocumentDone)
+        assert {type(event) for event in between} <= {events.AttemptWritten}
+
+
 def test_chunks_that_exclude_each_other_fail_their_document() -> None:
     """A rule for the whole may reject what they say together; nothing of it is dropped silently."""
 

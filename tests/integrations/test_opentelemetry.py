@@ -4,11 +4,11 @@ import json
 import pickle
 import threading
 from collections import defaultdict
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import pytest
 from doubles import ByteTokenizer, random_logits
-from pydantic import BaseModel, Field, field_validator
+from pydantic import AfterValidator, BaseModel, Field, field_validator
 
 from structured import Document, Extractor, Samples, extract
 from structured.errors import ModelError
@@ -27,6 +27,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes
 from opentelemetry.semconv._incubating.metrics import gen_ai_metrics
 from opentelemetry.semconv.attributes.error_attributes import ERROR_TYPE
+from opentelemetry.trace import StatusCode
 
 from structured.integrations.opentelemetry import Traces
 
@@ -123,6 +124,27 @@ def test_spans_nest_and_agree_with_the_events() -> None:
         "structured.batch.done": 7,
         "structured.batch.failed": sum(isinstance(one, Exception) for one in found),
     }
+
+
+def test_an_attempt_whose_samples_are_all_rejected_has_an_error() -> None:
+    """Also where two of them have the same text, which is rejected once."""
+
+    def refuse(_: int) -> int:
+        raise ValueError("never right")
+
+    recorder = Recorder()
+    options: Any = {
+        "model": FunctionModel(LOGITS, TOKENIZER),
+        "search": Samples(3),
+        "temperature": 1.0,
+        "seed": 1,
+        "retries": 0,
+    }
+    Extractor(Annotated[Literal[1, 2], AfterValidator(refuse)], observe=recorder.observe, **options).batch(
+        ["a"], errors="return"
+    )
+    (attempt,) = (span for span in recorder.spans if span.attributes and "gen_ai.request.model" in span.attributes)
+    assert attempt.status.status_code is StatusCode.ERROR
 
 
 def test_metrics_agree_with_the_events() -> None:

@@ -255,6 +255,25 @@ def test_positions_are_no_ids(tmp_path):
         evaluate(results[1:2], path)
 
 
+@pytest.mark.parametrize("name", ["007", "٣", "10021"])
+def test_numbers_of_ones_own_are_ids(name):
+    """Where there is no text to compare, or no position is written so; a line end more is no other text."""
+    gold = [(Document("Ana is here.", name), Order(name="Ana")), (Document("Bo.", "b"), Order(name="Bo"))]
+    for document in ("", "Ana is here.\n"):
+        result = made_result(Order(name="Ana"), {"name": "Ana"}, document=document, name=name)
+        assert [one.score for one in evaluate([result], gold).documents] == [1, 0]
+
+
+def test_ids_come_before_texts():
+    """Of two documents with one text, each result is that of its id, whatever the order."""
+    gold = [(Document("Same.", "a"), Order(name="Ana")), (Document("Same.", "b"), Order(name="Bo"))]
+    ana, bo = (
+        made_result(Order(name=name), {"name": name}, document="Same.", name=key)
+        for key, name in (("a", "Ana"), ("new", "Bo"))
+    )
+    assert [one.score for one in evaluate([bo, ana], gold).documents] == [1, 1]
+
+
 def write_gold(folder, *records):
     path = folder / "gold.jsonl"
     path.write_text("".join(f"{one if isinstance(one, str) else json.dumps(one)}\n" for one in records), "utf-8")

@@ -19,6 +19,7 @@ from structured.jobs import Evaluation
 from structured.jobs.evaluation import GRID, STARTS, Loss, Thresholds, certified, p_value
 from structured.models import PACKAGED_MODEL
 from structured.results import Evidence
+from structured.results.result import Provenance
 
 DRAWS = 1000
 """Gold sets that are drawn."""
@@ -198,6 +199,28 @@ def test_only_what_was_evaluated_is_accepted(tmp_path: Path) -> None:
             kept.route(results)
     with pytest.raises(TypeError, match="Pass results"):
         kept.route([Aged(name="Bo", age=33)])  # type: ignore[list-item]
+
+
+def test_the_provenance_is_that_of_all_answers() -> None:
+    """Neither a document that failed nor an upgrade of the library takes it away; answers made otherwise do."""
+    results, gold = evaluated()[0], [(f"N{one}, {one}", Person(name=f"N{one}", age=one)) for one in range(4)]
+    made = Provenance("Person", "d", "m", "v", "p", {"temperature": 0.5, "seed": 1}, "0.3.0")
+
+    def common(*provenances: Provenance | None) -> Provenance | None:
+        answers: list[Any] = [
+            made_result(one.value, one.data, evidence=one.evidence, document=one.document, provenance=provenance)
+            for one, provenance in zip(results, provenances, strict=False)
+        ]
+        return evaluate([*answers, StructuredError("no")], [*gold[: len(answers)], gold[-1]]).provenance
+
+    assert common(made, made) == made
+    assert common(made, replace(made, version="0.4.0")) == made
+    assert common(made, replace(made, model="n")) is None
+    assert common(made, None) is None
+    thresholds = replace(evaluated()[1].thresholds(risk=0.1), provenance=made)
+    other = replace(made, options={"temperature": 0.5, "seed": 2})
+    result = made_result(results[1].value, results[1].data, evidence=results[1].evidence, provenance=other)
+    assert thresholds.lacking(result) == {}, "another draw, and the same promise"
 
 
 @pytest.mark.parametrize("shares", [(0, 0.9), (1, 0.9), (0.1, 0), (0.1, 1.5)])

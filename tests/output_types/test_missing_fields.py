@@ -16,7 +16,17 @@ from strategies import output_types
 from typing_extensions import TypedDict
 from walks import accepted
 
-from structured import Extractor, JsonLayout, Result, extract, extract_batch, extract_results, inspect_type, structured
+from structured import (
+    Extractor,
+    Json,
+    JsonLayout,
+    Result,
+    extract,
+    extract_batch,
+    extract_results,
+    inspect_type,
+    structured,
+)
 from structured.automata import RegularAutomaton
 from structured.errors import BatchError, GenerationError, MissingError, SchemaError, StructuredWarning
 from structured.json_schema.schema_compiler import compiled
@@ -364,7 +374,26 @@ def test_every_answer_is_an_instance_or_lacks_something(output_type, seed):
             TypeAdapter(output_type).validate_python(one.value)
 
 
+def test_all_missing_fields_are_named_where_a_union_is_among_them():
+    """Pydantic calls their places by the branches, too."""
+
+    class Left(BaseModel):
+        y: int
+
+    class Right(BaseModel):
+        z: int
+
+    class Both(BaseModel):
+        a: int
+        u: Left | Right
+
+    with pytest.raises(MissingError, match=r"does not state a, u\.y, u\.z, and Both"):
+        extract(Both, "it", allow_missing=True, model=writing('{"a": null, "u": {"y": null}}'))
+
+
 def test_a_flag_that_is_off_is_no_option():
     """False is as good as leaving it out, so that a program can hand on its own flag."""
     off = Extractor(Point, allow_missing=False, grounded=False, model=UNIFORM)
     assert off.provenance == Extractor(Point, model=UNIFORM).provenance
+    assert resolve_type(Point, False, grounded=False).schema == resolve_type(Point).schema
+    assert Json(Point, grounded=False).schema == Json(Point).schema
