@@ -20,6 +20,7 @@ class Sizes(NamedTuple):
     kills: int
     lengths: tuple[int, ...]
     compared: int
+    seed: int = 1
 
 
 FULL = Sizes((10_000, 30_000), 10_000, 20_000, 20, (1_250_000, 2_500_000, 5_000_000), 60_000)
@@ -31,7 +32,7 @@ SMALL = Sizes((50,), 50, 2_000, 1, (5_000, 10_000), 5_000)
 
 def interrupted(sizes: Sizes) -> str:
     """Return what became of batches that were killed, and of two at once."""
-    found = killed.killed(sizes.killed, sizes.kills)
+    found = killed.killed(sizes.killed, sizes.kills, sizes.seed)
     codes = killed.two_at_once(sizes.killed // 20)
     return (
         f"{found.documents:,} documents, killed {found.kills} times: {found.done:,} have one right record each, and "
@@ -54,11 +55,12 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="part", help=f"some of: {', '.join(PARTS)}; all by default")
     parser.add_argument("--small", action="store_true", help="small sizes, in a minute")
     parser.add_argument("--kills", type=int, help="how often the part killed kills; 20 by default")
+    parser.add_argument("--seed", type=int, default=1, help="other moments for each")
     arguments = parser.parse_args()
     unknown = [part for part in arguments.parts if part not in PARTS]
     if unknown:
         parser.error(f"there is no part {unknown[0]}; the parts are {', '.join(PARTS)}")
-    sizes = SMALL if arguments.small else FULL
+    sizes = (SMALL if arguments.small else FULL)._replace(seed=arguments.seed)
     if arguments.kills is not None:
         sizes = sizes._replace(kills=arguments.kills, killed=max(sizes.killed, DOCUMENTS_A_KILL * arguments.kills))
     for part in arguments.parts or PARTS:
