@@ -116,7 +116,7 @@ ENGINES = ("torch", "transformers", "llama-cpp-python", "gguf")
 
 MISSING = {
     "llama-cpp-python": "pip install llama-cpp-python jinja2, to run GGUF files as they are",
-    "gguf": "pip install gguf, to let transformers read GGUF files",
+    "gguf": "pip install gguf, to let transformers read GGUF files and adapters",
 }
 
 EXAMPLES = {

@@ -245,7 +245,7 @@ SHOWN_OF_ATTEMPT = 2_000
 """Characters of a rejected answer, and of the reason, in a message: a server may write millions."""
 
 
-RETRY_OR_STATE = "Allow more retries, raise the temperature, or state the rule in the prompt."
+_RETRY = "Allow more retries, raise the temperature, or state the rule in the prompt."
 
 
 class GenerationError(StructuredError):
@@ -256,9 +256,7 @@ class GenerationError(StructuredError):
         document: The position of the document in the batch; None for a single text.
     """
 
-    def __init__(
-        self, attempts: Sequence[Attempt], *, document: int | None = None, remedy: str = RETRY_OR_STATE
-    ) -> None:
+    def __init__(self, attempts: Sequence[Attempt], *, document: int | None = None, remedy: str = _RETRY) -> None:
         self.attempts = tuple(attempts)
         self.document = document
         shown = "\n".join(

@@ -44,11 +44,14 @@ def digest_of(document: Document) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
-def differences(before: Mapping[str, Any], now: Provenance) -> list[str]:
-    """Return the differences between the provenance of a record and another one, but for the version, in words."""
+def differences(before: Mapping[str, Any], now: Provenance, *, ignored: frozenset[str] = frozenset()) -> list[str]:
+    """Return the differences between the provenance of a record and another one, but for the version, in words.
+
+    Options that are `ignored` may differ.
+    """
     found = []
     options, others = before.get("options", {}), now.options
-    for name in sorted({*options, *others}):
+    for name in sorted({*options, *others} - ignored):
         if options.get(name) != others.get(name):
             was, is_now = (f"{name}={one[name]!r}" if name in one else "none" for one in (options, others))
             found.append(f"the option {name} (it was {was}, and is {is_now})")

@@ -273,7 +273,10 @@ class Run:
             yield from self._attempts([item], state, [])
 
     def _attempts(self, items: list[Item], state: BatchState, crowded: list[GuidedItem]) -> Iterator[Item]:
-        """Attempt each item until it has an answer, and yield those that are done; others go to `crowded`."""
+        """Attempt each item until it has an answer, and yield those that are done; others go to `crowded`.
+
+        The parts of a document that has failed are dropped.
+        """
         pending = dict.fromkeys(items)
         for attempt in range(self.acceptance.retries + 1):
             pending = dict.fromkeys(item for item in pending if not _is_given_up(item))

@@ -10,7 +10,7 @@ from typing import Any
 from structured.errors.values import counted, message, shown
 from structured.extraction.extractor import Extractor
 from structured.extraction.records import differences
-from structured.jobs.evaluation import Evaluation
+from structured.jobs.evaluation import NO_CHANGE, Evaluation
 from structured.jobs.figures import DocumentScore, beginning_of, compared_values
 from structured.jobs.gold import Gold, GoldLike, answer_data, read_gold
 from structured.jobs.review_page import annotation_of, document_id
@@ -122,9 +122,9 @@ def _error_of(answer: object) -> BaseException | None:
 
 
 def _common(provenances: Sequence[Provenance | None]) -> Provenance | None:
-    """Return the provenance of all answers; None if one has none, or if they differ in more than the version."""
+    """Return the provenance of all answers; None if one has none, or if they differ in what matters."""
     first = provenances[0] if provenances else None
-    if first is None or any(one is None or differences(asdict(first), one) for one in provenances):
+    if first is None or any(one is None or differences(asdict(first), one, ignored=NO_CHANGE) for one in provenances):
         return None
     return first
 

@@ -16,7 +16,7 @@ a document has one value at most, the exact binomial test does (Clopper and Pear
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from math import ceil, e, exp, inf, lgamma, log, log1p
 from os import PathLike
@@ -263,6 +263,10 @@ GRID = (0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0
 """The confidences that are tested, fixed before any document is seen."""
 
 
+NO_CHANGE = frozenset({"seed"})
+"""Options of which a promise does not depend: another seed is another draw."""
+
+
 @dataclass(frozen=True, slots=True)
 class Threshold:
     """The lowest certified confidence, and what the documents with right answers say of it.
@@ -332,11 +336,7 @@ class Thresholds:
             raise TypeError(f"A result is {shown(result)}. Pass results, such as those of extract_results, not values.")
         if self.provenance is None or result.provenance is None:
             return
-        before, now = (
-            replace(one, options={name: value for name, value in one.options.items() if name != "seed"})
-            for one in (self.provenance, result.provenance)
-        )
-        changed = differences(asdict(before), now)
+        changed = differences(asdict(self.provenance), result.provenance, ignored=NO_CHANGE)
         if changed:
             raise ValueError(
                 f"The thresholds promise nothing of the result {result.id!r}: since their evaluation, this has "

@@ -78,7 +78,7 @@ def joined(*parts: object) -> Html:
 def write_page(path: Path, text: str) -> Path:
     """Write a text to a file, and return its path. Raises OutputError if it cannot be written."""
     try:
-        path.write_text(text, encoding="utf-8", newline="\n")
+        path.write_bytes(text.encode(errors="backslashreplace"))
     except (OSError, ValueError) as error:
         problem = (
             f"{path} cannot be written: {getattr(error, 'strerror', error)}. Name a file in a folder that is there."

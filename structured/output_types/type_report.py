@@ -63,7 +63,8 @@ class Hazard:
 class Cost:
     """The cost of an answer: the nodes of the pattern, the bytes of the shortest answer and of the longest.
 
-    `longest` is None where answers may have any length. The nodes are counted, and not the states of the automaton,
+    `longest` is None where answers may have any length, where a type contains itself, and where there are too many
+    states to know. The nodes are counted, and not the states of the automaton,
     which are as many as the texts need that are written, which nobody knows beforehand. Of a type that is no JSON,
     `nodes` counts the states of its automaton that were visited.
     """
@@ -90,7 +91,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
-    """The facts about a type before anything is built. A notebook shows them as a table.
+    """The facts about a type before a model is loaded. A notebook shows them as a table.
 
     Attributes:
         name: The name of the type.
@@ -203,7 +204,8 @@ def shown_cost(report: Report) -> str:
         is_unlimited = answers is None or answers.is_limited is False
         lengths = f"{counted(cost.shortest, 'byte')} or more{', without a limit' if is_unlimited else ''}"
     else:
-        lengths = f"{cost.shortest:,} to {counted(cost.longest, 'byte')}"
+        least = "" if cost.shortest == cost.longest else f"{cost.shortest:,} to "
+        lengths = f"{least}{counted(cost.longest, 'byte')}"
     choices = counted(report.choices, "choice") if report.choices else "no choice"
     notes = [f"The pattern has {counted(cost.nodes, 'node')}, with {choices} in the type."]
     if answers is not None:

@@ -324,7 +324,7 @@ def test_a_chunk_that_validators_reject_fails_its_document_once() -> None:
 
 @pytest.mark.parametrize("context_length", range(300, 420, 8))
 def test_a_document_is_done_once_and_last(context_length: int) -> None:
-    """Whatever fits: nothing is written for its parts once it has failed, and a part that is too long is split."""
+    """Whatever fits: nothing is told of its parts once it has failed, and a part that is too long is split."""
 
     class Long(BaseModel):
         v: Literal["some rather long value indeed", "another rather long value"]

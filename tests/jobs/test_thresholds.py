@@ -215,6 +215,7 @@ def test_the_provenance_is_that_of_all_answers() -> None:
 
     assert common(made, made) == made
     assert common(made, replace(made, version="0.4.0")) == made
+    assert common(made, replace(made, options={"temperature": 0.5})) == made, "another draw"
     assert common(made, replace(made, model="n")) is None
     assert common(made, None) is None
     thresholds = replace(evaluated()[1].thresholds(risk=0.1), provenance=made)

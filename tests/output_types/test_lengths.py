@@ -7,10 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 from strategies import WHITESPACES, random_text, typed
-from walks import nearest_end
 
 from structured.automata import RegularAutomaton
-from structured.json_schema.document.location import Reading
 from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.output_types.answer_sizes import most_bytes
 from structured.output_types.resolve import resolve_type
@@ -99,14 +97,3 @@ def test_every_text_is_as_long_as_lengths_allow(drawn, whitespace, seed):
         size = len(random_text(pattern, source).encode())
         assert shortest <= size
         assert longest is None or size <= longest
-
-
-@pytest.mark.parametrize("required", [[], ["b"], ["a", "b", ""]])
-@pytest.mark.parametrize("others", [{"type": "null"}, False])
-def test_the_shortest_object_is_as_long_as_its_automaton_says(required, others):
-    """With members that may be left out, and others that may be added."""
-    properties = {"a": {"type": "boolean"}, "b": {"type": "string", "maxLength": 3}, "": {"type": "null"}}
-    schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": others}
-    pattern = schema_to_pattern(schema, reading=Reading.SPECIFICATION)
-    automaton = RegularAutomaton(pattern)
-    assert automaton.distances[automaton.start] == nearest_end(automaton, automaton.start)
