@@ -303,6 +303,8 @@ class MissingError(StructuredError):
     Attributes:
         missing: The paths of the missing fields.
         document: The id of the document.
+
+    The message names those that are `needed`, if that is known, and otherwise all.
     """
 
     def __init__(

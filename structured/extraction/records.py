@@ -45,9 +45,9 @@ def digest_of(document: Document) -> str:
 
 
 def differences(before: Mapping[str, Any], now: Provenance, *, ignored: frozenset[str] = frozenset()) -> list[str]:
-    """Return the differences between the provenance of a record and another one, but for the version, in words.
+    """Return in words how a provenance differs from that of a record.
 
-    Options that are `ignored` may differ.
+    The version and options that are `ignored` may differ.
     """
     found = []
     options, others = before.get("options", {}), now.options

@@ -264,7 +264,7 @@ GRID = (0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0
 
 
 NO_CHANGE = frozenset({"seed"})
-"""Options of which a promise does not depend: another seed is another draw."""
+"""Options on which no promise depends: another seed is another draw."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from pydantic import (
 from pydantic_types import Chosen
 from strategies import WHITESPACES, output_types
 
-from structured import JsonLayout, JsonSchema, inspect_type, to_regex
+from structured import JsonLayout, JsonSchema, Regex, inspect_type, to_regex
 from structured.errors import SchemaError
 from structured.output_types.inspection import Cost
 
@@ -461,3 +461,11 @@ def test_only_keywords_that_forbid_something_are_misspelt():
         ("Did you mean 'maxLength'?", ("d",)),
         ("Did you mean 'minimum'?", ("a",)),
     ]
+
+
+def test_more_answers_than_python_writes_a_number_for_are_not_counted() -> None:
+    """Python refuses to write 26 ** 3500, and so would the report that has it."""
+    report = inspect_type(Regex("[a-z]{3500}"))
+    assert report.answers is not None
+    assert (report.answers.count, report.answers.is_limited) == (None, True)
+    assert "An answer takes 3,500 bytes." in str(report._repr_html_())
