@@ -7,7 +7,7 @@ Each module builds on those before it:
 - kinds of record: `kind` (their notation), `attributes`, `kinds`, `flags`, `invented`
 - documents: `statements`, `sentences`, `story`, `asides`, `finishing`, `forms`, `layouts`, `tables`, `filler`
 - samples: `questions`, `messages`, `generate`, `variety` (how much they differ)
-- training: `examples`, `tokenizer`, `word_vectors`, `network`, `muon`, `progress`, `train`,
+- training: `examples`, `tokenizer`, `word_vectors`, `network`, `muon`, `prefetching`, `progress`, `train`,
   `adapter` (of a chat model), `shrink` (a chat model to some layers), `average`
 - measuring: `evaluate`
 """

@@ -21,14 +21,21 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, linear
-from transformers import AttentionInterface, PretrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import (
+    AttentionInterface,
+    AutoTokenizer,
+    PretrainedConfig,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
 
 from structured.errors import ModelError
 from structured.models.adapters import ARCHITECTURES, Heads, LowRank, read_adapter, write_gguf_adapter
-from structured.models.pretrained import load_pretrained
-from structured.models.transformers_model import HuggingFaceModel
+from structured.models.pretrained import folder_vocabulary, load_pretrained
+from structured.models.prompt_encoding import PromptEncoder
 from training.examples import Batch, chat_batches, read_samples
-from training.progress import CHECKPOINT_SECONDS, load_checkpoint, save_checkpoint, share_of_rate, write_log
+from training.prefetching import prefetched
+from training.progress import CHECKPOINT_SECONDS, Course, load_checkpoint, save_checkpoint, share_of_rate, write_log
 
 QUERIES = 128
 """Places whose attention is computed together."""
@@ -44,8 +51,10 @@ class Settings:
     """An adapter to begin with, of the same rank; without one, nothing is added at first."""
     tokens: int = 1_000_000
     """Of prompts and answers, without padding."""
+    seconds: float = 0.0
+    """How long the run takes, whatever it reads; with 0, until its tokens are read."""
     decay: float = 0.3
-    """The share of the tokens over which the learning rate falls."""
+    """The share of the run over which the learning rate falls."""
     rank: int = 16
     """With 0 there is no adapter, and the weights of the model learn themselves: see `training.shrink`."""
     scale: float = 2.0
@@ -62,6 +71,8 @@ class Settings:
     share: float = 0.5
     """How many of the samples are others, if there are any."""
     seed: int = 1
+    workers: int = 0
+    """Processes that make samples; with none, the training makes them itself."""
 
 
 class Adapted(nn.Module):
@@ -133,6 +144,7 @@ class Training:
         self.learning = [one for one in self.model.parameters() if one.requires_grad]
         self.optimizer = torch.optim.AdamW(self.learning, lr=rate, betas=(0.9, 0.98), weight_decay=0.0)
         self.seen = self.steps = 0
+        self.done = 0.0
         if resume:
             self._restore(load_checkpoint(run, self.model.device))
 
@@ -143,14 +155,15 @@ class Training:
         with (self.run / "log.jsonl").open("a") as log:
             parameters = sum(parameter.numel() for parameter in self.learning)
             write_log(log, settings=asdict(self.settings), parameters=parameters, from_tokens=self.seen)
-            stream = self._batches() if self.seen < self.settings.tokens else iter(())
-            for batch in stream:
+            course = Course(self.settings.tokens, self.settings.seconds)
+            for batch in self._batches() if course.done(self.seen) < 1 else ():
+                self.done = course.done(self.seen)
                 losses.append(self._step(batch))
                 if len(losses) == 10:
                     mean = torch.stack(losses).mean().item()
                     write_log(log, time=round(time.time()), step=self.steps, tokens=self.seen, loss=round(mean, 5))
                     losses.clear()
-                is_last = self.seen >= self.settings.tokens
+                is_last = course.done(self.seen) >= 1
                 if is_last or time.monotonic() - saved > CHECKPOINT_SECONDS:
                     self._checkpoint()
                     saved = time.monotonic()
@@ -164,13 +177,12 @@ class Training:
             )
 
     def _batches(self) -> Iterator[Batch]:
-        """Return the batches that have not been read yet; those before are made again and skipped."""
-        model, end = HuggingFaceModel(self.model, self.tokenizer), self.tokenizer.eos_token_id
-        settings = self.settings
-        others = read_samples(Path(settings.others)) if settings.others else ()
-        size = {"tokens": settings.batch_tokens, "context": settings.context}
-        made = chat_batches(model, end, seed=settings.seed, split="train", others=others, share=settings.share, **size)
-        return itertools.islice(made, self.steps, None)
+        """Return the batches that have not been read yet.
+
+        Where other processes make them, they are others than before; else those before are made again and skipped.
+        """
+        made, workers = Chats(self.settings), self.settings.workers
+        return prefetched(made, workers, self.steps) if workers else itertools.islice(made(0), self.steps, None)
 
     def _step(self, batch: Batch) -> Tensor:
         """Take one step; return the mean loss over the learned tokens."""
@@ -178,7 +190,7 @@ class Training:
         loss.backward()
         nn.utils.clip_grad_norm_(self.learning, 1.0)
         settings = self.settings
-        rate = share_of_rate(self.seen, settings.tokens, warm_up=settings.warm_up, decay=settings.decay)
+        rate = share_of_rate(self.seen, self.done, warm_up=settings.warm_up, decay=settings.decay)
         for group in self.optimizer.param_groups:
             group["lr"] = settings.learning_rate * rate
         self.optimizer.step()
@@ -225,6 +237,31 @@ class Training:
 
     def _parameters(self) -> list[tuple[str, nn.Parameter]]:
         return [(name, one) for name, one in self.model.named_parameters() if one.requires_grad]
+
+
+@dataclass(frozen=True, slots=True)
+class Chats:
+    """Batches for the chat template and the tokenizer of a model's folder."""
+
+    settings: Settings
+
+    def __call__(self, offset: int) -> Iterator[Batch]:
+        """Return batches without end, of samples whose seed is that of the settings and an offset."""
+        settings, folder = self.settings, Path(self.settings.base)
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        vocabulary = folder_vocabulary(folder, {path.name for path in folder.iterdir()})
+        assert vocabulary.encode is not None, "it comes from a tokenizer"
+        return chat_batches(
+            PromptEncoder(tokenizer, vocabulary).encode,
+            vocabulary.encode,
+            tokenizer.eos_token_id,
+            seed=settings.seed + offset,
+            split="train",
+            others=read_samples(Path(settings.others)) if settings.others else (),
+            share=settings.share,
+            tokens=settings.batch_tokens,
+            context=settings.context,
+        )
 
 
 def save_adapter(adapter: dict[str, Adapted], config: PretrainedConfig, file: Path) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from structured.extraction.prompts import chat_messages, completion_prompt
 from structured.json_schema.document.location import Compilation, Location, Reading, Subschema
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
-from structured.models.protocol import LanguageModel, Messages
+from structured.models.protocol import Messages
 from structured.output_types.description import describe, layouts
 from structured.output_types.json_output import type_description
 from structured.output_types.output_type import Description
@@ -131,7 +131,8 @@ def read_samples(path: Path) -> list[Sample]:
 
 
 def chat_batches(
-    model: LanguageModel,
+    encode_chat: Callable[[Messages], list[int]],
+    encode: Callable[[str], Sequence[int]],
     end: int,
     *,
     seed: int,
@@ -142,11 +143,10 @@ def chat_batches(
     share: float = 0.5,
 ) -> Iterator[Batch]:
     """Yield batches for a chat model, without end; see `gathered`. Some of the samples are others."""
-    encode, rng = model.vocabulary.encode, random.Random(seed)
-    assert encode is not None, "it comes from a tokenizer"
+    rng = random.Random(seed)
     stream = mixed(samples(seed, split), others, share, rng) if others else samples(seed, split)
     asked = (chat_and_answer(sample, rng) for sample in stream)
-    pairs = ((model.encode(chat), list(encode(answer))) for chat, answer in asked)
+    pairs = ((encode_chat(chat), list(encode(answer))) for chat, answer in asked)
     return gathered(pairs, end, tokens=tokens, context=context)
 
 

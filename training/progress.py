@@ -1,7 +1,9 @@
 """The progress of a run: its learning rate, its log and its checkpoints."""
 
 import json
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -11,12 +13,27 @@ CHECKPOINT_SECONDS = 300
 """Between two checkpoints."""
 
 
-def share_of_rate(seen: int, tokens: int, *, warm_up: int, decay: float) -> float:
-    """Return the learning rate, as a share of the highest, of a run that has read so many of its tokens.
+@dataclass(frozen=True, slots=True)
+class Course:
+    """The length of a run: so many tokens or, where there are some, so many seconds."""
 
-    It rises over `warm_up` tokens, stays, and falls to zero over the last `decay` of all.
+    tokens: int
+    seconds: float = 0.0
+    started: float = field(default_factory=time.monotonic)
+
+    def done(self, seen: int) -> float:
+        """Return what share of the run is over, once so many tokens are read."""
+        if self.seconds:
+            return (time.monotonic() - self.started) / self.seconds
+        return seen / self.tokens if self.tokens else 1.0
+
+
+def share_of_rate(seen: int, done: float, *, warm_up: int, decay: float) -> float:
+    """Return the learning rate, as a share of the highest, of a run of which some is done.
+
+    It rises over the first `warm_up` tokens, stays, and falls to zero over the last `decay` of the run.
     """
-    return min(1.0, (seen + 1) / warm_up, (1 - seen / tokens) / decay)
+    return max(0.0, min(1.0, (seen + 1) / warm_up, (1 - done) / decay))
 
 
 def write_log(log: TextIO, **record: object) -> None:

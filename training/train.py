@@ -10,7 +10,6 @@ import argparse
 import itertools
 import json
 import math
-import multiprocessing
 import random
 import time
 from collections.abc import Iterator
@@ -26,11 +25,12 @@ from torch.nn.functional import cross_entropy
 from transformers import GenerationConfig, Lfm2Config, Lfm2ForCausalLM, PreTrainedTokenizerFast
 
 from structured.models.lfm2 import WEIGHTS
-from training.examples import Batch, batches, prompt_and_answer, read_samples
+from training.examples import Batch, batches, mixed, prompt_and_answer, read_samples
 from training.generate import samples
 from training.muon import Muon
 from training.network import Network, Shape
-from training.progress import CHECKPOINT_SECONDS, load_checkpoint, save_checkpoint, share_of_rate, write_log
+from training.prefetching import prefetched
+from training.progress import CHECKPOINT_SECONDS, Course, load_checkpoint, save_checkpoint, share_of_rate, write_log
 from training.tokenizer import END, START, train_tokenizer
 from training.word_vectors import WordVectors
 
@@ -42,8 +42,12 @@ class Settings:
     """Everything that decides what comes out."""
 
     tokens: int = 100_000_000
+    seconds: float = 0.0
+    """How long the run takes, whatever it reads; with 0, until its tokens are read."""
     decay: float = 0.3
-    """The share of the tokens over which the learning rate falls."""
+    """The share of the run over which the learning rate falls."""
+    tokenizer: str = ""
+    """A folder with a tokenizer that there is; without one, it is trained on samples."""
     vocabulary: int = 6144
     width: int = 256
     layers: int = 6
@@ -110,6 +114,7 @@ class Training:
         torch.nn.Module.to(self.network, self.device)
         self.optimizers = _optimizers(self.network, settings)
         self.seen = self.steps = 0
+        self.done = 0.0
         if resume:
             self._restore(load_checkpoint(run, self.device))
 
@@ -120,7 +125,11 @@ class Training:
         with (self.run / "log.jsonl").open("a") as log:
             parameters = sum(parameter.numel() for parameter in self.network.parameters())
             write_log(log, settings=asdict(self.settings), parameters=parameters, from_tokens=self.seen)
-            for batch in _batches(self.tokenizer, self.settings, self.steps):
+            definition = self.tokenizer.backend_tokenizer.to_str()
+            stream = prefetched(Completions(definition, self.settings), self.settings.workers, self.steps)
+            course = Course(self.settings.tokens, self.settings.seconds)
+            for batch in stream:
+                self.done = course.done(self.seen)
                 losses.append(self._step(batch))
                 if len(losses) == 50:
                     mean = torch.stack(losses).mean().item()
@@ -128,7 +137,7 @@ class Training:
                     if not math.isfinite(mean):
                         raise RuntimeError("The loss is not finite any more. Lower --learning-rate.")
                     losses.clear()
-                if self.seen >= self.settings.tokens:
+                if course.done(self.seen) >= 1:
                     break
                 if time.monotonic() - saved > CHECKPOINT_SECONDS:
                     self._checkpoint()
@@ -153,7 +162,7 @@ class Training:
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
         settings = self.settings
-        rate = share_of_rate(self.seen, settings.tokens, warm_up=settings.warm_up, decay=settings.decay)
+        rate = share_of_rate(self.seen, self.done, warm_up=settings.warm_up, decay=settings.decay)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = group["highest_lr"] * rate
@@ -193,8 +202,13 @@ def save(network: Network, tokenizer: PreTrainedTokenizerFast, folder: Path) -> 
 
 
 def _tokenizer(settings: Settings, vectors: WordVectors | None) -> PreTrainedTokenizerFast:
-    rng = random.Random(settings.seed)
-    first = itertools.islice(samples(settings.seed, "train"), TOKENIZER_SAMPLES)
+    if settings.tokenizer:
+        tokenizer: PreTrainedTokenizerFast = PreTrainedTokenizerFast.from_pretrained(settings.tokenizer)
+        return tokenizer
+    rng, stream = random.Random(settings.seed), samples(settings.seed, "train")
+    if settings.others:
+        stream = mixed(stream, read_samples(Path(settings.others)), settings.share, rng)
+    first = itertools.islice(stream, TOKENIZER_SAMPLES)
     texts = ("".join(prompt_and_answer(sample, rng)) for sample in first)
     words = vectors.words() if vectors else ()
     return train_tokenizer(itertools.chain(texts, words), size=settings.vocabulary)
@@ -231,57 +245,32 @@ def _optimizers(network: Network, settings: Settings) -> list[torch.optim.Optimi
     return optimizers
 
 
-def _batches(tokenizer: PreTrainedTokenizerFast, settings: Settings, steps: int) -> Iterator[Batch]:
-    """Return batches without end, for a run that has taken some steps: it goes on with other samples."""
-    definition = tokenizer.backend_tokenizer.to_str()
-    return (_prefetched if settings.workers else _made)(definition, settings, steps)
+@dataclass(frozen=True, slots=True)
+class Completions:
+    """Batches for the tokenizer of a definition, of prompts without a chat template."""
 
+    definition: str
+    settings: Settings
 
-def _prefetched(definition: str, settings: Settings, offset: int) -> Iterator[Batch]:
-    """Yield batches made by other processes, so that making them costs the training nothing but a core's share.
+    def __call__(self, offset: int) -> Iterator[Batch]:
+        """Return batches without end, of samples whose seed is that of the settings and an offset."""
+        settings, tokenizer = self.settings, Tokenizer.from_str(self.definition)
+        end = tokenizer.token_to_id(END)
+        assert end is not None, "the tokenizer was trained with it"
 
-    One makes some 150,000 tokens a second; a GPU takes more.
-    """
-    context = multiprocessing.get_context("spawn")
-    queue: multiprocessing.Queue[Batch] = context.Queue(maxsize=64)
-    workers = [
-        context.Process(target=_fill, args=(queue, definition, settings, 1_000 * number + offset), daemon=True)
-        for number in range(settings.workers)
-    ]
-    for worker in workers:
-        worker.start()
-    try:
-        while True:
-            yield queue.get(timeout=300)
-    finally:
-        for worker in workers:
-            worker.terminate()
+        def encode(texts: list[str]) -> list[list[int]]:
+            return [encoding.ids for encoding in tokenizer.encode_batch(texts, add_special_tokens=False)]
 
-
-def _fill(queue: "multiprocessing.Queue[Batch]", definition: str, settings: Settings, offset: int) -> None:
-    for batch in _made(definition, settings, offset):
-        queue.put(batch)
-
-
-def _made(definition: str, settings: Settings, offset: int) -> Iterator[Batch]:
-    """Return batches for the tokenizer of a definition, of samples whose seed is that of the settings and an offset."""
-    tokenizer = Tokenizer.from_str(definition)
-    end = tokenizer.token_to_id(END)
-    assert end is not None, "the tokenizer was trained with it"
-
-    def encode(texts: list[str]) -> list[list[int]]:
-        return [encoding.ids for encoding in tokenizer.encode_batch(texts, add_special_tokens=False)]
-
-    return batches(
-        encode,
-        end,
-        seed=settings.seed + offset,
-        split="train",
-        tokens=settings.batch_tokens,
-        context=settings.context,
-        others=read_samples(Path(settings.others)) if settings.others else (),
-        share=settings.share,
-    )
+        return batches(
+            encode,
+            end,
+            seed=settings.seed + offset,
+            split="train",
+            tokens=settings.batch_tokens,
+            context=settings.context,
+            others=read_samples(Path(settings.others)) if settings.others else (),
+            share=settings.share,
+        )
 
 
 if __name__ == "__main__":

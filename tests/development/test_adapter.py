@@ -15,6 +15,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from transformers import AutoModelForCausalLM
 
 from structured import Extractor, load_model
+from structured.models.adapters import Heads, read_adapter
 from training.adapter import Adapted, Settings, Training, adapt, causal_attention
 from training.evaluate import evaluate
 from training.examples import chat_and_answer
@@ -63,6 +64,17 @@ def test_a_run_goes_on_as_if_it_had_not_stopped(base, tmp_path):
     assert one._step(batches[0]) == other._step(batches[1])
     assert all(map(torch.equal, one.learning, other.learning))
     assert (one.seen, one.steps) == (other.seen, other.steps)
+
+
+@pytest.mark.thorough
+def test_a_run_by_the_clock_reads_what_another_process_makes(base, tmp_path):
+    """Its rate falls with the time, to zero at the end."""
+    training = Training(settings(base, seconds=4.0, workers=1, batch_tokens=1), tmp_path)
+    training.finish(tmp_path / "adapter.gguf")
+    assert training.done < 1
+    assert training.steps > 1
+    assert training.optimizer.param_groups[0]["lr"] < 0.02
+    assert read_adapter(tmp_path / "adapter.gguf", model_type="llama", heads=Heads(4, 2))
 
 
 @pytest.mark.thorough
