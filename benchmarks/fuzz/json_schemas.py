@@ -61,6 +61,10 @@ def is_valid(schema: Any, text: str) -> bool | None:
             )
     except (RecursionError, TimeoutError, OverflowError, Unresolvable):
         return None
+    except BaseException as error:  # `rpds` panics where the stack is used up
+        if type(error).__module__ != "pyo3_runtime":
+            raise
+        return None
 
 
 def in_python(schema: Any) -> Any:

@@ -344,6 +344,12 @@ WRONG = {
         400,
         "messages[0].content: parts of the type image_url are not supported. Send text alone.",
     ),
+    "a part without a name of its type": (
+        "chat/completions",
+        {"messages": [{"role": "user", "content": [{"type": {"name": ""}}]}]},
+        400,
+        "messages[0].content: parts of the type {'name': ''} are not supported. Send text alone.",
+    ),
     "a tool that is none": (
         "chat/completions", {**TOOLS, "tools": [{"type": "function", "function": "x"}]}, 400, "no tool"
     ),

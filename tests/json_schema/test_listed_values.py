@@ -9,13 +9,16 @@ import pytest
 from doubles import ByteTokenizer
 from hypothesis import given
 from hypothesis import strategies as st
+from rpds import HashTrieMap
 from walks import accepted
 
 from structured import JsonSchema, inspect_type
 from structured.automata import RegularAutomaton
 from structured.decoding.generate import compile_type
+from structured.errors import SchemaError
 from structured.index.guide import Guide
 from structured.json_schema.document.location import Reading, Subschema
+from structured.json_schema.logic import validity
 from structured.json_schema.logic.validity import allows
 from structured.json_schema.schema_compiler import compiled, schema_to_pattern
 from structured.output_types.description import MAX_LISTED, describe_schema
@@ -132,3 +135,25 @@ def test_a_listed_value_that_is_left_of_a_choice_is_all_that_is_written(listing:
         assert [text for text in ("{}", '{"d": 1}') if not accepted(automaton, text.encode())] == []
         others = ('{"a": 1}', '{"a": [], "c": 1}', '{"d": 2}', '{"e": 1}', "2")
         assert [text for text in others if accepted(automaton, text.encode())] == []
+
+
+class _Unequal:
+    """A key that raises where it is compared, as a string does once the stack is used up."""
+
+    def __hash__(self) -> int:
+        return 1
+
+    def __eq__(self, other: object) -> bool:
+        raise RecursionError
+
+
+def test_a_panic_of_the_maps_that_validators_keep_is_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Panics of Rust are no exceptions of Python: `except Exception` lets them pass."""
+
+    class Panicking:
+        def is_valid(self, _value: object) -> bool:
+            return HashTrieMap({_Unequal(): 1})[_Unequal()] == 1
+
+    monkeypatch.setattr(validity, "_validator", lambda *_: Panicking())
+    with pytest.raises(SchemaError, match="malformed"):
+        schema_to_pattern({"enum": ["a", 1], "pattern": "^a$"})

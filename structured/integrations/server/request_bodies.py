@@ -205,7 +205,7 @@ class TextPart(Body):
 def text_alone(content: object, types: Collection[str]) -> object:
     """Return the content of a message. Raises ValueError for a part of another type than some."""
     kinds = [one.get("type") for one in content if isinstance(one, dict)] if isinstance(content, list) else []
-    other = next((kind for kind in kinds if kind not in types), None)
+    other = next((kind for kind in kinds if not isinstance(kind, str) or kind not in types), None)
     if other is not None:
         raise ValueError(f"parts of the type {other} are not supported. Send text alone")
     return content

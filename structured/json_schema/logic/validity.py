@@ -165,7 +165,7 @@ def _plainly_allows(schema: Any, place: SchemaPlace, value: Any) -> bool:
     except PatternError as error:
         raise location.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
     # A fault of the schema, or of a schema that it refers to, raises an error of Python or of a library.
-    except Exception as error:
+    except BaseException as error:
         if not isinstance(error, _FAULTS) and type(error).__module__.partition(".")[0] not in _LIBRARIES:
             raise
         raise location.refusal(
@@ -175,8 +175,8 @@ def _plainly_allows(schema: Any, place: SchemaPlace, value: Any) -> bool:
 
 
 _FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-_LIBRARIES = {"jsonschema", "referencing", "re", "attr"}
-"""Errors that a malformed schema raises in `jsonschema`. Others, such as a caller's time-out, are passed on."""
+_LIBRARIES = {"jsonschema", "referencing", "re", "attr", "pyo3_runtime"}
+"""Errors that a malformed schema raises in `jsonschema`, and panics of `rpds`. Others, as a time-out, are passed on."""
 
 
 @deep
