@@ -19,6 +19,7 @@ from training.sources import (
     bookings,
     commands,
     dialogues,
+    facts,
     ingredients,
     measurements,
     name_parts,
@@ -64,6 +65,7 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "grobid": _printed,
         "ingredient-parser": ingredients.samples,
         "address-formatting": receipts.samples,
+        "knowledge-net": facts.samples,
     }
     for name, read in sources.items():
         repository = next((path for path in sorted(folder.iterdir()) if path.name.rpartition("+")[2] == name), None)
