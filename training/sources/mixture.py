@@ -15,6 +15,7 @@ from pathlib import Path
 
 from training.generate import Sample
 from training.sources import (
+    adverse,
     assistant,
     bookings,
     commands,
@@ -66,6 +67,7 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "ingredient-parser": ingredients.samples,
         "address-formatting": receipts.samples,
         "knowledge-net": facts.samples,
+        "PHEE": adverse.samples,
     }
     for name, read in sources.items():
         repository = next((path for path in sorted(folder.iterdir()) if path.name.rpartition("+")[2] == name), None)
