@@ -20,6 +20,7 @@ from training.sources import (
     bookings,
     commands,
     dialogues,
+    encyclopedia,
     facts,
     ingredients,
     measurements,
@@ -68,6 +69,7 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "address-formatting": receipts.samples,
         "knowledge-net": facts.samples,
         "PHEE": adverse.samples,
+        "Re-DocRED": encyclopedia.samples,
     }
     for name, read in sources.items():
         repository = next((path for path in sorted(folder.iterdir()) if path.name.rpartition("+")[2] == name), None)
