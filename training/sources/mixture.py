@@ -33,6 +33,7 @@ from training.sources import (
     records,
     references,
     relations,
+    venues,
 )
 from training.sources.asking import MAX_CHARACTERS
 from training.sources.named import named
@@ -70,6 +71,7 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "knowledge-net": facts.samples,
         "PHEE": adverse.samples,
         "Re-DocRED": encyclopedia.samples,
+        "e2e-dataset": venues.samples,
     }
     for name, read in sources.items():
         repository = next((path for path in sorted(folder.iterdir()) if path.name.rpartition("+")[2] == name), None)
