@@ -27,6 +27,7 @@ from training.sources import (
     name_parts,
     offices,
     papers,
+    products,
     protocols,
     reading,
     receipts,
@@ -41,7 +42,7 @@ from training.sources.named import named
 MOST = 9_000
 """Samples of one source."""
 
-FEWER = {"ingredient-parser": 3_500, "anystyle": 2_000, "grobid": 6_500}
+FEWER = {"ingredient-parser": 3_500, "anystyle": 2_000, "grobid": 6_500, "RNNLG": 4_000}
 """Samples of a source that has many of a kind."""
 
 
@@ -72,6 +73,7 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "PHEE": adverse.samples,
         "Re-DocRED": encyclopedia.samples,
         "e2e-dataset": venues.samples,
+        "RNNLG": products.samples,
     }
     for name, read in sources.items():
         repository = next((path for path in sorted(folder.iterdir()) if path.name.rpartition("+")[2] == name), None)
