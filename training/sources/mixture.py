@@ -37,7 +37,7 @@ from training.sources import (
     venues,
 )
 from training.sources.asking import MAX_CHARACTERS
-from training.sources.named import named
+from training.sources.named import medical, named, web
 
 MOST = 9_000
 """Samples of one source."""
@@ -74,6 +74,8 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "Re-DocRED": encyclopedia.samples,
         "e2e-dataset": venues.samples,
         "RNNLG": products.samples,
+        "UNER_English-EWT": web,
+        "MTL-Bioinformatics-2016": medical,
     }
     for name, read in sources.items():
         repository = next((path for path in sorted(folder.iterdir()) if path.name.rpartition("+")[2] == name), None)
