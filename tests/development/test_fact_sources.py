@@ -1,4 +1,4 @@
-"""The samples of facts, effects of drugs, articles, venues, products and medical names: answers stand in their texts.
+"""The samples of facts, effects of drugs, articles, venues, products, orders and names: answers stand in their texts.
 
 The repositories themselves are not here; small ones of the same layouts are, written for these tests.
 """
@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 
 from training.examples import chat_and_answer
 from training.generate import Sample
-from training.sources import adverse, encyclopedia, facts, named, products, venues
+from training.sources import adverse, encyclopedia, facts, named, orders, products, venues
 
 Read = Callable[[random.Random, Path], Iterator[Sample]]
 
@@ -90,7 +90,31 @@ TELEVISIONS = """[["inform(name=fir 7;type=television;hdmiport=2;hasusbport=true
 MEDICAL = "Teatol\tB-Chemical\n-\tO\ninduced\tO\nlong\tB-Disease\nrash\tI-Disease\nin\tO\ncats\tO\n.\tO\n"
 WEB = "# sent_id = 1\n# text = Ida\n1\tIda\tB-PER\t-\n2\tHolm\tI-PER\t-\n3\tlikes\tO\t-\n4\tBergen\tB-LOC\t-\n"
 
+
+def dialogue(said: str, *calls: tuple[str, dict[str, Any]]) -> Any:
+    """Return a dialogue of one turn in which the waiter makes calls."""
+    marks = []
+    for name, request in calls:
+        marks.append({"name": "api_call", "value": name})
+        marks.append({"name": "request", "value": json.dumps(request)})
+    return {"utterances": [{"speaker": "user", "text": said, "annotations": marks}]}
+
+
+OAT = {
+    "menu_item_id": "matcha-latte-12",
+    "quantity": "1",
+    "attributes": [{"attribute_id": "milk-options", "option": "Oat  Milk"}],
+}
+MOCHA = {"menu_item_id": "mocha-3", "quantity": "1", "attributes": [{"attribute_id": "caffeine", "option": "Decaf"}]}
+DIALOGUES = [
+    dialogue("A matcha Latte with oat milk and a decaf mocha", ("add_order_item", OAT), ("add_order_item", MOCHA)),
+    dialogue("No, a mocha decaf", ("add_order_item", MOCHA), ("update_order_item", {})),
+    dialogue("An iced decaf mocha", ("add_order_item", MOCHA)),
+    dialogue("Two decaf mochas", ("add_order_item", MOCHA)),
+]
+
 FILES: dict[str, Any] = {
+    "orders/TM-4-2024/data/data_00.json": DIALOGUES,
     "adverse/data/json/train.json": {"context": CASE, "annotations": [{"events": [EFFECT]}]},
     "adverse/data/json/test.json": {"context": "tested", "annotations": []},
     "encyclopedia/data/dev_revised.json": [ARTICLE],
@@ -109,6 +133,7 @@ SOURCES: dict[str, Read] = {
     "encyclopedia": encyclopedia.samples,
     "venues": venues.samples,
     "products": products.samples,
+    "orders": orders.samples,
     "medical": named.medical,
     "web": named.web,
 }
@@ -200,3 +225,12 @@ def test_quantities_of_a_product_are_texts_or_numbers(repositories: Path) -> Non
 def test_tokens_of_medical_texts_are_joined(repositories: Path) -> None:
     assert any(sample.document.startswith("Teatol-induced") for sample in drawn(repositories, "medical"))
     assert {"Ida Holm likes Bergen"} == {sample.document for sample in drawn(repositories, "web")}
+
+
+def test_an_order_that_was_changed_or_says_more_than_was_understood_is_left_out(repositories: Path) -> None:
+    """What is read is in the words of the guest, and a drink without a kind of milk has none."""
+    samples = drawn(repositories, "orders")
+    assert {sample.document.partition(": ")[2] or sample.document for sample in samples} == {
+        "A matcha Latte with oat milk and a decaf mocha"
+    }
+    assert {"matcha Latte", "oat milk", "mocha"} == {text for sample in samples for text in texts(sample.answer)}

@@ -26,6 +26,7 @@ from training.sources import (
     measurements,
     name_parts,
     offices,
+    orders,
     papers,
     products,
     protocols,
@@ -74,6 +75,7 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "Re-DocRED": encyclopedia.samples,
         "e2e-dataset": venues.samples,
         "RNNLG": products.samples,
+        "Taskmaster": orders.samples,
         "UNER_English-EWT": web,
         "MTL-Bioinformatics-2016": medical,
     }
