@@ -23,6 +23,14 @@ class Slot:
     """What the value must be one of, if it must."""
     other_names: tuple[str, ...] = ()
     is_list: bool = False
+    kind: str = "string"
+    """The type of a value in JSON, or `date`."""
+
+    def schema(self) -> dict[str, Any]:
+        """Return the schema of one value."""
+        if self.values:
+            return {"enum": list(self.values)}
+        return {"type": "string", "format": "date"} if self.kind == "date" else {"type": self.kind}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +84,7 @@ def fields(
         if name in properties:
             continue
         value = values.get(slot.name)
-        kind: dict[str, Any] = {"enum": list(slot.values)} if slot.values else {"type": "string"}
+        kind = slot.schema()
         if slot.is_list:
             kind = {"type": "array", "items": kind}
             value = list(value or [])
@@ -105,7 +113,7 @@ def listed(
     names = {slot.name: habits.name(rng, slot) for slot in slots}
     properties: dict[str, Any] = {}
     for slot in slots:
-        kind: dict[str, Any] = {"enum": list(slot.values)} if slot.values else {"type": "string"}
+        kind = slot.schema()
         kind = kind if slot.name in required else {"anyOf": [kind, _NULL]}
         properties[names[slot.name]] = kind | ({"description": slot.description} if habits.is_described else {})
     item = {"type": "object", "properties": properties, "required": list(properties)}

@@ -15,29 +15,35 @@ from pathlib import Path
 
 from training.generate import Sample
 from training.sources import (
+    adverse,
     assistant,
     bookings,
     commands,
     dialogues,
+    encyclopedia,
+    facts,
     ingredients,
     measurements,
     name_parts,
     offices,
+    orders,
     papers,
+    products,
     protocols,
     reading,
     receipts,
     records,
     references,
     relations,
+    venues,
 )
 from training.sources.asking import MAX_CHARACTERS
-from training.sources.named import named
+from training.sources.named import medical, named, web
 
 MOST = 9_000
 """Samples of one source."""
 
-FEWER = {"ingredient-parser": 3_500, "anystyle": 2_000, "grobid": 6_500}
+FEWER = {"ingredient-parser": 3_500, "anystyle": 2_000, "grobid": 6_500, "RNNLG": 4_000}
 """Samples of a source that has many of a kind."""
 
 
@@ -64,6 +70,14 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "grobid": _printed,
         "ingredient-parser": ingredients.samples,
         "address-formatting": receipts.samples,
+        "knowledge-net": facts.samples,
+        "PHEE": adverse.samples,
+        "Re-DocRED": encyclopedia.samples,
+        "e2e-dataset": venues.samples,
+        "RNNLG": products.samples,
+        "Taskmaster": orders.samples,
+        "UNER_English-EWT": web,
+        "MTL-Bioinformatics-2016": medical,
     }
     for name, read in sources.items():
         repository = next((path for path in sorted(folder.iterdir()) if path.name.rpartition("+")[2] == name), None)

@@ -100,3 +100,31 @@ def named(rng: random.Random, repository: Path) -> Iterator[Sample]:
     for pattern, (source, about) in _COLLECTIONS.items():
         for path in sorted(repository.glob(pattern)):
             yield from samples(rng, path, Labels(source, _FOUR, about), group=3)
+
+
+_WEB = Labels("web names", _FOUR, "Names in a message, a review or an answer of the web.")
+
+_MEDICAL = {
+    "BC5CDR-IOB": kinds(
+        Chemical="chemicals drugs substances; drugs and other chemicals",
+        Disease="diseases conditions adverse_effects; diseases, symptoms and effects",
+    ),
+    "NCBI-disease-IOB": kinds(Disease="diseases disorders conditions; names of diseases"),
+}
+_GLUE = frozenset({"-", "/", "'"})
+"""Signs that the medical texts have as tokens of their own."""
+
+
+def web(rng: random.Random, repository: Path) -> Iterator[Sample]:
+    """Yield samples of names in texts of the web: the development file of UniversalNER/UNER_English-EWT."""
+    for _ in range(2):
+        yield from samples(rng, repository / "en_ewt-ud-dev.iob2", _WEB, group=4, column=2, word=1)
+
+
+def medical(rng: random.Random, repository: Path) -> Iterator[Sample]:
+    """Yield samples of names in abstracts of medicine: two corpora of cambridgeltl/MTL-Bioinformatics-2016."""
+    for folder, slots in _MEDICAL.items():
+        for part in ("train", "devel"):
+            path = repository / "data" / folder / f"{part}.tsv"
+            if path.is_file():
+                yield from samples(rng, path, Labels("medical names", slots, "Names in an abstract.", _GLUE), group=4)

@@ -19,6 +19,8 @@ class Labels:
     source: str
     slots: Mapping[str, Slot]
     about: str = ""
+    glue: frozenset[str] = frozenset()
+    """Tokens that stand without spaces around them; a text of a source that has some is not spaced."""
 
 
 def kinds(**described: str) -> dict[str, Slot]:
@@ -30,18 +32,20 @@ def kinds(**described: str) -> dict[str, Slot]:
     return found
 
 
-def sentences(path: Path, *, column: int = -1) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the tokens and labels of each sentence of a file."""
+def sentences(path: Path, *, column: int = -1, word: int = 0) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the tokens and labels of each sentence of a file; where words are not first, `#` begins a comment."""
     tokens: list[str] = []
     labels: list[str] = []
     for line in [*path.read_text(encoding="utf-8", errors="replace").splitlines(), ""]:
+        if word and line.startswith("#"):
+            continue
         parts = line.split()
         if len(parts) < 2 or parts[0] == "-DOCSTART-":
             if tokens:
                 yield tokens, labels
             tokens, labels = [], []
         else:
-            tokens.append(parts[0])
+            tokens.append(parts[word])
             labels.append(parts[column])
     if tokens:
         yield tokens, labels
@@ -63,25 +67,29 @@ _NO_SPACE_BEFORE = frozenset({",", ".", ";", ":", "!", "?", ")", "]", "'s", "'",
 _NO_SPACE_AFTER = frozenset({"(", "[", "$", "``", "#", "@"})
 
 
-def joined(tokens: Sequence[str], *, is_spaced: bool) -> str:
+def joined(tokens: Sequence[str], *, is_spaced: bool, glue: frozenset[str] = frozenset()) -> str:
     """Return tokens as a text: with a space between any two, or as they were written, about."""
+    no_space_before, no_space_after = _NO_SPACE_BEFORE | glue, _NO_SPACE_AFTER | glue
     text = ""
     for before, token in zip(["", *tokens], tokens, strict=False):
-        is_close = not is_spaced and (token in _NO_SPACE_BEFORE or before in _NO_SPACE_AFTER)
+        is_decimal = bool(glue) and before == "." and text[-2:-1].isdigit() and token[:1].isdigit()
+        is_close = not is_spaced and (token in no_space_before or before in no_space_after or is_decimal)
         text += token if not text or is_close else f" {token}"
     return text
 
 
-def samples(rng: random.Random, path: Path, labels: Labels, *, group: int = 1, column: int = -1) -> Iterator[Sample]:
+def samples(
+    rng: random.Random, path: Path, labels: Labels, *, group: int = 1, column: int = -1, word: int = 0
+) -> Iterator[Sample]:
     """Yield a sample for each sentence of a file, or for `group` of them together, at most."""
-    waiting = list(sentences(path, column=column))
+    waiting = list(sentences(path, column=column, word=word))
     while waiting:
         count = rng.randint(1, group)
         some_of_them, waiting = waiting[:count], waiting[count:]
-        is_spaced = rng.random() < 0.6
-        parts = [joined(tokens, is_spaced=is_spaced) for tokens, _ in some_of_them]
+        is_spaced = not labels.glue and rng.random() < 0.6
+        parts = [joined(tokens, is_spaced=is_spaced, glue=labels.glue) for tokens, _ in some_of_them]
         found = [
-            (label, joined(tokens[first : last + 1], is_spaced=is_spaced))
+            (label, joined(tokens[first : last + 1], is_spaced=is_spaced, glue=labels.glue))
             for tokens, marks in some_of_them
             for label, first, last in mentions(marks)
             if label in labels.slots
