@@ -30,6 +30,7 @@ from training.sources import (
     records,
     references,
     relations,
+    tables,
 )
 from training.sources.asking import MAX_CHARACTERS
 from training.sources.named import named
@@ -64,6 +65,7 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "grobid": _printed,
         "ingredient-parser": ingredients.samples,
         "address-formatting": receipts.samples,
+        "WikiTableQuestions": tables.samples,
     }
     for name, read in sources.items():
         repository = next((path for path in sorted(folder.iterdir()) if path.name.rpartition("+")[2] == name), None)

@@ -1,0 +1,73 @@
+"""The samples from tables and other wide sources: answers stand in their texts.
+
+The repositories themselves are not here; small ones of the same layouts are, written for these tests.
+"""
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from answers import texts
+from jsonschema import Draft202012Validator
+
+from training.examples import chat_and_answer
+from training.generate import Sample
+from training.sources import tables
+
+Read = Callable[[random.Random, Path], Iterator[Sample]]
+
+KETTLES = r""""Maker","Kettle (l)","Made in","Pts"
+"Holm \"Tea\" Works","1,200","Ouse[1]","12"
+"Dahl","900","–","7"
+"Berg","1,050","Long Bridge","3"
+"""
+
+FILES = {
+    "tables/csv/200-csv/1.csv": KETTLES,
+    "tables/csv/200-csv/2.csv": KETTLES.replace("Holm", "tested"),
+    "tables/data/pristine-unseen-tables.tsv": "id\tutterance\tcontext\nq\twho?\tcsv/200-csv/2.csv\n",
+}
+
+SOURCES: dict[str, Read] = {
+    "tables": tables.samples,
+}
+
+
+@pytest.fixture
+def repositories(tmp_path: Path) -> Path:
+    """A folder with the small repositories."""
+    for name, text in FILES.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def drawn(repositories: Path, name: str) -> list[Sample]:
+    """Return samples of a source, drawn several times."""
+    return [sample for seed in range(20) for sample in SOURCES[name](random.Random(seed), repositories / name)]
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_answers_are_of_their_types_and_stand_in_their_texts(repositories: Path, name: str) -> None:
+    """Some are absent, and no test file is read."""
+    samples = drawn(repositories, name)
+    assert any(texts(sample.answer) for sample in samples)
+    for sample in samples:
+        Draft202012Validator(sample.schema).validate(sample.answer)
+        for text in texts(sample.answer):
+            assert text in sample.document or f'"{text}"' in json.dumps(sample.schema)
+        assert "tested" not in sample.document
+        chat_and_answer(sample, random.Random(0))
+    assert any(value in (None, []) for sample in samples for value in sample.answer.values())
+
+
+def test_a_table_is_read_with_its_empty_cells_and_numbers(repositories: Path) -> None:
+    """Notes are no part of a cell, and a number may be a text as printed or a true one."""
+    table = tables.read(repositories / "tables/csv/200-csv/1.csv")
+    assert table is not None
+    assert table.rows[0] == ('Holm "Tea" Works', "1,200", "Ouse", "12")
+    answers = json.dumps([sample.answer for sample in drawn(repositories, "tables")])
+    assert all(shown in answers for shown in ('"1,200"', " 1200", "null", '"Long Bridge"'))
