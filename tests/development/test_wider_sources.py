@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from training.examples import chat_and_answer
 from training.generate import Sample
-from training.sources import tables
+from training.sources import passages, tables
 
 Read = Callable[[random.Random, Path], Iterator[Sample]]
 
@@ -23,14 +23,31 @@ KETTLES = r""""Maker","Kettle (l)","Made in","Pts"
 "Dahl","900","–","7"
 "Berg","1,050","Long Bridge","3"
 """
+SONG = {
+    "title": "Tea Song",
+    "sents": [
+        ["Tea", "Song", "is", "a", "song", "by", "Ida", "Holm", ",", "released", "by", "Ouse", "Records", "."],
+        ["It", "came", "out", "in", "May", "1950", "."],
+    ],
+    "vertexSet": [
+        [{"type": "MISC", "sent_id": 0, "pos": [0, 2]}],
+        [{"type": "PER", "sent_id": 0, "pos": [6, 8]}],
+        [{"type": "ORG", "sent_id": 0, "pos": [11, 13]}],
+        [{"type": "TIME", "sent_id": 1, "pos": [4, 6]}],
+    ],
+    "labels": [{"h": 0, "r": "P175", "t": 1}, {"h": 0, "r": "P264", "t": 2}, {"h": 0, "r": "P577", "t": 3}],
+}
 
 FILES = {
+    "passages/data/dev_revised.json": json.dumps([SONG]),
+    "passages/data/test_revised.json": json.dumps([SONG]).replace("song", "tested"),
     "tables/csv/200-csv/1.csv": KETTLES,
     "tables/csv/200-csv/2.csv": KETTLES.replace("Holm", "tested"),
     "tables/data/pristine-unseen-tables.tsv": "id\tutterance\tcontext\nq\twho?\tcsv/200-csv/2.csv\n",
 }
 
 SOURCES: dict[str, Read] = {
+    "passages": passages.samples,
     "tables": tables.samples,
 }
 
@@ -71,3 +88,10 @@ def test_a_table_is_read_with_its_empty_cells_and_numbers(repositories: Path) ->
     assert table.rows[0] == ('Holm "Tea" Works', "1,200", "Ouse", "12")
     answers = json.dumps([sample.answer for sample in drawn(repositories, "tables")])
     assert all(shown in answers for shown in ('"1,200"', " 1200", "null", '"Long Bridge"'))
+
+
+def test_a_passage_is_asked_for_its_names_and_for_what_it_says_of_one(repositories: Path) -> None:
+    samples = drawn(repositories, "passages")
+    about_song = [sample for sample in samples if "Tea Song" in sample.schema.get("description", "")]
+    assert {text for sample in about_song for text in texts(sample.answer)} == {"Ida Holm", "Ouse Records", "May 1950"}
+    assert any("Tea Song" in texts(sample.answer) for sample in samples)

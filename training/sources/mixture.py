@@ -24,6 +24,7 @@ from training.sources import (
     name_parts,
     offices,
     papers,
+    passages,
     protocols,
     reading,
     receipts,
@@ -66,6 +67,7 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "ingredient-parser": ingredients.samples,
         "address-formatting": receipts.samples,
         "WikiTableQuestions": tables.samples,
+        "Re-DocRED": passages.samples,
     }
     for name, read in sources.items():
         repository = next((path for path in sorted(folder.iterdir()) if path.name.rpartition("+")[2] == name), None)
