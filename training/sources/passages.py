@@ -1,4 +1,4 @@
-"""Passages of Wikipedia with their names, and what they say of one: `data/dev_revised.json` of tonytan48/Re-DocRED, MIT.
+"""Passages of Wikipedia with their names, and what they say of one: `dev_revised.json` of tonytan48/Re-DocRED, MIT.
 
 Its names and relations are those of DocRED, looked through again, so that what is not annotated is not stated. Counts
 are left out, of which only some are annotated, and relations that are seldom stated in words, such as to be a part of.
