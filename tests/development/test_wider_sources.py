@@ -6,6 +6,7 @@ The repositories themselves are not here; small ones of the same layouts are, wr
 import json
 import random
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 from training.examples import chat_and_answer
 from training.generate import Sample
-from training.sources import passages, tables
+from training.sources import passages, songs, tables
 
 Read = Callable[[random.Random, Path], Iterator[Sample]]
 
@@ -37,8 +38,16 @@ SONG = {
     ],
     "labels": [{"h": 0, "r": "P175", "t": 1}, {"h": 0, "r": "P264", "t": 2}, {"h": 0, "r": "P577", "t": 3}],
 }
+FILMS = "year,imdb,title\n1950,tt1,The Long Bridge\n1951,tt2,Tea &amp; Rain\n1952,tt3,The Mill\n"
+HITS = "Song Clean,ARTIST CLEAN\nTea Song,Sting\nMill Song,The Kettles\nRain Song,The Kettles\nSlow/Fast,The Kettles\n"
 
 FILES = {
+    "songs/classic-rock/classic-rock-song-list.csv": HITS,
+    "songs/bechdel/movies.csv": FILMS,
+    "a+corpora/data/music/genres.json": json.dumps({"genres": ["Tea rock", "Mill"]}),
+    "a+corpora/data/music/instruments.json": json.dumps({"instruments": ["kettle", "spoon"]}),
+    "a+corpora/data/books/bestsellers.json": json.dumps({"books": [{"title": "The Ouse", "author": "Ida Holm"}]}),
+    "a+corpora/data/film-tv/tv_shows.json": json.dumps({"tv_shows": ["Rainy Days"]}),
     "passages/data/dev_revised.json": json.dumps([SONG]),
     "passages/data/test_revised.json": json.dumps([SONG]).replace("song", "tested"),
     "tables/csv/200-csv/1.csv": KETTLES,
@@ -48,6 +57,7 @@ FILES = {
 
 SOURCES: dict[str, Read] = {
     "passages": passages.samples,
+    "songs": songs.samples,
     "tables": tables.samples,
 }
 
@@ -64,7 +74,9 @@ def repositories(tmp_path: Path) -> Path:
 
 def drawn(repositories: Path, name: str) -> list[Sample]:
     """Return samples of a source, drawn several times."""
-    return [sample for seed in range(20) for sample in SOURCES[name](random.Random(seed), repositories / name)]
+    return [
+        sample for seed in range(20) for sample in islice(SOURCES[name](random.Random(seed), repositories / name), 60)
+    ]
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -95,3 +107,15 @@ def test_a_passage_is_asked_for_its_names_and_for_what_it_says_of_one(repositori
     about_song = [sample for sample in samples if "Tea Song" in sample.schema.get("description", "")]
     assert {text for sample in about_song for text in texts(sample.answer)} == {"Ida Holm", "Ouse Records", "May 1950"}
     assert any("Tea Song" in texts(sample.answer) for sample in samples)
+
+
+def test_names_in_a_composed_text_are_listed_by_their_kinds(repositories: Path) -> None:
+    """Artists are no bands, titles lose the signs of a web page, and a name with a slash is left out."""
+    found: dict[str, set[str]] = {"artist": set(), "band": set(), "film": set(), "song": set()}
+    for sample in drawn(repositories, "songs"):
+        for kind, names in found.items():
+            names.update(sample.answer.get(kind, ()))
+    assert found["artist"] == {"Sting"}
+    assert found["band"] == {"The Kettles"}
+    assert found["film"] == {"The Long Bridge", "Tea & Rain", "The Mill"}
+    assert found["song"] == {"Tea Song", "Mill Song", "Rain Song"}

@@ -31,6 +31,7 @@ from training.sources import (
     records,
     references,
     relations,
+    songs,
     tables,
 )
 from training.sources.asking import MAX_CHARACTERS
@@ -68,6 +69,7 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "address-formatting": receipts.samples,
         "WikiTableQuestions": tables.samples,
         "Re-DocRED": passages.samples,
+        "data": songs.samples,
     }
     for name, read in sources.items():
         repository = next((path for path in sorted(folder.iterdir()) if path.name.rpartition("+")[2] == name), None)
