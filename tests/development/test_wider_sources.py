@@ -16,6 +16,7 @@ from jsonschema import Draft202012Validator
 from training.examples import chat_and_answer
 from training.generate import Sample
 from training.sources import passages, songs, tables
+from training.sources.named import named
 
 Read = Callable[[random.Random, Path], Iterator[Sample]]
 
@@ -40,8 +41,10 @@ SONG = {
 }
 FILMS = "year,imdb,title\n1950,tt1,The Long Bridge\n1951,tt2,Tea &amp; Rain\n1952,tt3,The Mill\n"
 HITS = "Song Clean,ARTIST CLEAN\nTea Song,Sting\nMill Song,The Kettles\nRain Song,The Kettles\nSlow/Fast,The Kettles\n"
+QUERY = "music\tO\nlike\tO\nthe\tB-Artist\nkettles\tI-Artist\ntea\tB-WoA\nsong\tI-WoA\n\nanything\tO\nslow\tO\nfor\tO\nrain\tO\n"
 
 FILES = {
+    "queries/data/dataset1/ground-truth.bio": QUERY,
     "songs/classic-rock/classic-rock-song-list.csv": HITS,
     "songs/bechdel/movies.csv": FILMS,
     "a+corpora/data/music/genres.json": json.dumps({"genres": ["Tea rock", "Mill"]}),
@@ -57,6 +60,7 @@ FILES = {
 
 SOURCES: dict[str, Read] = {
     "passages": passages.samples,
+    "queries": named,
     "songs": songs.samples,
     "tables": tables.samples,
 }

@@ -70,6 +70,7 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "WikiTableQuestions": tables.samples,
         "Re-DocRED": passages.samples,
         "data": songs.samples,
+        "music-ner-eacl2023": named,
     }
     for name, read in sources.items():
         repository = next((path for path in sorted(folder.iterdir()) if path.name.rpartition("+")[2] == name), None)

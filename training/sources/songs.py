@@ -51,15 +51,16 @@ _MADE = {
 gospel, funk, bluegrass, opera, chamber music, electronic music, salsa, samba, fado, dancehall, grunge, indie pop""",
     "award": """Grammy Award for Best New Artist, Grammy Award, Brit Awards, Brit Award for British Group, Mercury
 Prize, Juno Award, Latin Grammy Award, Academy Award for Best Original Song, MTV Video Music Award, Polaris Music
-Prize, ARIA Award for Album of the Year, Ivor Novello Award, Pulitzer Prize for Music, Polar Music Prize, American Music Award,
-Golden Globe Award for Best Original Score, Country Music Association Award, Tony Award for Best Musical, Echo Award""",
+Prize, ARIA Award for Album of the Year, Ivor Novello Award, Pulitzer Prize for Music, Polar Music Prize, American
+Music Award, Golden Globe Award for Best Original Score, Country Music Association Award, Tony Award for Best
+Musical, Echo Award""",
     "event": """Glastonbury Festival, Live Aid, Reading Festival, Eurovision Song Contest 1974, Montreux Jazz Festival,
 Coachella, Woodstock, Newport Folk Festival, Roskilde Festival, Lollapalooza, Rock in Rio, Isle of Wight Festival, Super
 Bowl XXXIX halftime show, Monterey Pop Festival, Vans Warped Tour, Donaueschingen Festival, Salzburg Festival, Ozzfest,
 South by Southwest, Sanremo Music Festival, Cambridge Folk Festival, World Expo 1970, Edinburgh Festival""",
     "organization": """Capitol Records, Atlantic Records, EMI, Columbia Records, Sub Pop, Island Records, Motown,
-Rolling Stone, NME, BBC Radio 1, Royal Academy of Music, London Symphony Orchestra, MTV, Warner Music Group, Epic Records,
-RCA Records, Blue Note Records, Melody Maker, Berklee College of Music, Factory Records, Billboard, Rough Trade, Verve
+Rolling Stone, NME, BBC Radio 1, Royal Academy of Music, London Symphony Orchestra, MTV, Warner Music Group, Epic
+Records, RCA Records, Blue Note Records, Melody Maker, Berklee College of Music, Factory Records, Billboard, Rough Trade, Verve
 Records, The New York Times, Juilliard School, Deutsche Grammophon, Geffen Records, Recording Academy, Def Jam""",
     "country": """England, Sweden, Japan, Brazil, Canada, Germany, France, Australia, Ireland, United States, Norway,
 Italy, Jamaica, Spain, Nigeria, India, Mexico, South Korea, New Zealand, Finland, Netherlands, Argentina, Iceland,
