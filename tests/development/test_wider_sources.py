@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from training.examples import chat_and_answer
 from training.generate import Sample
 from training.sources import passages, songs, tables
-from training.sources.named import named
+from training.sources.named import queries
 
 Read = Callable[[random.Random, Path], Iterator[Sample]]
 
@@ -41,7 +41,9 @@ SONG = {
 }
 FILMS = "year,imdb,title\n1950,tt1,The Long Bridge\n1951,tt2,Tea &amp; Rain\n1952,tt3,The Mill\n"
 HITS = "Song Clean,ARTIST CLEAN\nTea Song,Sting\nMill Song,The Kettles\nRain Song,The Kettles\nSlow/Fast,The Kettles\n"
-QUERY = "music\tO\nlike\tO\nthe\tB-Artist\nkettles\tI-Artist\ntea\tB-WoA\nsong\tI-WoA\n\nanything\tO\nslow\tO\nfor\tO\nrain\tO\n"
+QUERY = (
+    "some\tO\nlike\tO\nthe\tB-Artist\nkettles\tI-Artist\ntea\tB-WoA\nsong\tI-WoA\n\nanything\tO\nslow\tO\nplease\tO\n"
+)
 
 FILES = {
     "queries/data/dataset1/ground-truth.bio": QUERY,
@@ -60,7 +62,7 @@ FILES = {
 
 SOURCES: dict[str, Read] = {
     "passages": passages.samples,
-    "queries": named,
+    "queries": queries,
     "songs": songs.samples,
     "tables": tables.samples,
 }

@@ -35,7 +35,7 @@ from training.sources import (
     tables,
 )
 from training.sources.asking import MAX_CHARACTERS
-from training.sources.named import named
+from training.sources.named import named, queries
 
 MOST = 9_000
 """Samples of one source."""
@@ -70,7 +70,7 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "WikiTableQuestions": tables.samples,
         "Re-DocRED": passages.samples,
         "data": songs.samples,
-        "music-ner-eacl2023": named,
+        "music-ner-eacl2023": queries,
     }
     for name, read in sources.items():
         repository = next((path for path in sorted(folder.iterdir()) if path.name.rpartition("+")[2] == name), None)

@@ -109,9 +109,13 @@ def named(rng: random.Random, repository: Path) -> Iterator[Sample]:
     for path in repository.glob("emerging.dev.conll"):
         for _ in range(4):
             yield from samples(rng, path, Labels("wnut17", _WNUT, "Names in a message of social media."))
-    for path in sorted(repository.glob("data/dataset[1-4]/ground-truth.bio")):
-        for group in (1, 3):
-            yield from samples(rng, path, Labels("music queries", _QUERIES, "Somebody asks for music."), group=group)
     for pattern, (source, about) in _COLLECTIONS.items():
         for path in sorted(repository.glob(pattern)):
             yield from samples(rng, path, Labels(source, _FOUR, about), group=3)
+
+
+def queries(rng: random.Random, repository: Path) -> Iterator[Sample]:
+    """Yield the samples of queries for music, one by one and some together."""
+    for path in sorted(repository.glob("data/dataset[1-4]/ground-truth.bio")):
+        for group in (1, 3):
+            yield from samples(rng, path, Labels("music queries", _QUERIES, "Somebody asks for music."), group=group)
