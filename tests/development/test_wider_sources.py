@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 from training.examples import chat_and_answer
 from training.generate import Sample
-from training.sources import passages, songs, tables
+from training.sources import passages, places, songs, tables
 from training.sources.named import queries
 
 Read = Callable[[random.Random, Path], Iterator[Sample]]
@@ -44,8 +44,26 @@ HITS = "Song Clean,ARTIST CLEAN\nTea Song,Sting\nMill Song,The Kettles\nRain Son
 QUERY = (
     "some\tO\nlike\tO\nthe\tB-Artist\nkettles\tI-Artist\ntea\tB-WoA\nsong\tI-WoA\n\nanything\tO\nslow\tO\nplease\tO\n"
 )
+ADDRESSES = """---
+description: tea house
+components: {house_number: 12, road: Elm Row, city: Ouse, postcode: 00501, state: Alaska, country: Tealand,
+  cafe: The Kettle}
+expected: |
+    The Kettle
+    12 Elm Row
+    Ouse, AK 00501
+    Tealand
+---
+description: a word of no part
+components: {road: Mill Road, city: Berg, country: Tealand}
+expected: |
+    Mill Road
+    tested Berg
+    Tealand
+"""
 
 FILES = {
+    "places/testcases/countries/tl.yaml": ADDRESSES.replace("00501", "'00501'", 1),
     "queries/data/dataset1/ground-truth.bio": QUERY,
     "songs/classic-rock/classic-rock-song-list.csv": HITS,
     "songs/bechdel/movies.csv": FILMS,
@@ -62,6 +80,7 @@ FILES = {
 
 SOURCES: dict[str, Read] = {
     "passages": passages.samples,
+    "places": places.samples,
     "queries": queries,
     "songs": songs.samples,
     "tables": tables.samples,
@@ -125,3 +144,16 @@ def test_names_in_a_composed_text_are_listed_by_their_kinds(repositories: Path) 
     assert found["band"] == {"The Kettles"}
     assert found["film"] == {"The Long Bridge", "Tea & Rain", "The Mill"}
     assert found["song"] == {"Tea Song", "Mill Song", "Rain Song"}
+
+
+def test_an_address_is_taken_where_its_parts_make_up_all_of_it() -> None:
+    """A code may stand for the state."""
+    known = {"road": "Elm Row", "house_number": "12", "city": "Ouse", "state": "Alaska", "cafe": "The Kettle"}
+    assert places.parts("The Kettle\n12 Elm Row\nOuse, AK", known) == {
+        "name": "The Kettle",
+        "number": "12",
+        "street": "Elm Row",
+        "city": "Ouse",
+        "state": "AK",
+    }
+    assert places.parts("The Kettle\n12 Elm Row\nOuse, near Berg", known) is None

@@ -25,6 +25,7 @@ from training.sources import (
     offices,
     papers,
     passages,
+    places,
     protocols,
     reading,
     receipts,
@@ -39,6 +40,9 @@ from training.sources.named import named, queries
 
 MOST = 9_000
 """Samples of one source."""
+
+MORE = {"address-formatting": 9_000 + 3_000}
+"""Samples of a repository that two sources read."""
 
 FEWER = {"ingredient-parser": 3_500, "anystyle": 2_000, "grobid": 6_500}
 """Samples of a source that has many of a kind."""
@@ -66,7 +70,7 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "anystyle": references.samples,
         "grobid": _printed,
         "ingredient-parser": ingredients.samples,
-        "address-formatting": receipts.samples,
+        "address-formatting": _addressed,
         "WikiTableQuestions": tables.samples,
         "Re-DocRED": passages.samples,
         "data": songs.samples,
@@ -79,12 +83,17 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
             continue
         rng = random.Random(f"{seed} {name}")
         found = [sample for sample in read(rng, repository) if len(sample.document) <= MAX_CHARACTERS]
-        yield from rng.sample(found, min(FEWER.get(name, MOST), len(found)))
+        yield from rng.sample(found, min((FEWER | MORE).get(name, MOST), len(found)))
 
 
 def _records(rng: random.Random, repository: Path) -> Iterator[Sample]:
     for read in (records.notes, records.finance, records.personal_data):
         yield from read(rng, repository)
+
+
+def _addressed(rng: random.Random, repository: Path) -> Iterator[Sample]:
+    yield from receipts.samples(rng, repository)
+    yield from places.samples(rng, repository)
 
 
 def _printed(rng: random.Random, repository: Path) -> Iterator[Sample]:

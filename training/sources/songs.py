@@ -60,8 +60,9 @@ Bowl XXXIX halftime show, Monterey Pop Festival, Vans Warped Tour, Donaueschinge
 South by Southwest, Sanremo Music Festival, Cambridge Folk Festival, World Expo 1970, Edinburgh Festival""",
     "organization": """Capitol Records, Atlantic Records, EMI, Columbia Records, Sub Pop, Island Records, Motown,
 Rolling Stone, NME, BBC Radio 1, Royal Academy of Music, London Symphony Orchestra, MTV, Warner Music Group, Epic
-Records, RCA Records, Blue Note Records, Melody Maker, Berklee College of Music, Factory Records, Billboard, Rough Trade,
-Verve Records, The New York Times, Juilliard School, Deutsche Grammophon, Geffen Records, Recording Academy, Def Jam""",
+Records, RCA Records, Blue Note Records, Melody Maker, Berklee College of Music, Factory Records, Billboard, Rough
+Trade, Verve Records, The New York Times, Juilliard School, Deutsche Grammophon, Geffen Records, Recording
+Academy, Def Jam""",
     "country": """England, Sweden, Japan, Brazil, Canada, Germany, France, Australia, Ireland, United States, Norway,
 Italy, Jamaica, Spain, Nigeria, India, Mexico, South Korea, New Zealand, Finland, Netherlands, Argentina, Iceland,
 Scotland, South Africa, Poland, Portugal, Cuba, Senegal, Denmark""",
