@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 from training.examples import chat_and_answer
 from training.generate import Sample
-from training.sources import passages, places, songs, tables
+from training.sources import bills, passages, places, songs, tables
 from training.sources.named import queries
 
 Read = Callable[[random.Random, Path], Iterator[Sample]]
@@ -61,8 +61,17 @@ expected: |
     tested Berg
     Tealand
 """
+BRANDS = {
+    "items": [
+        {"displayName": "Kettle Shop", "locationSet": {"include": ["my", "de", "us"]}},
+        {"displayName": "Ouse Mill (Berg)", "locationSet": {"include": ["my", "in"]}},
+        {"displayName": "tested 茶", "locationSet": {"include": ["my"]}},
+        {"template": "no brand"},
+    ]
+}
 
 FILES = {
+    "bills/data/brands/shop/tea.json": json.dumps(BRANDS),
     "places/testcases/countries/tl.yaml": ADDRESSES.replace("00501", "'00501'", 1),
     "queries/data/dataset1/ground-truth.bio": QUERY,
     "songs/classic-rock/classic-rock-song-list.csv": HITS,
@@ -79,6 +88,7 @@ FILES = {
 }
 
 SOURCES: dict[str, Read] = {
+    "bills": bills.samples,
     "passages": passages.samples,
     "places": places.samples,
     "queries": queries,
@@ -112,7 +122,7 @@ def test_answers_are_of_their_types_and_stand_in_their_texts(repositories: Path,
     for sample in samples:
         Draft202012Validator(sample.schema).validate(sample.answer)
         for text in texts(sample.answer):
-            assert text in sample.document or f'"{text}"' in json.dumps(sample.schema)
+            assert text in " ".join(sample.document.split()) or f'"{text}"' in json.dumps(sample.schema)
         assert "tested" not in sample.document
         chat_and_answer(sample, random.Random(0))
     assert any(value in (None, []) for sample in samples for value in sample.answer.values())
@@ -157,3 +167,13 @@ def test_an_address_is_taken_where_its_parts_make_up_all_of_it() -> None:
         "state": "AK",
     }
     assert places.parts("The Kettle\n12 Elm Row\nOuse, near Berg", known) is None
+
+
+def test_a_sum_is_asked_for_as_printed_or_as_a_number_in_the_marks_of_its_country(repositories: Path) -> None:
+    answers = [sample.answer for sample in drawn(repositories, "bills")]
+    totals = [answer["total"] for answer in answers if answer.get("total") is not None]
+    assert any(isinstance(total, float) for total in totals)
+    assert any(str(total).endswith(",00") for total in totals)
+    assert any("." in str(total) for total in totals if isinstance(total, str))
+    companies = {answer["company"].lower() for answer in answers if answer.get("company")}
+    assert any(company.startswith("ouse mill") for company in companies)

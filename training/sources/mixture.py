@@ -16,6 +16,7 @@ from pathlib import Path
 from training.generate import Sample
 from training.sources import (
     assistant,
+    bills,
     bookings,
     commands,
     dialogues,
@@ -75,6 +76,7 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "Re-DocRED": passages.samples,
         "data": songs.samples,
         "music-ner-eacl2023": queries,
+        "name-suggestion-index": bills.samples,
     }
     for name, read in sources.items():
         repository = next((path for path in sorted(folder.iterdir()) if path.name.rpartition("+")[2] == name), None)
