@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 
 from training.examples import chat_and_answer
 from training.generate import Sample
-from training.sources import bills, passages, places, songs, tables
+from training.sources import bills, figures, passages, places, songs, tables
 from training.sources.named import queries
 
 Read = Callable[[random.Random, Path], Iterator[Sample]]
@@ -69,8 +69,26 @@ BRANDS = {
         {"template": "no brand"},
     ]
 }
+TEALAND = {
+    "Introduction": {"Background": {"text": "It was a land of rivers and of tea for a long time. It had 3 kings."}},
+    "Government": {"Country name": {"conventional short form": {"text": "Tealand"}}},
+    "Geography": {
+        "Area": {"total ": {"text": "1,200 sq km"}, "land": {"text": "about 900 sq km"}},
+        "Elevation": {"mean elevation": {"text": "62 m"}},
+        "Rivers": {
+            f"river {name}": {"text": f"{length} km (2019 est.)"}
+            for name, length in zip("abcdefghijklmnopqrstu", range(40, 61), strict=False)
+        },
+    },
+    "Economy": {
+        "Public debt": {"Public debt 2020": {"text": "40.5% of GDP (2020 est.)"}},
+        "Exports": {"text": "$3.5 billion (2021)"},
+    },
+}
 
 FILES = {
+    "figures/europe/tl.json": json.dumps(TEALAND),
+    "figures/europe/no.json": json.dumps(TEALAND | {"Government": {}}).replace("Tealand", "tested"),
     "bills/data/brands/shop/tea.json": json.dumps(BRANDS),
     "places/testcases/countries/tl.yaml": ADDRESSES.replace("00501", "'00501'", 1),
     "queries/data/dataset1/ground-truth.bio": QUERY,
@@ -89,6 +107,7 @@ FILES = {
 
 SOURCES: dict[str, Read] = {
     "bills": bills.samples,
+    "figures": figures.samples,
     "passages": passages.samples,
     "places": places.samples,
     "queries": queries,
@@ -177,3 +196,16 @@ def test_a_sum_is_asked_for_as_printed_or_as_a_number_in_the_marks_of_its_countr
     assert any("." in str(total) for total in totals if isinstance(total, str))
     companies = {answer["company"].lower() for answer in answers if answer.get("company")}
     assert any(company.startswith("ouse mill") for company in companies)
+
+
+def test_a_figure_is_read_with_its_number_unit_and_year(repositories: Path) -> None:
+    """What is no single figure is left out, and sentences with numbers are no part of a text."""
+    country = figures.read(repositories / "figures/europe/tl.json")
+    assert country is not None
+    assert country.sentences == ("It was a land of rivers and of tea for a long time.",)
+    found = {figure.what: figure for figure in country.figures}
+    assert "Area, land" not in found
+    area, debt, exports = found["Area, total"], found["Public debt"], found["Exports"]
+    assert (area.number, area.unit, area.year) == ("1,200", "sq km", None)
+    assert (debt.quantity, debt.unit, debt.year) == ("40.5%", "%", "2020")
+    assert (exports.quantity, exports.number, exports.unit) == ("$3.5 billion", "3.5 billion", "$")

