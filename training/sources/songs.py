@@ -225,7 +225,8 @@ def _pools(repository: Path) -> tuple[dict[str, list[str]], dict[str, list[str]]
 
 
 def _list(corpora: Path, path: str, name: str) -> list[Any]:
-    return json.loads((corpora / "data" / path).read_text(encoding="utf-8"))[name]
+    found: list[Any] = json.loads((corpora / "data" / path).read_text(encoding="utf-8"))[name]
+    return found
 
 
 def _albums(folder: Path) -> list[str]:
