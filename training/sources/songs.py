@@ -2,8 +2,8 @@
 
 Songs, artists and films are those of fivethirtyeight/data (CC BY 4.0); genres, instruments, books and series those of
 dariusk/corpora (CC0); titles of albums stand in the tables of ppasupat/WikiTableQuestions (CC BY-SA 4.0). What a
-sentence says is true of nobody: a song is joined with its own artist, and all else is drawn. Each asks for names of
-many kinds, most of which it does not have.
+sentence says is true of nobody: a song is mostly joined with its own artist, and all else is drawn. Each asks for names
+of many kinds, most of which it does not have.
 """
 
 import csv
