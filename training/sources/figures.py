@@ -222,7 +222,7 @@ def _field(what: str) -> str:
 
 def _prose(rng: random.Random, country: Country, figures: Sequence[Figure]) -> str:
     """Return sentences, each with a figure or without any; the first figure is said to be of the country."""
-    written = []
+    written: list[str] = []
     for figure in figures:
         said = figure.printed if rng.random() < 0.3 or not figure.year else f"{figure.full} in {figure.year}"
         among = _SENTENCES if written else [sentence for sentence in _SENTENCES if "{place}" in sentence]

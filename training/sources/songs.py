@@ -2,8 +2,8 @@
 
 Songs, artists and films are those of fivethirtyeight/data (CC BY 4.0); genres, instruments, books and series those of
 dariusk/corpora (CC0); titles of albums stand in the tables of ppasupat/WikiTableQuestions (CC BY-SA 4.0). What a
-sentence says is true of nobody: a song is joined with its own artist, and all else is drawn. Each asks for names of
-many kinds, most of which it does not have.
+sentence says is true of nobody: a song is mostly joined with its own artist, and all else is drawn. Each asks for names
+of many kinds, most of which it does not have.
 """
 
 import csv
@@ -225,7 +225,8 @@ def _pools(repository: Path) -> tuple[dict[str, list[str]], dict[str, list[str]]
 
 
 def _list(corpora: Path, path: str, name: str) -> list[Any]:
-    return json.loads((corpora / "data" / path).read_text(encoding="utf-8"))[name]
+    found: list[Any] = json.loads((corpora / "data" / path).read_text(encoding="utf-8"))[name]
+    return found
 
 
 def _albums(folder: Path) -> list[str]:

@@ -97,7 +97,10 @@ def read(path: Path) -> Table | None:
 
 
 def _clean(cell: str) -> str:
-    return " ".join(_NOTE.sub("", " ".join(cell.replace("\ufeff", "").split())).replace("|", "/").split())
+    """Return a cell in one line, without notes and without signs of quotation around all of it."""
+    plain = " ".join(_NOTE.sub("", " ".join(cell.replace("\ufeff", "").split())).replace("|", "/").split())
+    quoted = re.fullmatch(r'"([^"]+)"', plain)
+    return quoted[1] if quoted else plain
 
 
 def _name(head: str) -> str:
@@ -232,15 +235,13 @@ def printed(rng: random.Random, table: Table) -> str:
         return "\n\n".join(blocks)
     signs = {sign for line in lines for cell in line for sign in cell}
     match rng.randrange(5 if signs & {*"<>&"} else 6):
-        case 0:
+        case 2 if '"' not in signs:
+            return "\n".join(",".join(f'"{cell}"' if "," in cell else cell for cell in line) for line in lines)
+        case 0 | 2:
             return "\n".join(" | ".join(line) for line in lines)
         case 1:
             rule = "|".join("---" for _ in table.heads)
             return "\n".join(f"|{row}|" for row in ("|".join(table.heads), rule, *map("|".join, table.rows)))
-        case 2:
-            return "\n".join(
-                ",".join(f'"{cell}"' if re.search('[,"]', cell) else cell for cell in line) for line in lines
-            )
         case 3:
             mark = rng.choice(("\t",) if ";" in signs else ("\t", "; "))
             return "\n".join(mark.join(line) for line in lines)
