@@ -28,7 +28,7 @@ def _throughput(setting: Setting, shape: str) -> Iterator[Row]:
     model = setting.llama(shape, torch.bfloat16)
     run = Run(setting, model, Ours(model, CLOCK))
     for size in setting.batches:
-        run.written(size, size)
+        run.written(size)  # the same as is timed, so that each width of a pass has been met
         yield {"model": shape, "batch": size} | run.rates(size) | run.shares(size)
         setting.release()
 
@@ -51,7 +51,7 @@ def peers(setting: Setting) -> Iterator[Row]:
             def row(name: str = name, size: int = size) -> Iterator[Row]:
                 if name not in runs:
                     runs[name] = Run(setting, model, engines[name](), lengths)
-                runs[name].written(size, size)
+                runs[name].written(size)  # the same as is timed, so that each width of a pass has been met
                 found = runs[name].rates(size)
                 if name == UNGUIDED:
                     del found["valid, %"], found["characters/s"]  # it writes whatever it likes
