@@ -67,8 +67,7 @@ def compile(  # noqa: A001  as in `re`
 
 def _automaton_of(language: Any, whitespace: WhitespaceName) -> Automaton:
     if isinstance(language, Mapping):
-        reading = Reading.SPECIFICATION
-        compilation = Compilation(language, read_whitespace(whitespace), reading, plain_numbers=True, key_order="any")
+        compilation = Compilation(language, read_whitespace(whitespace), Reading.SPECIFICATION, key_order="any")
         return RegularAutomaton(compiled(compilation), foundation=foundation())
     if isinstance(language, str):
         return _regex_to_automaton(language)
