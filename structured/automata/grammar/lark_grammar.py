@@ -6,12 +6,8 @@ reduction, a keyword before a name) is decided alike here.
 """
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from importlib.metadata import version
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from structured.automata.grammar.grammar_refusals import (
     check_cycles,
@@ -53,35 +49,6 @@ def read_grammar(
     declared = range(len(tables.terminals), tables.end_symbol)
     check_declared([tables.symbols[symbol] for symbol in declared if symbol not in made], text)
     return lark, tables
-
-
-def parser_of(text: str, tables: Tables, start: str = "start", *, indenter: "Indenter | None" = None) -> "Lark":
-    """Return Lark's parser of a grammar whose tables are known; making those is most of what reading takes.
-
-    Raises LookupError if they are of other rules.
-    """
-    from lark import Lark
-
-    plugins = {"LALR_Parser": _known_parser_class(tables, start), "ContextualLexer": _lexer_class()}
-    return Lark(text, **_options(start, indenter, ()), _plugins=plugins)
-
-
-def sources(text: str, start: str, indenter: "Indenter | None") -> tuple[bytes, ...] | None:
-    """Return what the tables of a grammar are made of, with the versions of who makes them.
-
-    None if other grammars are part of it that may change: those that are imported from beside the program.
-    """
-    if _OTHER_FILES.search(text):
-        return None
-    parts = [text, start, version("lark"), sys.version, repr(find_spec("regex") is not None)]
-    if indenter is not None:
-        one = (indenter.NL_type, indenter.INDENT_type, indenter.DEDENT_type, indenter.tab_len)
-        more = (indenter.OPEN_PAREN_types, indenter.CLOSE_PAREN_types, indenter.always_accept)
-        parts.append(repr((one, *map(sorted, more))))
-    return tuple(part.encode(errors="surrogatepass") for part in parts)
-
-
-_OTHER_FILES = re.compile(r"%import\W*\.")
 
 
 def _options(start: str, indenter: "Indenter | None", import_paths: Iterable[str]) -> dict[str, Any]:
@@ -132,32 +99,6 @@ def _parser_class(text: str) -> type:
     return Parser
 
 
-def _known_parser_class(tables: Tables, start: str) -> type:
-    from lark.parsers.lalr_analysis import IntParseTable, Reduce, Shift
-    from lark.parsers.lalr_parser import LALR_Parser, _Parser
-
-    names, table_of = tables.symbols, cast("Any", IntParseTable)
-
-    class Parser(LALR_Parser):
-        def __init__(self, parser_conf: Any, debug: bool = False, strict: bool = False) -> None:  # noqa: ARG002
-            written = {
-                (rule.origin.name, tuple(one.name for one in rule.expansion)): rule for rule in parser_conf.rules
-            }
-            rules = [written.pop((names[origin], tuple(names[one] for one in parts))) for origin, parts in tables.rules]
-            if written or names[tables.items[tables.start][0].left[0]] != start:
-                raise LookupError("The tables are of other rules.")
-            states: dict[int, dict[str, Any]] = {
-                state: {names[symbol]: (Reduce, rules[rule.number]) for symbol, rule in reductions.items()}
-                | {names[symbol]: (Shift, target) for symbol, target in shifts.items()}
-                for state, (shifts, reductions) in enumerate(zip(tables.shifts, tables.reductions, strict=True))
-            }
-            self._parse_table = table_of(states, {start: tables.start}, {start: tables.end})
-            self.parser_conf = parser_conf
-            self.parser = _Parser(self._parse_table, parser_conf.callbacks, debug)
-
-    return Parser
-
-
 def _reduced(analysis: Any) -> list[Any]:
     """Return the rules that end somewhere, each once."""
     from lark.parsers.lalr_analysis import Reduce
@@ -176,8 +117,8 @@ def _conflicts(analysis: Any) -> Iterator[tuple[Any, list[Any]]]:
                 yield terminal, sorted(found, key=str)
 
 
-def _lexer_class(text: str | None = None) -> type:
-    """Return Lark's lexer, whose terminals are looked at once; not at all without a text, by which they are refused.
+def _lexer_class(text: str) -> type:
+    """Return Lark's lexer, whose terminals are looked at once.
 
     Lark looks at them anew in each state of the parser, and where `interegular` is installed, whether some text is of
     two of them, which takes minutes where there are many keywords and says nothing that changes a table.
@@ -186,8 +127,7 @@ def _lexer_class(text: str | None = None) -> type:
 
     class Lexer(ContextualLexer):
         def __init__(self, conf: Any, states: Any, always_accept: Any = ()) -> None:
-            if text is not None:
-                check_terminals(conf.terminals, text)
+            check_terminals(conf.terminals, text)
             conf.skip_validation = True
             super().__init__(conf, states, always_accept)
 
@@ -293,12 +233,6 @@ def _context(lexer: Any, number: Mapping[str, int]) -> Context:
             for name, callback in sorted(lexer.callback.items(), key=lambda item: number[item[0]])
         },
     )
-
-
-def with_indentation(tables: Tables, indenter: "Indenter | None") -> Tables:
-    """Return tables whose line ends are as an indenter has them."""
-    number = {name: place for place, name in enumerate(tables.symbols)}
-    return tables if indenter is None else replace(tables, indentation=_indentation(indenter, number))
 
 
 def _indentation(indenter: Any, number: Mapping[str, int]) -> Indentation:
