@@ -1,4 +1,4 @@
-"""`structured inspect`: the report on a type, its automaton, and the tokens that it allows."""
+"""`structured inspect`: the report on a type, and its automaton."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -13,14 +13,7 @@ from rich.text import Text
 
 from structured.cli.console import show
 from structured.cli.type_arguments import CHOICE_HELP, GRAMMAR_HELP, PATTERN_HELP, read_type
-from structured.decoding.state_diagram import (
-    MAX_STATES,
-    AllowedTokens,
-    StateDiagram,
-    TokenWalk,
-    inspect_automaton,
-    shown_token,
-)
+from structured.decoding.state_diagram import MAX_STATES, StateDiagram, inspect_automaton
 from structured.errors.values import counted
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.output_types.html import write_page
@@ -28,9 +21,6 @@ from structured.output_types.inspection import inspect_type
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.regex import to_regex
 from structured.output_types.type_report import FieldReport, Report, report_to_dict, shown_cost
-
-MANY_STATES = 2_000
-"""States that are numbered for tokens, which need no table of them."""
 
 
 class AutomatonOptions(NamedTuple):
@@ -40,47 +30,21 @@ class AutomatonOptions(NamedTuple):
     dot: Path | None
     mermaid: Path | None
     states: int | None
-    tokens: bool
-    model: str | None
-    state: int | None
-    text: str | None
 
     @property
     def is_any(self) -> bool:
         """Whether the automaton is shown."""
-        return self.table or self.tokens or self.dot is not None or self.mermaid is not None
-
-    def check(self) -> None:
-        """Raise `typer.BadParameter` for an option that has nothing to do without another."""
-        if not self.tokens and (self.model, self.state, self.text) != (None, None, None):
-            raise typer.BadParameter("--model, --state and --text are about tokens: add --tokens.")
-        if not self.is_any and self.states is not None:
-            raise typer.BadParameter("--states is about the automaton: add --automaton.")
-        if self.state is not None and self.text is not None:
-            raise typer.BadParameter("--state and --text both say where. Leave one of them out.")
+        return self.table or self.dot is not None or self.mermaid is not None
 
 
 def show_automaton(output_type: object, options: AutomatonOptions, *, layout: JsonLayout | None, as_json: bool) -> None:
-    """Print the automaton of a type, or write its graph; with `tokens`, print the tokens that it allows."""
-    states = options.states or (MANY_STATES if options.tokens else MAX_STATES)
-    diagram = inspect_automaton(output_type, states=states, layout=layout)
+    """Print the automaton of a type, or write its graph."""
+    diagram = inspect_automaton(output_type, states=options.states or MAX_STATES, layout=layout)
     for path, notation in ((options.dot, diagram.to_dot), (options.mermaid, diagram.to_mermaid)):
         if path is not None:
             _write(path, notation())
-    if options.tokens:
-        try:
-            tokens = _tokens(diagram, options)
-        except ValueError as error:
-            raise typer.BadParameter(str(error)) from error
-        _print(json.dumps(_tokens_to_dict(tokens), indent=2) if as_json else str(tokens))
-    elif options.table or as_json:
+    if options.table or as_json:
         _print(json.dumps(diagram_to_dict(diagram), indent=2) if as_json else str(diagram))
-
-
-def _tokens(diagram: StateDiagram, options: AutomatonOptions) -> AllowedTokens | TokenWalk:
-    if options.text is not None:
-        return diagram.walk(options.text, options.model)
-    return diagram.tokens(options.state or 0, options.model)
 
 
 def diagram_to_dict(diagram: StateDiagram) -> dict[str, Any]:
@@ -98,19 +62,6 @@ def diagram_to_dict(diagram: StateDiagram) -> dict[str, Any]:
             }
             for state in diagram.states
         ],
-    }
-
-
-def _tokens_to_dict(tokens: AllowedTokens | TokenWalk) -> dict[str, Any]:
-    """Return tokens as plain data, their bytes as text where they are text."""
-    if isinstance(tokens, TokenWalk):
-        steps = [{**step._asdict(), "token": shown_token(step.token)} for step in tokens.steps]
-        return {"steps": steps, "end": _tokens_to_dict(tokens.end)}
-    return {
-        "state": tokens.state,
-        "may_end": tokens.may_end,
-        "forced": tokens.forced,
-        "tokens": {str(token_id): shown_token(token) for token_id, token in tokens.tokens.items()},
     }
 
 
@@ -164,26 +115,15 @@ def inspect_target(  # noqa: PLR0913  the options of the command
     states: Annotated[
         int | None, typer.Option(min=1, help=f"Show so many states at most.  [default: {MAX_STATES}]")
     ] = None,
-    tokens: Annotated[
-        bool, typer.Option("--tokens", help="Print the tokens that may follow at the start, --state or --text.")
-    ] = False,
-    model: Annotated[
-        str | None, typer.Option("--model", "-m", help="For --tokens; a folder with its tokenizer is enough.")
-    ] = None,
-    state: Annotated[int | None, typer.Option(min=0, help="The number of a state, for --tokens.")] = None,
-    text: Annotated[
-        str | None, typer.Option(help="An answer or its beginning, for --tokens: its way through the states.")
-    ] = None,
 ) -> None:
     """Report which rules of a type are enforced, checked and refused. Exits with 1 if a field is refused.
 
-    No model is loaded.
-
-    With --automaton, show the states that an answer goes through, and with --tokens what a model may write in them.
+    No model is loaded. With --automaton, show the states that an answer goes through.
     """
     output_type = read_type(target, pattern=pattern, choices=choice, grammar=grammar)
-    options = AutomatonOptions(automaton, dot, mermaid, states, tokens, model, state, text)
-    options.check()
+    options = AutomatonOptions(automaton, dot, mermaid, states)
+    if not options.is_any and states is not None:
+        raise typer.BadParameter("--states is about the automaton: add --automaton.")
     layout = None if whitespace is None else JsonLayout(cast("WhitespaceName", whitespace))
     if regex and options.is_any:
         raise typer.BadParameter("--regex and --automaton are asked for at once. Leave one of them out.")
