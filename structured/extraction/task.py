@@ -274,8 +274,6 @@ class Item(ABC):
     """What was written for it, in all attempts."""
     seconds: float = 0.0
     """How long that took."""
-    uncertain: "Answer | None" = None
-    """An answer that is taken if the next attempt gives none that the model is surer of."""
     part: Part | None = None
     """The part of a long document that it is."""
 

@@ -117,7 +117,6 @@ OPTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "max_tokens": (40, {}),
     "retries": (1, {}),
     "repair": ("told", {"retries": 5}),
-    "repair_below": (0.9, {"retries": 5}),
     "calibration": (Calibration((0.0, 1.0), (0.25, 0.5)), {}),
     "batch_size": (1, {**SAMPLED, "search": Samples(2)}),
     "batch_tokens": (1, {**SAMPLED, "search": Samples(2)}),
@@ -211,12 +210,10 @@ class Word(OutputType[str]):
 @pytest.mark.parametrize(
     ("wanted", "options", "told"),
     [
-        (bool, {"repair_below": 0.5, "retries": 0}, "repair_below has no effect with retries=0, where nothing is"),
         (bool, {"repair": "told", "retries": 1}, "repair='told' has no effect with retries=1, since the last retry"),
         (bool, {"repair": "whole", "retries": 0}, None),
         (bool, {"calibration": OPTIONS["calibration"][0]}, "calibration has no effect where no confidence is returned"),
-        (bool, {"calibration": OPTIONS["calibration"][0], "repair_below": 0.5}, None),
-        (Word(), {"repair": "told", "repair_below": 0.5}, "repair_below, repair='told' have no effect on Word, whose"),
+        (Word(), {"repair": "told"}, "repair='told' has no effect on Word, whose"),
         (Word(), {}, None),
         (Word(), {"chunking": Chunking(9)}, "chunking has no effect on Word, whose answers are no JSON"),
     ],
@@ -240,14 +237,6 @@ def test_a_calibration_has_an_effect_on_results_of_several_types() -> None:
     assert all(0.25 <= part.confidence <= 0.5 for result in results for part in result.evidence.values())
     with pytest.warns(OptionWarning, match="calibration has no effect where no confidence is returned"):
         extract_batch(types, [TEXT, TEXT], **options)
-
-
-def test_an_uncertain_stream_is_an_answer() -> None:
-    """It is not written again, whatever its extractor would do."""
-    model = FunctionModel(random_logits(len(TOKENS.tokens)), TOKENS)
-    stream = Extractor(bool, model=model, repair_below=1.0).stream
-    with pytest.warns(OptionWarning, match="repair_below has no effect on a stream, which is not written again"):
-        assert stream(TEXT).result().value in {True, False}
 
 
 @pytest.mark.parametrize(
