@@ -6,7 +6,7 @@ reduction, a keyword before a name) is decided alike here.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from structured.automata.grammar.grammar_refusals import (
@@ -15,7 +15,6 @@ from structured.automata.grammar.grammar_refusals import (
     check_size,
     check_terminals,
     check_text,
-    conflict,
     refusal,
 )
 from structured.automata.grammar.lalr_tables import Item, Rule, Tables
@@ -40,8 +39,6 @@ def read_grammar(
         lark = Lark(text, **_options(start, indenter, import_paths), _plugins=plugins)
         for lexer in {id(one): one for one in _lexers(lark).values()}.values():
             lexer.scanner  # noqa: B018  compiled here, so that what `re` refuses is refused now
-    except _ConflictError as error:
-        raise conflict(error.terminal, error.rules, *_compiled(text, start, import_paths), text) from error
     except (LarkError, re.error, ImportError, OSError, AssertionError, ValueError, RecursionError) as error:
         raise refusal(error, text) from error
     tables = _tables(lark, start, indenter)
@@ -56,28 +53,8 @@ def _options(start: str, indenter: "Indenter | None", import_paths: Iterable[str
     return {**lexing, "start": start, "import_paths": list(import_paths)}
 
 
-class _ConflictError(Exception):
-    """Two rules of Lark's may end before the same terminal."""
-
-    def __init__(self, terminal: Any, rules: Iterable[Any]) -> None:
-        super().__init__(terminal)
-        self.terminal = terminal
-        self.rules = rules
-
-
-def _compiled(text: str, start: str, import_paths: Iterable[str]) -> tuple[list[Any], list[Any]]:
-    """Return the terminals and the rules that Lark makes of a grammar."""
-    from lark.load_grammar import load_grammar
-
-    load: Any = load_grammar
-    grammar, _ = load(text, "<string>", list(import_paths), False)
-    terminals, rules, _ = grammar.compile([start], set())
-    return terminals, rules
-
-
 def _parser_class(text: str) -> type:
     """Return Lark's parser, which keeps the items of its states."""
-    from lark.exceptions import GrammarError as LarkGrammarError
     from lark.parsers.lalr_analysis import IntParseTable, LALR_Analyzer
     from lark.parsers.lalr_parser import LALR_Parser, _Parser
 
@@ -85,11 +62,7 @@ def _parser_class(text: str) -> type:
         def __init__(self, parser_conf: Any, debug: bool = False, strict: bool = False) -> None:
             check_size(parser_conf.rules, text)
             analysis: Any = LALR_Analyzer(parser_conf, debug=True, strict=strict)  # which names states by their items
-            try:
-                analysis.compute_lalr()
-            except LarkGrammarError:
-                first = min(_conflicts(analysis), key=str)
-                raise _ConflictError(*first) from None
+            analysis.compute_lalr()
             check_cycles(_reduced(analysis), analysis.NULLABLE, text)
             self._parse_table = IntParseTable.from_ParseTable(analysis.parse_table)
             self.kernels = _kernels(analysis)
@@ -105,16 +78,6 @@ def _reduced(analysis: Any) -> list[Any]:
 
     actions = [action for state in analysis.parse_table.states.values() for action in state.values()]
     return list({id(rule): rule for kind, rule in actions if kind is Reduce}.values())
-
-
-def _conflicts(analysis: Any) -> Iterator[tuple[Any, list[Any]]]:
-    """Yield the terminals before which several rules of the highest priority may end, with those."""
-    for itemset in analysis.lr0_itemsets:
-        for terminal, rules in itemset.lookaheads.items():
-            highest = max(rule.options.priority or 0 for rule in rules)
-            found = [rule for rule in rules if (rule.options.priority or 0) == highest]
-            if len(found) > 1:
-                yield terminal, sorted(found, key=str)
 
 
 def _lexer_class(text: str) -> type:
