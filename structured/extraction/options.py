@@ -337,18 +337,17 @@ def warn_of_search(sampler: Sampler, options: Options) -> None:
         _warn(["repair='told'"], why, f"Set retries, to {MIN_TOLD} or more,")
 
 
-def warn_of_types(options: Options, types: Sequence[OutputType[Any]], *, is_weighed: bool) -> None:
-    """Warn of options that do nothing for some types; weighed answers tell how sure the model was."""
-    if not types:
-        return
+def warn_of_type(options: Options, output_type: OutputType[Any], *, is_weighed: bool) -> None:
+    """Warn of options that do nothing for a type; weighed answers tell how sure the model was."""
     if options.get("calibration") is not None and not is_weighed:
         remedy = "Take results, by extract_results or Extractor(…).result(text),"
         _warn(["calibration"], "where no confidence is returned", remedy)
-    if all(one.root is None for one in types):
-        names = ["repair='told'"] * (options.get("repair") == "told")
-        for idle, hence in ((names, "are written again as a whole"), (_chunking(options), "cannot be merged")):
+    if output_type.root is None:
+        told = ["repair='told'"] * (options.get("repair") == "told")
+        for idle, hence in ((told, "are written again as a whole"), (_chunking(options), "cannot be merged")):
             if idle:
-                _warn(idle, f"on {types[0].name}, whose answers are no JSON and {hence}", "Ask for a type of Pydantic,")
+                why = f"on {output_type.name}, whose answers are no JSON and {hence}"
+                _warn(idle, why, "Ask for a type of Pydantic,")
 
 
 def warn_of_stream(options: Options) -> None:

@@ -227,7 +227,7 @@ def test_options_are_checked_before_a_model_is_loaded(
     calls: list[Callable[[], Any]] = [
         lambda: Extractor(Person, **options),
         lambda: extract(Person, "x", **options),
-        lambda: extract_batch([Person], ["x"], **options),
+        lambda: extract_batch(Person, ["x"], **options),
         lambda: structured(**options),
     ]
     for call in calls:

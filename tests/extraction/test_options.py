@@ -26,7 +26,6 @@ from structured import (
     classify,
     extract,
     extract_batch,
-    extract_results,
     structured,
 )
 from structured.automata import Automaton, RegularAutomaton
@@ -83,7 +82,6 @@ def a_function(output_type: object, **options: Any) -> Any:
 CALLS: dict[str, Callable[..., Any]] = {
     "extract": lambda **options: extract(answer_type(), TEXT, **options),
     "extract_batch": lambda **options: extract_batch(answer_type(), [TEXT, "12 dogs", "3"], **options, errors="return"),
-    "several types": lambda **options: extract_batch([answer_type()] * 2, [TEXT] * 2, **options, errors="return"),
     "Extractor": lambda **options: Extractor(answer_type(), **options)(TEXT),
     "stream": lambda **options: Extractor(answer_type(0), **options).stream(TEXT).result(),
     "classify": lambda **options: classify(choice_type(), TEXT, **options),
@@ -225,18 +223,6 @@ def test_what_has_no_effect_is_told_once(wanted: Any, options: Any, told: str | 
         extract(wanted, TEXT, model=model, **options)
     assert [str(one.message).startswith(told or "") for one in caught] == [True] * (told is not None)
     assert all(one.filename == __file__ for one in caught)
-
-
-def test_a_calibration_has_an_effect_on_results_of_several_types() -> None:
-    """Results have confidences, whether their documents are of one type or of several; values alone have none."""
-    model = FunctionModel(random_logits(len(TOKENS.tokens)), TOKENS)
-    types: list[Any] = [bool, Literal[1, 2]]
-    options: Any = {"calibration": OPTIONS["calibration"][0], "model": model, "progress": False}
-    results = sorted(extract_results(types, [TEXT, TEXT], **options), key=lambda result: result.position)
-    assert [type(result.value) for result in results] == [bool, int]
-    assert all(0.25 <= part.confidence <= 0.5 for result in results for part in result.evidence.values())
-    with pytest.warns(OptionWarning, match="calibration has no effect where no confidence is returned"):
-        extract_batch(types, [TEXT, TEXT], **options)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from structured.automata.grammar.lexer import Context, Indentation, Terminal
-from structured.automata.opcodes import FAR
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +49,3 @@ class Tables:
     """The state at the end of the text."""
     end_symbol: int
     indentation: Indentation | None = None
-
-
-def shortest_of_symbols(tables: Tables, widths: list[int]) -> list[int]:
-    """Return the bytes of the shortest text of each symbol."""
-    shortest = [*widths, *[FAR] * (len(tables.symbols) - len(widths))]
-    changed = True
-    while changed:
-        changed = False
-        for origin, symbols in tables.rules:
-            found = min(sum(shortest[symbol] for symbol in symbols), FAR)
-            if found < shortest[origin]:
-                shortest[origin], changed = found, True
-    return shortest
