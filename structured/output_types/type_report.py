@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from structured.errors import SchemaError
 from structured.errors.values import counted
@@ -15,7 +15,7 @@ from structured.json_schema.nullable import types_of
 from structured.json_schema.numbers import FLOAT_DIGITS, INTEGER_DIGITS, PLACES
 from structured.json_schema.unsupported_keywords import STRUCTURE
 from structured.json_schema.whitespace import WhitespaceName
-from structured.output_types.html import Html, card, code, coloured, joined, listed, paragraph, table
+from structured.output_types.html import as_text, verbatim
 
 Status = Literal["enforced", "checked", "refused"]
 
@@ -121,7 +121,11 @@ class Report:
         return f"Report({', '.join(shown)})"
 
     def _repr_html_(self) -> str:
-        return report_to_html(self)
+        from rich.console import Group
+
+        from structured.output_types.report_view import report_parts
+
+        return verbatim(as_text(Group(*report_parts(self))))
 
     @property
     def refusals(self) -> tuple[SchemaError, ...]:
@@ -153,46 +157,6 @@ def _field_to_dict(field: FieldReport) -> dict[str, Any]:
         "same_as": list(field.same_as),
         "may_be_left_out": field.may_be_left_out,
     }
-
-
-def report_to_html(report: Report) -> str:
-    """Return a report as HTML, for notebooks."""
-    statuses = [field.status for field in report.fields]
-    counts = [f"{statuses.count(status)} {status}" for status in get_args(Status) if status in statuses]
-    rows = [(_path(field.path), field.shown_kind, _shown_status(field)) for field in report.fields]
-    parts = [table(("field", "kind", "status"), rows)]
-    refused = [
-        joined(coloured(f"{error.problem}. ", "bad"), _path(field.path), f" → {error.remedy}")
-        for field in report.fields
-        for error in field.refusals
-    ]
-    hazards = [
-        joined(coloured(f"{hazard.problem} ", "doubtful"), _paths(hazard.paths), f" → {hazard.remedy}")
-        for hazard in report.hazards
-    ]
-    for heading, notes in (("Refused", refused), ("Hazards", hazards)):
-        if notes:
-            parts += [paragraph(heading), listed(notes)]
-    fields = "1 field" if len(statuses) == 1 else f"{len(statuses):,} fields"
-    return card(report.name, f"{fields}: {', '.join(counts)}", *parts, paragraph(shown_cost(report)))
-
-
-_STATUS_COLOURS: dict[Status, str] = {"enforced": "good", "checked": "doubtful", "refused": "bad"}
-
-
-def _path(path: str) -> Html:
-    return code(path or "(answer)")
-
-
-def _paths(paths: Sequence[str]) -> Html:
-    first, *more = map(_path, paths)
-    return joined(first, *(part for path in more for part in (", ", path)))
-
-
-def _shown_status(field: FieldReport) -> Html:
-    by = f" by {', '.join(field.validators)}" if field.validators else ""
-    same = f" (as {', '.join(path or 'the answer' for path in field.same_as)})" if field.same_as else ""
-    return joined(coloured(field.status, _STATUS_COLOURS[field.status]), by, same)
 
 
 def shown_cost(report: Report) -> str:
