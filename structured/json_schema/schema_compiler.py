@@ -39,7 +39,7 @@ from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.conjunctions import Conjunction, check_ends, definition
 from structured.json_schema.logic.listed_values import allowed_values, listed_values, lists_values
 from structured.json_schema.logic.validity import NotEvaluatedError
-from structured.json_schema.numbers import integer, number
+from structured.json_schema.numbers.number_patterns import integer, number
 from structured.json_schema.objects import Compilers, object_
 from structured.json_schema.required_members import Clause, clauses_of
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS

@@ -12,7 +12,7 @@ from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.keyword_types import ASSERTIONS, INTERNAL, UNSUPPORTED
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.nullable import types_of
-from structured.json_schema.numbers import FLOAT_DIGITS, INTEGER_DIGITS, PLACES
+from structured.json_schema.numbers.number_patterns import FLOAT_DIGITS, INTEGER_DIGITS, PLACES
 from structured.json_schema.unsupported_keywords import STRUCTURE
 from structured.json_schema.whitespace import WhitespaceName
 from structured.output_types.html import as_text, verbatim

@@ -22,7 +22,7 @@ from structured.errors import SchemaError, UnsatisfiableError
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.json_schema.document.location import Complement, Reading
-from structured.json_schema.numbers import is_multiple
+from structured.json_schema.numbers.multiples import is_multiple
 from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.models import ScriptedModel
 from structured.output_types.regex import to_regex

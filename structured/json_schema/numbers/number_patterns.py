@@ -1,4 +1,6 @@
-"""Numbers of types and schemas: plain decimals of a limited number of digits, so that no model runs on.
+"""The keywords of numbers (JSON Schema validation §6.2), compiled to JSON numbers (RFC 8259 §6).
+
+Numbers are plain decimals of a limited number of digits, so that no model runs on.
 
 A float with bounds or divisors has no exponent, unless no decimal of `PLACES` lies between its bounds, and no negative
 zero where its minimum is 0. Pydantic accepts a float as a multiple if, in the arithmetic of doubles, it is at most 1e-9
@@ -11,14 +13,14 @@ them, trailing zeros included: 1.50 and 0.001 have three digits, 0 has one befor
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any
 
-from structured.json_schema.document.location import Subschema
-from structured.json_schema.numbers.bounds import Interval, NumberRules, too_many_states
+from structured.json_schema.document.location import Location, Subschema, Subschemas
+from structured.json_schema.numbers.bounds import Interval, NumberRules, rules_of, too_many_states
 from structured.json_schema.numbers.multiples import Multiples, OtherNumbers, common_multiple, factor_and_power, scan
 from structured.json_schema.numbers.ranges import (
     DIGIT,
@@ -35,6 +37,35 @@ from structured.json_schema.numbers.ranges import (
     scientific,
 )
 from structured.regex import Pattern, alternation, chars, concat, literal, optional, repeat, union, words
+
+
+def integer(schemas: Subschemas, location: Location) -> Pattern:
+    """Return the integers that satisfy all of some schemas."""
+    rules = rules_of(schemas)
+    with too_many_states(location, "multipleOf"):
+        pattern = _either(typed_integer, rules)
+    return _satisfiable(pattern, rules, location, "integer")
+
+
+def number(schemas: Subschemas, location: Location) -> Pattern:
+    """Return the numbers that satisfy all of some schemas."""
+    rules = rules_of(schemas)
+    with too_many_states(location, "multipleOf"):
+        pattern = _either(typed_number, rules)
+        if pattern is None and not location.is_type:  # integers between two doubles are compared exactly
+            pattern = _either(typed_integer, rules)
+    return _satisfiable(pattern, rules, location, "number")
+
+
+def _either(typed: Callable[[NumberRules], Pattern | None], rules: NumberRules) -> Pattern | None:
+    return union(typed(rules._replace(intervals=(interval,))) for interval in rules.intervals)
+
+
+def _satisfiable(pattern: Pattern | None, rules: NumberRules, location: Location, name: str) -> Pattern:
+    if pattern is None:
+        raise location.unsatisfiable(f"no {name} is {rules}", keyword=rules.keyword)
+    return pattern
+
 
 DECIMAL = "decimal"
 """The format, and the keyword that holds the rules under their Pydantic names, with decimals as strings."""
