@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -16,30 +16,6 @@ from structured.output_types.json_output import JsonLayout
 from structured.output_types.regex import to_regex
 from structured.output_types.report_view import report_parts
 from structured.output_types.type_report import report_to_dict
-
-
-class AutomatonOptions(NamedTuple):
-    """The options of the command that are about the automaton."""
-
-    table: bool
-    dot: Path | None
-    mermaid: Path | None
-    states: int | None
-
-    @property
-    def is_any(self) -> bool:
-        """Whether the automaton is shown."""
-        return self.table or self.dot is not None or self.mermaid is not None
-
-
-def show_automaton(output_type: object, options: AutomatonOptions, *, layout: JsonLayout | None, as_json: bool) -> None:
-    """Print the automaton of a type, or write its graph."""
-    diagram = inspect_automaton(output_type, states=options.states or MAX_STATES, layout=layout)
-    for path, notation in ((options.dot, diagram.to_dot), (options.mermaid, diagram.to_mermaid)):
-        if path is not None:
-            _write(path, notation())
-    if options.table or as_json:
-        _print(json.dumps(diagram_to_dict(diagram), indent=2) if as_json else str(diagram))
 
 
 def diagram_to_dict(diagram: StateDiagram) -> dict[str, Any]:
@@ -116,14 +92,19 @@ def inspect_target(  # noqa: PLR0913  the options of the command
     No model is loaded. With --automaton, show the states that an answer goes through.
     """
     output_type = read_type(target, pattern=pattern, choices=choice, grammar=grammar)
-    options = AutomatonOptions(automaton, dot, mermaid, states)
-    if not options.is_any and states is not None:
+    shows_automaton = automaton or dot is not None or mermaid is not None
+    if states is not None and not shows_automaton:
         raise typer.BadParameter("--states is about the automaton: add --automaton.")
     layout = None if whitespace is None else JsonLayout(cast("WhitespaceName", whitespace))
-    if regex and options.is_any:
+    if regex and shows_automaton:
         raise typer.BadParameter("--regex and --automaton are asked for at once. Leave one of them out.")
-    if options.is_any:
-        show_automaton(output_type, options, layout=layout, as_json=as_json)
+    if shows_automaton:
+        diagram = inspect_automaton(output_type, states=states or MAX_STATES, layout=layout)
+        for path, notation in ((dot, diagram.to_dot), (mermaid, diagram.to_mermaid)):
+            if path is not None:
+                _write(path, notation())
+        if automaton or as_json:
+            _print(json.dumps(diagram_to_dict(diagram), indent=2) if as_json else str(diagram))
         return
     if regex:
         typer.echo(to_regex(output_type, layout=layout))
