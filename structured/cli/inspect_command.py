@@ -14,8 +14,7 @@ from structured.output_types.html import write_page
 from structured.output_types.inspection import inspect_type
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.regex import to_regex
-from structured.output_types.report_view import report_parts
-from structured.output_types.type_report import report_to_dict
+from structured.output_types.report_view import report_parts, report_to_dict
 
 
 def diagram_to_dict(diagram: StateDiagram) -> dict[str, Any]:
