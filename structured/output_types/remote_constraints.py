@@ -100,7 +100,7 @@ class GrammarConstraint:
 
 @dataclass(frozen=True, slots=True)
 class DescribedConstraint:
-    """An output type as this library alone reads it, with nothing left out; see `integrations/described_types.py`."""
+    """An output type as this library alone reads it, with nothing left out; see `described_types.py`."""
 
     kind: ClassVar[str] = "a described type"
     data: Mapping[str, Any]

@@ -39,11 +39,11 @@ from structured.errors import (
     SchemaError,
     ServerError,
 )
-from structured.integrations.described_types import data_to_type, type_to_data
 from structured.json_schema.document.drafts import SchemaDraft
 from structured.models import connect
 from structured.models.load import PACKAGED_MODEL
 from structured.output_types import Tool
+from structured.output_types.described_types import data_to_type, type_to_data
 from structured.output_types.resolve import resolve_type
 
 pytest.importorskip("httpx", reason="The extra remote asks servers.")

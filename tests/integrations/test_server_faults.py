@@ -20,9 +20,9 @@ from pydantic import BaseModel, Field
 from serving import ask, connection_to, figure, posted, random_model, served, wait_until
 
 from structured import Grammar, JsonSchema, Regex, functions
-from structured.integrations.described_types import type_to_data
 from structured.integrations.server.limits import Limits
 from structured.output_types import Tool
+from structured.output_types.described_types import type_to_data
 from structured.output_types.resolve import resolve_type
 
 

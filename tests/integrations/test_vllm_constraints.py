@@ -15,9 +15,9 @@ from structured import Choice, Grammar, Grounded, JsonSchema, Regex, Text
 from structured.decoding.generate import compile_type
 from structured.errors import GenerationError, ModelError, SchemaError
 from structured.index.masks import unpack
-from structured.integrations.described_types import MAX_CHARACTERS, text_to_type, type_to_text
 from structured.integrations.vllm import fault_of, read, start
 from structured.json_schema.document.drafts import SchemaDraft
+from structured.output_types.described_types import MAX_CHARACTERS, text_to_type, type_to_text
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary

@@ -16,9 +16,9 @@ from walks import accepted
 from structured import Extractor, JsonSchema, inspect_type
 from structured.automata import RegularAutomaton
 from structured.errors import SchemaError, StructuredWarning
-from structured.integrations.described_types import type_to_data
 from structured.json_schema.schema_compiler import compiled
 from structured.models import FunctionModel, ScriptedModel
+from structured.output_types.described_types import type_to_data
 from structured.output_types.remote_constraints import constraint_of
 from structured.output_types.resolve import resolve_type
 from structured.output_types.schema_parts import rewritten

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 from structured.errors import SchemaError, StructuredError
 from structured.errors.recursion import deep
-from structured.integrations.described_types import type_to_data
 from structured.integrations.error_data import data_to_error
 from structured.models.server_form import (
     Envelope,
@@ -25,6 +24,7 @@ from structured.models.server_form import (
     cut_off,
     wrapped,
 )
+from structured.output_types.described_types import type_to_data
 from structured.output_types.output_type import OutputType
 from structured.output_types.remote_constraints import (
     ChoiceConstraint,

@@ -115,7 +115,7 @@ class ResponseFormat(Body):
 class StructuredOutputs(Body):
     """One constraint, as vLLM has it: `{"regex": "[0-9]+"}`; or as this library writes it, with nothing left out.
 
-    `{"constraint": {"type": …}}` is what `structured://` sends; see `integrations/described_types.py`.
+    `{"constraint": {"type": …}}` is what `structured://` sends; see `output_types/described_types.py`.
     """
 
     json_: Json | str | bool | None = Field(default=None, alias="json")

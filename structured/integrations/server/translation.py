@@ -12,7 +12,6 @@ from structured.decoding.repetition import Repetition
 from structured.errors import PatternError, PromptError, SchemaError
 from structured.extraction.options import Options
 from structured.extraction.prompts import Conversation
-from structured.integrations.described_types import data_to_type
 from structured.integrations.server.field_lists import FieldListError, read_fields
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_bodies import (
@@ -27,6 +26,7 @@ from structured.integrations.server.request_errors import RequestError
 from structured.output_types.call_types import functions
 from structured.output_types.choice import Choice
 from structured.output_types.combining.text import Text
+from structured.output_types.described_types import data_to_type
 from structured.output_types.functions import Tool
 from structured.output_types.grammar import Grammar
 from structured.output_types.json_schema import JsonSchema

@@ -28,8 +28,8 @@ from structured.index.compilation import save_learned
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import Mask, MaskTable, mask_of
-from structured.integrations.described_types import REMEDY, text_to_type, type_to_text
 from structured.output_types.choice import Choice
+from structured.output_types.described_types import REMEDY, text_to_type, type_to_text
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.json_schema import JsonSchemaType
 from structured.output_types.output_type import OutputType
