@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lark.indenter import Indenter
 
     from structured.automata.grammar.grammar_automaton import GrammarAutomaton
-    from structured.automata.grammar.lalr_tables import Tables
+    from structured.automata.grammar.lark_grammar import Tables
 
 T = TypeVar("T")
 

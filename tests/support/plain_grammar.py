@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringRun
-from structured.automata.grammar.lalr_tables import Tables
+from structured.automata.grammar.lark_grammar import Tables
 from structured.automata.grammar.lexer import IGNORED, Indentation, Lexer
 from structured.automata.grammar.machine_layout import LIMITS, MAX_SEARCHED, EmptyGrammarError, SearchedTooFarError
 from structured.automata.opcodes import FAR
