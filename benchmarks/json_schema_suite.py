@@ -162,8 +162,9 @@ def _respelled(value: object, kind: type[int | float]) -> object:
         return [_respelled(item, kind) for item in value]
     if isinstance(value, dict):
         return {key: _respelled(member, kind) for key, member in value.items()}
-    is_whole = isinstance(value, int | float) and not isinstance(value, bool) and value % 1 == 0
-    return kind(value) if is_whole and abs(value) <= 2**53 else value
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 2**53 or value % 1:
+        return value
+    return kind(value)
 
 
 def accepts(automaton: RegularAutomaton, value: object) -> bool:

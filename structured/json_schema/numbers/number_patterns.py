@@ -241,7 +241,7 @@ def _other_numbers(rules: NumberRules) -> Pattern | None:
     judged by their digits, of any number. For other numbers, the double matters.
     """
     divisor, denied = rules.divisor, rules.not_divisors
-    if divisor is None and denied != (1,) and all(other.denominator == 1 for other in denied):
+    if divisor is None and denied != (Fraction(1),) and all(other.denominator == 1 for other in denied):
         integers = None if 1 in denied else typed_integer(rules)
         return union([integers, typed_number(rules._replace(not_divisors=(Fraction(1),)))])
     plain = typed_number(rules._replace(not_divisors=()))
