@@ -124,7 +124,7 @@ class Options(TypedDict, total=False):
             in chunks that fit the context.
         observe: A function that is called with each event of the call as it happens: see `events`. What it raises
             ends the call. Default: none.
-        cache: Whether masks and vocabularies are kept on disk for later processes. Default: True.
+        cache: Whether masks are kept on disk for later processes. Default: True.
     """
 
     model: Optional[ModelSource]  # noqa: UP045  the alias is a string

@@ -31,7 +31,7 @@ from structured import (
 from structured.automata import Automaton, RegularAutomaton
 from structured.errors import OptionWarning
 from structured.extraction.options import Options
-from structured.index import cache
+from structured.index import compilation
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types import OutputType
 from structured.output_types.output_type import Description
@@ -137,7 +137,7 @@ def watched(
     """
     asked: list[tuple[int, ...]] = []
     monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(folder))
-    monkeypatch.setattr(cache, "LEAST_TOKENS", 0)
+    monkeypatch.setattr(compilation, "WORTH_SAVING", 0)
     width = len(TOKENS.tokens)
     habit, whim = random_logits(width, scale=2.0)([]), random_logits(width, seed=1)
     habit += [8.0 * (token == b"a") - 9.0 * (token is None or token[:1] in b'"n') for token in TOKENS.tokens]
