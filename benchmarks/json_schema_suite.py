@@ -115,7 +115,8 @@ def graded(group: Group) -> dict[Place, str]:
     tests = {number: test for number, test in enumerate(group.tests) if _is_writable(test["data"])}
     try:
         automaton = _automaton(group)
-        grades = {number: _grade(automaton, test) for number, test in tests.items()}
+        kinds = () if group.file.endswith("zeroTerminatedFloats") else (float, int)
+        grades = {number: _grade(automaton, test, kinds) for number, test in tests.items()}
     except (SchemaError, PatternError):
         grades = dict.fromkeys(tests, REFUSED)
     return {(group.file, group.number, number): grade for number, grade in grades.items()}
@@ -146,11 +147,24 @@ def _automaton(group: Group) -> RegularAutomaton | None:
         return None
 
 
-def _grade(automaton: RegularAutomaton | None, test: dict[str, Any]) -> str:
-    accepted = automaton is not None and accepts(automaton, test["data"])
+def _grade(automaton: RegularAutomaton | None, test: dict[str, Any], kinds: Iterable[type[int | float]]) -> str:
+    """Return the grade of a test. Whole numbers may be of each of some kinds: 2.0 is 2, which has one spelling."""
+    values = [test["data"], *(_respelled(test["data"], kind) for kind in kinds)]
+    accepted = automaton is not None and any(accepts(automaton, value) for value in values)
     if accepted == test["valid"]:
         return RIGHT
     return ACCEPTS_INVALID if accepted else REJECTS_VALID
+
+
+def _respelled(value: object, kind: type[int | float]) -> object:
+    """Return a value with each whole number as an integer or as a float."""
+    if isinstance(value, list):
+        return [_respelled(item, kind) for item in value]
+    if isinstance(value, dict):
+        return {key: _respelled(member, kind) for key, member in value.items()}
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > 2**53 or value % 1:
+        return value
+    return kind(value)
 
 
 def accepts(automaton: RegularAutomaton, value: object) -> bool:

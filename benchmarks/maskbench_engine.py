@@ -41,9 +41,7 @@ class Engine:
         """Take a schema. Raises SchemaError or PatternError if it is not supported."""
         if self._table.is_full:
             self._table = MaskTable(self.vocabulary.size, max_bytes=MAX_MASK_BYTES)
-        compilation = Compilation(
-            schema, read_whitespace("any"), Reading.SPECIFICATION, plain_numbers=True, key_order=self.key_order
-        )
+        compilation = Compilation(schema, read_whitespace("any"), Reading.SPECIFICATION, key_order=self.key_order)
         automaton = RegularAutomaton(compiled(compilation), foundation=foundation())
         self._index = Index(automaton, self.vocabulary, table=self._table)
         self.reset()

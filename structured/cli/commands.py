@@ -245,7 +245,6 @@ app.command(
         "structured inspect invoice.json --json",
         "structured inspect shop.types:Invoice --regex",
         "structured inspect --pattern '[0-9]+' --automaton --dot number.dot",
-        "structured inspect --pattern '[0-9]+' --tokens --model smollm2 --text 12",
     ),
 )(inspect_target)
 app.command(

@@ -1,86 +1,20 @@
-"""`structured inspect`: the report on a type, its automaton, and the tokens that it allows."""
+"""`structured inspect`: the report on a type, and its automaton."""
 
 import json
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, cast
 
 import typer
-from rich import box
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
 
 from structured.cli.console import show
 from structured.cli.type_arguments import CHOICE_HELP, GRAMMAR_HELP, PATTERN_HELP, read_type
-from structured.decoding.state_diagram import (
-    MAX_STATES,
-    AllowedTokens,
-    StateDiagram,
-    TokenWalk,
-    inspect_automaton,
-    shown_token,
-)
-from structured.errors.values import counted
+from structured.decoding.state_diagram import MAX_STATES, StateDiagram, inspect_automaton
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
 from structured.output_types.html import write_page
 from structured.output_types.inspection import inspect_type
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.regex import to_regex
-from structured.output_types.type_report import FieldReport, Report, report_to_dict, shown_cost
-
-MANY_STATES = 2_000
-"""States that are numbered for tokens, which need no table of them."""
-
-
-class AutomatonOptions(NamedTuple):
-    """The options of the command that are about the automaton."""
-
-    table: bool
-    dot: Path | None
-    mermaid: Path | None
-    states: int | None
-    tokens: bool
-    model: str | None
-    state: int | None
-    text: str | None
-
-    @property
-    def is_any(self) -> bool:
-        """Whether the automaton is shown."""
-        return self.table or self.tokens or self.dot is not None or self.mermaid is not None
-
-    def check(self) -> None:
-        """Raise `typer.BadParameter` for an option that has nothing to do without another."""
-        if not self.tokens and (self.model, self.state, self.text) != (None, None, None):
-            raise typer.BadParameter("--model, --state and --text are about tokens: add --tokens.")
-        if not self.is_any and self.states is not None:
-            raise typer.BadParameter("--states is about the automaton: add --automaton.")
-        if self.state is not None and self.text is not None:
-            raise typer.BadParameter("--state and --text both say where. Leave one of them out.")
-
-
-def show_automaton(output_type: object, options: AutomatonOptions, *, layout: JsonLayout | None, as_json: bool) -> None:
-    """Print the automaton of a type, or write its graph; with `tokens`, print the tokens that it allows."""
-    states = options.states or (MANY_STATES if options.tokens else MAX_STATES)
-    diagram = inspect_automaton(output_type, states=states, layout=layout)
-    for path, notation in ((options.dot, diagram.to_dot), (options.mermaid, diagram.to_mermaid)):
-        if path is not None:
-            _write(path, notation())
-    if options.tokens:
-        try:
-            tokens = _tokens(diagram, options)
-        except ValueError as error:
-            raise typer.BadParameter(str(error)) from error
-        _print(json.dumps(_tokens_to_dict(tokens), indent=2) if as_json else str(tokens))
-    elif options.table or as_json:
-        _print(json.dumps(diagram_to_dict(diagram), indent=2) if as_json else str(diagram))
-
-
-def _tokens(diagram: StateDiagram, options: AutomatonOptions) -> AllowedTokens | TokenWalk:
-    if options.text is not None:
-        return diagram.walk(options.text, options.model)
-    return diagram.tokens(options.state or 0, options.model)
+from structured.output_types.report_view import report_parts, report_to_dict
 
 
 def diagram_to_dict(diagram: StateDiagram) -> dict[str, Any]:
@@ -98,19 +32,6 @@ def diagram_to_dict(diagram: StateDiagram) -> dict[str, Any]:
             }
             for state in diagram.states
         ],
-    }
-
-
-def _tokens_to_dict(tokens: AllowedTokens | TokenWalk) -> dict[str, Any]:
-    """Return tokens as plain data, their bytes as text where they are text."""
-    if isinstance(tokens, TokenWalk):
-        steps = [{**step._asdict(), "token": shown_token(step.token)} for step in tokens.steps]
-        return {"steps": steps, "end": _tokens_to_dict(tokens.end)}
-    return {
-        "state": tokens.state,
-        "may_end": tokens.may_end,
-        "forced": tokens.forced,
-        "tokens": {str(token_id): shown_token(token) for token_id, token in tokens.tokens.items()},
     }
 
 
@@ -164,31 +85,25 @@ def inspect_target(  # noqa: PLR0913  the options of the command
     states: Annotated[
         int | None, typer.Option(min=1, help=f"Show so many states at most.  [default: {MAX_STATES}]")
     ] = None,
-    tokens: Annotated[
-        bool, typer.Option("--tokens", help="Print the tokens that may follow at the start, --state or --text.")
-    ] = False,
-    model: Annotated[
-        str | None, typer.Option("--model", "-m", help="For --tokens; a folder with its tokenizer is enough.")
-    ] = None,
-    state: Annotated[int | None, typer.Option(min=0, help="The number of a state, for --tokens.")] = None,
-    text: Annotated[
-        str | None, typer.Option(help="An answer or its beginning, for --tokens: its way through the states.")
-    ] = None,
 ) -> None:
     """Report which rules of a type are enforced, checked and refused. Exits with 1 if a field is refused.
 
-    No model is loaded.
-
-    With --automaton, show the states that an answer goes through, and with --tokens what a model may write in them.
+    No model is loaded. With --automaton, show the states that an answer goes through.
     """
     output_type = read_type(target, pattern=pattern, choices=choice, grammar=grammar)
-    options = AutomatonOptions(automaton, dot, mermaid, states, tokens, model, state, text)
-    options.check()
+    shows_automaton = automaton or dot is not None or mermaid is not None
+    if states is not None and not shows_automaton:
+        raise typer.BadParameter("--states is about the automaton: add --automaton.")
     layout = None if whitespace is None else JsonLayout(cast("WhitespaceName", whitespace))
-    if regex and options.is_any:
+    if regex and shows_automaton:
         raise typer.BadParameter("--regex and --automaton are asked for at once. Leave one of them out.")
-    if options.is_any:
-        show_automaton(output_type, options, layout=layout, as_json=as_json)
+    if shows_automaton:
+        diagram = inspect_automaton(output_type, states=states or MAX_STATES, layout=layout)
+        for path, notation in ((dot, diagram.to_dot), (mermaid, diagram.to_mermaid)):
+            if path is not None:
+                _write(path, notation())
+        if automaton or as_json:
+            _print(json.dumps(diagram_to_dict(diagram), indent=2) if as_json else str(diagram))
         return
     if regex:
         typer.echo(to_regex(output_type, layout=layout))
@@ -197,70 +112,6 @@ def inspect_target(  # noqa: PLR0913  the options of the command
     if as_json:
         typer.echo(json.dumps(report_to_dict(report), indent=2))
     else:
-        show(*_shown_report(report))
+        show(*report_parts(report))
     if report.refusals:
         raise typer.Exit(1)
-
-
-_STATUS_STYLES = {"enforced": "green", "checked": "yellow", "refused": "bold red"}
-
-LONGEST_KIND = 120
-"""The most characters of a field's kind that are shown."""
-
-
-def _shown_report(report: Report) -> Iterator[RenderableType]:
-    statuses = [field.status for field in report.fields]
-    counts = [f"{statuses.count(status)} {status}" for status in _STATUS_STYLES if status in statuses]
-    title = Text.assemble((report.name, "bold"), (f"  {counted(len(statuses), 'field')}: {', '.join(counts)}", "dim"))
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 2, 0, 0), show_edge=False, pad_edge=False, header_style="dim")
-    for heading in ("field", "kind", "status"):
-        table.add_column(heading, overflow="fold")
-    for field in report.fields:
-        table.add_row(_shown_path(field.path), _printable(field.shown_kind), _shown_status(field))
-    yield from (title, Text(), table)
-    refused = [(field.path, error) for field in report.fields for error in field.refusals]
-    if refused:
-        yield from (Text(), Text("Refused", style="bold red"))
-    for path, error in refused:
-        yield _note(error.problem + ".", [path], error.remedy, style="red")
-    if report.hazards:
-        yield from (Text(), Text("Hazards", style="bold yellow"))
-    for hazard in report.hazards:
-        yield _note(hazard.problem, hazard.paths, hazard.remedy, style="yellow")
-    yield from (Text(), _shown_cost(report))
-
-
-def _shown_path(path: str) -> Text:
-    return Text(path) if path else Text("(answer)", style="italic")
-
-
-def _shown_status(field: FieldReport) -> Text:
-    shown = Text(field.status, style=_STATUS_STYLES[field.status])
-    notes = [f"by {', '.join(field.validators)}"] if field.validators else []
-    notes += [f"(as {', '.join(path or 'the answer' for path in field.same_as)})"] if field.same_as else []
-    return Text.assemble(shown, (f" {' '.join(notes)}" if notes else "", "dim"))
-
-
-def _note(problem: str, paths: Sequence[str], remedy: str, *, style: str) -> Table:
-    """Return a paragraph: the problem, its places, and the remedy."""
-    where = Text(", ").join(map(_shown_path, paths))
-    where.stylize("bold")
-    grid = Table.grid(padding=(0, 1))
-    lines = Text("\n").join([where, Text(problem), Text(f"→ {remedy}", style="dim")])
-    grid.add_row(Text(" •", style=style), lines)
-    return grid
-
-
-def _shown_cost(report: Report) -> Text:
-    if report.cost is None:
-        refused = sum(field.status == "refused" for field in report.fields)
-        return Text(
-            f"{counted(refused, 'field')} of {len(report.fields)} refused: nothing can be extracted.", style="red"
-        )
-    return Text.assemble(("Cost  ", "bold"), str(_printable(shown_cost(report), None)))
-
-
-def _printable(kind: str, most: int | None = LONGEST_KIND) -> Text:
-    """Return a kind, shortened, with characters escaped that no terminal can show."""
-    short = kind if most is None or len(kind) <= most else f"{kind[:most]} …"
-    return Text(short.encode(errors="backslashreplace").decode())

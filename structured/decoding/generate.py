@@ -1,18 +1,15 @@
 """Generation: the index of a type, and texts from a model, each under its guide, many in one batch.
 
-An index stays in memory for the next call. The tables of grammars also come from the disk cache. A batch belongs to one
-call (`Scheduler`) or to many callers (`RunningBatch`).
+An index stays in memory for the next call. A batch belongs to one call (`Scheduler`) or to many callers
+(`RunningBatch`).
 """
 
 import itertools
 from codecs import getincrementaldecoder
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
-
-import numpy as np
 
 from structured.automata import Automaton
 from structured.decoding.requests import Generation, Request
@@ -21,12 +18,9 @@ from structured.decoding.sampling import Sampler
 from structured.decoding.scheduler import Scheduler
 from structured.decoding.sequence import Sequence
 from structured.errors import StructuredError
-from structured.index.cache import DiskCache, default_cache, key_of
 from structured.index.compilation import RenewedIndex, new_index
 from structured.index.index import Index
 from structured.models import LanguageModel
-from structured.output_types.combining.parts import Combination
-from structured.output_types.grammar import Grammar, learn_tables, sources_of, tables_of
 from structured.output_types.output_type import OutputType, automaton_of
 from structured.vocabulary import Vocabulary
 
@@ -52,32 +46,6 @@ def compiled_type(
     return _compiled(_Same(output_type), vocabulary, document, cache)
 
 
-def load_grammars(output_type: OutputType[Any]) -> None:
-    """Load the tables of a type's grammars from the disk cache, or save them there, if there is a cache.
-
-    Raises GrammarError if a grammar is refused.
-    """
-    if isinstance(output_type, Grammar) and (disk := default_cache()) is not None:
-        _load_tables(disk, output_type)
-    for part in output_type.members if isinstance(output_type, Combination) else ():
-        load_grammars(part)
-
-
-def _load_tables(cache: DiskCache, grammar: Grammar[Any]) -> None:
-    """Load the tables of a grammar from the cache, or save them; skip a grammar that imports files."""
-    sources = sources_of(grammar)
-    if sources is None:
-        return
-    key = key_of("grammar", *sources)
-    arrays = cache.load(key)
-    if arrays is not None:
-        with suppress(ValueError, KeyError):
-            learn_tables(grammar, arrays["tables"].tobytes())
-            return
-        cache.reject(key)
-    cache.save(key, {"tables": np.frombuffer(tables_of(grammar), dtype=np.uint8)})
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Same:
     """An output type compared by identity: types that their author calls equal may have different automata."""
@@ -96,10 +64,8 @@ def _compiled(same: _Same, vocabulary: Vocabulary, document: str | None, cache: 
     output_type = same.output_type
 
     def index_of(automaton: Automaton) -> Index:
-        return new_index(automaton, vocabulary, output_type.name, cache=cache, is_kept=cache and document is None)
+        return new_index(automaton, vocabulary, output_type.name, is_kept=cache and document is None)
 
-    if cache:
-        load_grammars(output_type)
     return RenewedIndex(automaton_of(output_type, document), index_of)
 
 

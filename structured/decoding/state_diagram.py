@@ -1,6 +1,6 @@
 """The automaton of a type for people: its states and arrows, and the tokens that each state allows."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -85,8 +85,6 @@ class TokenStep(NamedTuple):
         before: The state before it, written as in `AllowedTokens`.
         after: The state after it.
         allowed: How many tokens were allowed in its place, end tokens among them.
-        place: Its place among the allowed tokens, by their ids, from 1 on. None if it was not allowed, because
-            decoding spells the forced text with other tokens.
     """
 
     token_id: int
@@ -94,7 +92,6 @@ class TokenStep(NamedTuple):
     before: str
     after: str
     allowed: int
-    place: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,28 +100,6 @@ class TokenWalk:
 
     steps: tuple[TokenStep, ...]
     end: AllowedTokens
-
-    def __str__(self) -> str:
-        """Return the steps as a table, with the tokens that may follow below it."""
-        rows = [("token", "id", "bytes", "state", "allowed", "place")]
-        rows += [
-            (
-                shown_token(step.token),
-                str(step.token_id),
-                _shortened(step.token.hex(" ")),
-                f"{step.before} ⇒ {step.after}",
-                f"{step.allowed:,}",
-                "–" if step.place is None else f"{step.place:,}",
-            )
-            for step in self.steps
-        ]
-        widths = [max(len(row[column]) for row in rows) for column in range(6)]
-        alignments: list[Callable[[str, int], str]] = [str.ljust, str.rjust, str.ljust, str.ljust, str.rjust, str.rjust]
-        lines = [
-            "  ".join(align(cell, width) for align, cell, width in zip(alignments, row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
-        return "\n".join((*lines, "", str(self.end)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,10 +260,8 @@ def walk_text(index: Index, text: str, places: Iterator[str]) -> TokenWalk:
     for token_id in token_ids:
         token = index.vocabulary.tokens[token_id]
         assert token is not None, "tokens of a spelling have bytes"
-        allowed = unpack(guide.mask(), index.vocabulary.size)
-        place = int(allowed[: token_id + 1].sum()) if allowed[token_id] else None
-        after = names[done + len(token)]
-        steps.append(TokenStep(token_id, token, names[done], after, int(allowed.sum()), place))
+        allowed = int(unpack(guide.mask(), index.vocabulary.size).sum())
+        steps.append(TokenStep(token_id, token, names[done], names[done + len(token)], allowed))
         done += len(token)
         guide.advance(token_id)
     return TokenWalk(tuple(steps), allowed_after(index, guide.state, names[done]))

@@ -1,6 +1,6 @@
 """Acceptance and repair: which answers count, what is written again of the others, and the result that is made of one.
 
-An answer is written again where it was rejected or uncertain, and kept elsewhere. What is kept is known, so that it
+An answer is written again where it was rejected, and kept elsewhere. What is kept is known, so that it
 costs no pass of the model. Only where nobody can tell what is wrong, such as after a rule for several fields, the whole
 answer is written again.
 """
@@ -24,8 +24,8 @@ from structured.extraction.options import RETRIES, Options, Repairs
 from structured.extraction.task import Answer, Item
 from structured.output_types.json_output import rewriting
 from structured.output_types.missing_values import ParsedAnswer
-from structured.output_types.paths import Steps, has, path_to_steps, steps_to_path
-from structured.results.attribution import Before, Kept, Sureness, attribute, sureness, without_copies
+from structured.output_types.paths import Steps, has, steps_to_path
+from structured.results.attribution import Before, Kept, attribute, sureness, without_copies
 from structured.results.evidence import Calibration, Evidence, without_unsupported
 from structured.results.json_text import spans
 from structured.results.merging import Conflicts
@@ -93,7 +93,6 @@ class Acceptance:
     search: Search
     retries: int
     repairs: Repairs
-    repair_below: float
     calibration: Calibration | None
 
     @classmethod
@@ -103,19 +102,14 @@ class Acceptance:
             search,
             options.get("retries", RETRIES),
             options.get("repair", "field"),
-            options.get("repair_below", 0.0),
             cast("Calibration | None", options.get("calibration")),
         )
 
     def accepted(self, item: Item, candidates: Sequence[Generation]) -> Answer | None:
         """Return the answer among candidates; if there is none, the item keeps what the next attempt needs."""
         answer = self._answer_among(item, candidates)
-        if item.uncertain is not None:
-            return self._surer(item, item.uncertain, answer)
         if answer is None:
             self._prepare_next(item, candidates[0])
-        elif self._is_repaired_for_confidence(item, answer):
-            return None
         return answer
 
     def result(
@@ -185,7 +179,7 @@ class Acceptance:
         sampled = candidates if self.search.is_sampled_often else generations  # beams differ, and agree on nothing
         answer = Answer(text, value, generations, sampled, item.kept)
         removes = item.task.output_type.removes_unsupported
-        if not self.repair_below and item.part is None and not removes:
+        if item.part is None and not removes:
             return answer
         evidence = attribute(item.task.output_type, item.document, text, sampled, item.kept)
         return self._supported(item, answer, evidence) if removes else answer._replace(evidence=evidence)
@@ -237,32 +231,3 @@ class Acceptance:
         told = explanation(rejected) if self.repairs == "told" else ""
         before = sureness(item.task.output_type, generation, item.kept)
         return repair(item, generation.text, places, before, told)
-
-    def _is_repaired_for_confidence(self, item: Item, answer: Answer) -> bool:
-        """Tell whether an answer is to be written again where the model was less sure of it than is asked for."""
-        below = [
-            path_to_steps(path)
-            for path, evidence in (answer.evidence or {}).items()
-            if (confidence := self._calibrated(evidence).confidence) is not None and confidence < self.repair_below
-        ]
-        if not below or not self.retries or item.attempts or not isinstance(item, GuidedItem):
-            return False
-        before = {path: Sureness(one.confidence, one.agreement) for path, one in (answer.evidence or {}).items()}
-        item.repair = repair(item, answer.text, below, before)
-        item.uncertain = answer if item.repair is not None else None
-        return item.uncertain is not None
-
-    @staticmethod
-    def _surer(item: Item, before: Answer, after: Answer | None) -> Answer:
-        """Return that of two answers of which the model is surer where they may differ."""
-        kept = item.kept
-        if after is None or kept is None:
-            return before
-
-        def least(answer: Answer) -> float:
-            known = (
-                one.confidence for path, one in (answer.evidence or {}).items() if kept.is_open(path_to_steps(path))
-            )
-            return min((confidence for confidence in known if confidence is not None), default=0.0)
-
-        return max(before, after, key=least)

@@ -6,6 +6,7 @@ second. It writes to stderr alone, and starts after two seconds, so that short b
 rich for notebooks were not taken, since without ipywidgets they warn; what is shown is rich's all the same.
 """
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -34,7 +35,6 @@ from structured.extraction.events import (
 from structured.extraction.long_documents import LongDocument
 from structured.extraction.task import Item, Task
 from structured.models import LanguageModel
-from structured.models.pretrained import is_terminal
 from structured.output_types.paths import steps_to_path
 from structured.results.result import Result
 
@@ -400,6 +400,14 @@ def _facts(progress: Progress) -> list[str]:
 
 def _clock(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
+
+
+def is_terminal() -> bool:
+    """Tell whether stderr is a terminal that can draw over what it has shown."""
+    try:
+        return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
+    except (AttributeError, ValueError):  # none at all, or it is closed
+        return False
 
 
 def _notebook() -> bool:

@@ -1,17 +1,14 @@
 """The calls that people make: `extract`, `extract_batch` and `extract_results`, and their async versions."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, Literal, TypeVar, Unpack, get_origin, overload
 
 from structured.errors.calling_line import in_thread
-from structured.errors.values import counted, shown
-from structured.extraction.documents.document import AsyncDocuments, DocumentLike, Documents, each_document
-from structured.extraction.extractor import Extractor, in_thread_of, results_of
-from structured.extraction.options import Errors, Options, check_errors, check_progress, checked_options, warn_of_types
+from structured.errors.values import shown
+from structured.extraction.documents.document import AsyncDocuments, Documents
+from structured.extraction.extractor import Extractor, in_thread_of
+from structured.extraction.options import Errors, Options
 from structured.extraction.prompts import TextOrChat
-from structured.extraction.run import Run
-from structured.extraction.task import Task
-from structured.models import find_model
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import OutputType
 from structured.output_types.python_type import type_name
@@ -84,8 +81,7 @@ def extract_batch(
     """Extract one instance from each of many documents, several at a time, and return them in order.
 
     Parameters:
-        output_type: One type for all documents, or a list of types, one for each document. With a list, `examples` and
-            paths in `allow_missing` and `grounded` are refused, since they belong to one type.
+        output_type: The type of all values; as for `extract`.
         documents: The texts, in any iterable, which is read as far as it is needed; each may also be a list of
             messages, an id with a text (`("a.txt", "Jason is 25.")`), a `Path` of a file, or a `Document`. A
             folder stands for the files in it.
@@ -107,12 +103,7 @@ def extract_batch(
         SchemaError: As for `extract`, like the other errors that do not concern a single document.
     """
     check_order("extract_batch", output_type, documents)
-    if not isinstance(output_type, list):
-        return Extractor[Any](output_type, **options).batch(documents, errors=errors, progress=progress)
-    check_errors(errors)
-    check_progress(progress)
-    run, work = _work_of_each(output_type, documents, options, is_weighed=False)
-    return run.values(work, total=len(work), errors=errors, progress=progress)
+    return Extractor[Any](output_type, **options).batch(documents, errors=errors, progress=progress)
 
 
 @overload
@@ -149,11 +140,7 @@ def extract_results(
             but BatchError.
     """
     check_order("extract_results", output_type, documents)
-    if not isinstance(output_type, list):
-        return Extractor[Any](output_type, **options).results(documents, progress=progress)
-    check_progress(progress)
-    run, work = _work_of_each(output_type, documents, options, is_weighed=True)
-    return results_of(run, work, len(work), progress)
+    return Extractor[Any](output_type, **options).results(documents, progress=progress)
 
 
 @overload
@@ -236,38 +223,15 @@ async def aextract_results(
             yield result
 
 
-def _work_of_each(
-    output_types: Sequence[object], documents: Documents, options: Options, *, is_weighed: bool
-) -> tuple[Run, list[tuple[Task, DocumentLike]]]:
-    """Return documents, each with the task for its own type, weighed for confidences; all go through one model.
-
-    Raises ValueError for unequal numbers, and for examples and paths, which are of one type.
-    """
-    listed, options = list(each_document(documents)), checked_options(options)
-    if len(output_types) != len(listed):
-        raise ValueError(
-            f"Pass one type for each document: these are {counted(len(output_types), 'type')} for "
-            f"{counted(len(listed), 'document')}."
-        )
-    of_one_type = {name: options.get(name) for name in ("examples", "grounded", "allow_missing")}
-    for name, value in of_one_type.items():
-        if value and value is not True and len(set(map(id, output_types))) > 1:
-            raise ValueError(f"{name} is {shown(value)}, and there are several types. Pass it with one type at a time.")
-    options = {**options, "model": find_model(options.get("model"))}
-    by_type: dict[int, Task] = {}
-    for output_type in output_types:
-        if id(output_type) not in by_type:
-            task = Extractor[Any](output_type, **options).task
-            by_type[id(output_type)] = task.weighed() if is_weighed else task
-    tasks = [by_type[id(output_type)] for output_type in output_types]
-    warn_of_types(options, [task.output_type for task in tasks], is_weighed=is_weighed)
-    return Run.of(options), list(zip(tasks, listed, strict=True))
-
-
 def check_order(call: str, output_type: object, text: object) -> None:
-    """Raise TypeError for a type and a text that were mistaken for each other."""
+    """Raise TypeError for a type and a text that were mistaken for each other, and for a list of types."""
     if isinstance(output_type, str | list) and (isinstance(text, type | JsonSchema) or get_origin(text) is not None):
         raise TypeError(
             f"{call} takes the type first, and then the text: these are {shown(output_type)} and {type_name(text)}. "
             "Pass them the other way round."
+        )
+    if isinstance(output_type, list):
+        raise TypeError(
+            f"{call} takes one type, and {shown(output_type)} is a list. Call it once for each type, with the "
+            "documents of that type."
         )

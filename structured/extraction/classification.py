@@ -23,6 +23,7 @@ from structured.extraction.guided_task import GuidedItem, GuidedTask
 from structured.extraction.options import Options, checked_options
 from structured.extraction.prompts import TextOrChat
 from structured.extraction.task import Given
+from structured.index.compilation import save_learned
 from structured.models import LanguageModel
 from structured.models import checked_calls as calls
 from structured.output_types.output_type import OutputType
@@ -105,6 +106,7 @@ def classify(output_type: object, text: TextOrChat, **options: Unpack[Options]) 
     if not accepted:
         raise GenerationError([one for one in read if isinstance(one, Attempt)])
     scores = _log_probabilities(task.model, item, [one for one, _ in accepted])
+    save_learned(index)
     if not np.isfinite(scores).any():
         model = extractor.task.model.name
         raise ModelError(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, NoReturn, Self, TypeVar, Unpack, overload
 
-from structured.decoding.generate import compile_type, generate, load_grammars
+from structured.decoding.generate import compile_type, generate
 from structured.decoding.prompt_tokens import Healed, begun_index, heal
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation, Request
@@ -227,8 +227,6 @@ class Draft:
             raise ValueError(f"The draft has a value {name!r} already. Give each answer a name of its own.")
         wanted = part_of(output_type, "The type")
         cache = self._options.get("cache", True)
-        if cache:
-            load_grammars(wanted)
         check_interface(wanted)
         if max_tokens is None:
             max_tokens = self._options.get("max_tokens", MAX_TOKENS)

@@ -8,7 +8,6 @@ from contextlib import aclosing, asynccontextmanager, closing
 from contextvars import copy_context
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
-from structured.decoding.generate import load_grammars
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation
 from structured.decoding.sampling import SAMPLING
@@ -80,8 +79,6 @@ class Extractor(Generic[T]):
         missing, grounded = options.get("allow_missing"), options.get("grounded")
         wanted = resolve_type(output_type, missing, options.get("layout"), grounded=grounded)
         self.run = Run.of(options)
-        if options.get("cache", True):
-            load_grammars(wanted)
         check_interface(wanted)  # before a model is loaded
         if self.run.chunking.merge_by:
             check_merge_by(wanted, self.run.chunking.merge_by)

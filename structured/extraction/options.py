@@ -17,7 +17,6 @@ from structured.errors.arguments import (
     flag,
     function,
     instance,
-    number,
     one_of,
     or_none,
     pairs,
@@ -63,7 +62,6 @@ DEFAULTS: Mapping[str, Any] = {
     "max_tokens": MAX_TOKENS,
     "retries": RETRIES,
     "repair": "field",
-    "repair_below": 0.0,
     "chunking": DEFAULT_CHUNKING,
 }
 """What options are that nobody passes; the others are None."""
@@ -116,8 +114,6 @@ class Options(TypedDict, total=False):
         repair: What a retry writes again. "field" (default): the values that Pydantic's errors name; the others are
             kept, and cost nothing. "told": the same, and the model is told what was wrong. "whole": all of the
             answer. The last retry, and one after a rule for the whole, writes all of it in any case.
-        repair_below: Values of which the model was less sure than this, between 0 and 1, are written again once, where
-            there are retries; the answer is taken of which it is surer. Default: 0, off.
         calibration: How confidences become shares of values that are right: a Calibration, or the path of one. Default:
             none; a confidence is then the probability that the model gave.
         batch_size: How many documents go through the model at once. Default: 8.
@@ -128,7 +124,7 @@ class Options(TypedDict, total=False):
             in chunks that fit the context.
         observe: A function that is called with each event of the call as it happens: see `events`. What it raises
             ends the call. Default: none.
-        cache: Whether masks and vocabularies are kept on disk for later processes. Default: True.
+        cache: Whether masks are kept on disk for later processes. Default: True.
     """
 
     model: Optional[ModelSource]  # noqa: UP045  the alias is a string
@@ -150,7 +146,6 @@ class Options(TypedDict, total=False):
     max_tokens: int
     retries: int
     repair: Repairs
-    repair_below: float
     calibration: Calibration | str | Path | None
     batch_size: int
     batch_tokens: int | None
@@ -212,7 +207,6 @@ _CHECKS = {
     "max_tokens": count(1),
     "retries": count(0),
     "repair": one_of(get_args(Repairs)),
-    "repair_below": number(lambda value: 0 <= value <= 1, "between 0 and 1"),
     "calibration": or_none(_calibration),
     "batch_size": count(1),
     "batch_tokens": or_none(count(1)),
@@ -255,6 +249,7 @@ _ELSEWHERE = {
     "progress": "It belongs to extract_batch.",
     "prompt": "It is called instructions.",
     "random_seed": "It is called seed.",
+    "repair_below": "Nothing is written again for its confidence. Review what results have little confidence in.",
     "repetition_penalty": "Pass repetition=Repetition(penalty=…).",
     "resume": "Use write_results(…).",
     "samples": "Pass search=Samples(5).",
@@ -277,7 +272,7 @@ _CALLS: Mapping[str, Mapping[str, str]] = {
     "structured": {"evidence": "Annotate the function: -> Result[Model]."},
     "classify": {
         **dict.fromkeys((*SAMPLING, "repetition", "search", "jump_forward", "max_tokens", "observe"), _SCORED),
-        **dict.fromkeys(("retries", "repair", "repair_below"), _SCORED),
+        **dict.fromkeys(("retries", "repair"), _SCORED),
         **dict.fromkeys(("batch_size", "batch_tokens", "errors", "progress"), _ALONE),
         "chunking": "classify reads a text as a whole.",
         "allow_missing": "Classify by a type that allows None: it says that nothing is stated.",
@@ -290,7 +285,7 @@ _CALLS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("grounded", "layout", "allow_missing"), "Pass it with the type: Json(…)."),
         **dict.fromkeys(("search", "chunking"), "A draft is one text. Leave it out."),
         **dict.fromkeys(("batch_size", "batch_tokens", "errors", "progress"), "A draft is one text. Leave it out."),
-        **dict.fromkeys(("repair", "repair_below", "calibration", "evidence"), _WHOLE),
+        **dict.fromkeys(("repair", "calibration", "evidence"), _WHOLE),
         "thinking": "Let the model think in the draft: draft.ask(Text(stop='</think>')).",
         "observe": "Look at draft.text after each answer.",
     },
@@ -337,32 +332,27 @@ def warn_of_search(sampler: Sampler, options: Options) -> None:
         again = ", unless validators reject an answer and it is sampled again" if retries else ""
         why = f"at temperature 0, where the likeliest token is taken{again}"
         _warn(idle, why, "Set a temperature, such as 0.7,")
-    if options.get("repair_below") and not retries:
-        _warn(["repair_below"], "with retries=0, where nothing is written again", "Set retries, to 1 say,")
     if options.get("repair") == "told" and retries < MIN_TOLD:
         why = f"with retries={retries}, since the last retry writes the whole answer again"
         _warn(["repair='told'"], why, f"Set retries, to {MIN_TOLD} or more,")
 
 
-def warn_of_types(options: Options, types: Sequence[OutputType[Any]], *, is_weighed: bool) -> None:
-    """Warn of options that do nothing for some types; weighed answers tell how sure the model was."""
-    if not types:
-        return
-    repair_below = options.get("repair_below", 0.0)
-    if options.get("calibration") is not None and not (is_weighed or repair_below):
+def warn_of_type(options: Options, output_type: OutputType[Any], *, is_weighed: bool) -> None:
+    """Warn of options that do nothing for a type; weighed answers tell how sure the model was."""
+    if options.get("calibration") is not None and not is_weighed:
         remedy = "Take results, by extract_results or Extractor(…).result(text),"
         _warn(["calibration"], "where no confidence is returned", remedy)
-    if all(one.root is None for one in types):
-        told = options.get("repair") == "told"
-        names = ["repair_below"] * bool(repair_below) + ["repair='told'"] * told
-        for idle, hence in ((names, "are written again as a whole"), (_chunking(options), "cannot be merged")):
+    if output_type.root is None:
+        told = ["repair='told'"] * (options.get("repair") == "told")
+        for idle, hence in ((told, "are written again as a whole"), (_chunking(options), "cannot be merged")):
             if idle:
-                _warn(idle, f"on {types[0].name}, whose answers are no JSON and {hence}", "Ask for a type of Pydantic,")
+                why = f"on {output_type.name}, whose answers are no JSON and {hence}"
+                _warn(idle, why, "Ask for a type of Pydantic,")
 
 
 def warn_of_stream(options: Options) -> None:
     """Warn of options that do nothing where an answer is streamed, which has been shown when it is rejected."""
-    idle = [name for name in ("retries", "repair", "repair_below") if options.get(name)]
+    idle = [name for name in ("retries", "repair") if options.get(name)]
     if idle:
         _warn(idle, "on a stream, which is not written again", "Call the extractor,")
     idle = _chunking(options)

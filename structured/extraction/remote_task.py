@@ -33,7 +33,6 @@ _REFUSED: Mapping[str, tuple[object, str]] = {
     "batch_tokens": (None, "The server plans its memory itself. Set batch_size: the requests under way at a time."),
     "chunking": (None, "A server does not say how many tokens a text has, so that none is split."),
     "jump_forward": (_ANY, _LOGITS),
-    "repair_below": (0, "A server cannot go on with a part of an answer."),
     "repetition": (None, "What is done about repetition is a setting of the server."),
     "thinking": (None, "Reasoning is a setting of the server."),
 }

@@ -165,8 +165,6 @@ def write_results(
         )
     if not (isinstance(output, str | PathLike) or hasattr(output, "write")):
         raise TypeError(f"output is {shown(output)}; it must be the path of a file, or a stream of bytes.")
-    if isinstance(output_type, list):
-        raise ValueError("There are several types in output_type. Write the results of one type at a time.")  # noqa: TRY004
     return write_results_of(Extractor[Any](output_type, **options), documents, output, resume=resume, progress=progress)
 
 

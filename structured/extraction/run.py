@@ -281,7 +281,7 @@ class Run:
         for attempt in range(self.acceptance.retries + 1):
             pending = dict.fromkeys(item for item in pending if not _is_given_up(item))
             for item in pending:
-                if attempt == self.acceptance.retries and item.uncertain is None:
+                if attempt == self.acceptance.retries:
                     item.start_over()  # the last attempt is at the whole answer
             for item, candidates in self._candidates(list(pending), attempt, state):
                 if _is_given_up(item):
@@ -296,19 +296,10 @@ class Run:
                 elif self.accept(item, candidates, state, attempt):
                     del pending[item]
                     yield item
-        yield from self._conclude(list(pending), state)
+        for item in pending if state.stopped is None else ():
+            _fail(item, item.rejection(), state)
+            yield item
         self.save(items)
-
-    def _conclude(self, items: list[Item], state: BatchState) -> Iterator[Item]:
-        """Take the uncertain answers of items that have no better one; the others fail, unless the model did."""
-        for item in items:
-            if item.uncertain is not None:
-                self._finish(item, item.uncertain, state)
-                yield item
-        for item in items if state.stopped is None else ():
-            if item.uncertain is None:
-                _fail(item, item.rejection(), state)
-                yield item
 
     def _answer_long(self, documents: list[LongDocument], state: BatchState) -> Iterator[int]:
         """Answer the chunks of long documents, merge what they say, and yield the positions that are done."""

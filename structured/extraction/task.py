@@ -18,7 +18,7 @@ from structured.errors import Attempt, GenerationError, OptionWarning, PromptErr
 from structured.errors.calling_line import warn
 from structured.extraction.documents.chunks import Chunk
 from structured.extraction.documents.document import Document, DocumentLike, id_of, read_document
-from structured.extraction.options import DEFAULTS, MAX_TOKENS, Options, warn_of_types
+from structured.extraction.options import DEFAULTS, MAX_TOKENS, Options, warn_of_type
 from structured.extraction.prompts import Conversation, chat_messages, check_characters, completion_prompt
 from structured.models import LanguageModel, Model
 from structured.models.load import PACKAGED_NAME
@@ -95,7 +95,7 @@ class Task(ABC):
                     "The packaged model answers with its examples. Leave examples out, or name another model."
                 )
             )
-        warn_of_types(self.options, [self.output_type], is_weighed=self.is_weighed)
+        warn_of_type(self.options, self.output_type, is_weighed=self.is_weighed)
 
     def with_options(self, options: Options) -> Self:
         """Return the task under other options, which say only how answers are sampled, and how long they may be."""
@@ -274,8 +274,6 @@ class Item(ABC):
     """What was written for it, in all attempts."""
     seconds: float = 0.0
     """How long that took."""
-    uncertain: "Answer | None" = None
-    """An answer that is taken if the next attempt gives none that the model is surer of."""
     part: Part | None = None
     """The part of a long document that it is."""
 

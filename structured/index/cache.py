@@ -1,9 +1,8 @@
-"""The cache: what a later process would have to compute again of an index or a vocabulary, in files with a checksum.
+"""The cache: what a later process would have to compute again of an index, in files with a checksum.
 
 Of an index its masks are kept, and how their states are reached: a tree of single bytes from the start. The automaton
 is not read back but walked again along that tree, a fifth of the work of finding the masks; so no number of a file is a
-state's, and none is ever followed by a compiled loop. Of a vocabulary its tries are kept. Their numbers are followed by
-compiled loops, so that each is checked to lie inside of what it points into; and they must spell the tokens.
+state's, and none is ever followed by a compiled loop.
 """
 
 import hashlib
@@ -30,8 +29,7 @@ from structured.errors.calling_line import warn
 from structured.index.cache_folder import WRITING, CacheFolder, Clearing, kept_folder
 from structured.index.index import Index
 from structured.index.masks import words_of
-from structured.vocabulary import TokenLayout, Vocabulary
-from structured.vocabulary.trie import Trie
+from structured.vocabulary import Vocabulary
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -217,10 +215,6 @@ WALKING_SECONDS = 0.1
 """Spent on the tree before the first token; the masks of states that were not reached by then are made when needed."""
 
 
-LEAST_TOKENS = 4096
-"""A smaller vocabulary is laid out more quickly than read."""
-
-
 def save_index(cache: DiskCache, index: Index) -> None:
     """Save the masks that are known, and how their states are reached, if the automaton has a fingerprint."""
     key = _index_key(index)
@@ -259,25 +253,6 @@ def load_index(cache: DiskCache, index: Index) -> None:
     states = _walk_tree(automaton, arrays["parents"], arrays["bytes"])[arrays["places"]]
     right = (states != DEAD) & (automaton.distances[states] == arrays["distances"])
     index.learn(states[right], arrays["rows"], arrays["masks"][right], arrays["farthest"][right])
-
-
-def load_layout(cache: DiskCache, vocabulary: Vocabulary) -> None:
-    """Lay out a vocabulary as another process has, or for others to come."""
-    if vocabulary.size < LEAST_TOKENS or vocabulary.is_laid_out:
-        return
-    key = key_of("vocabulary", vocabulary.fingerprint)
-    arrays = cache.load(key)
-    if arrays is not None:
-        layout = _layout(arrays, vocabulary)
-        if layout is not None:
-            vocabulary.lay_out(layout)
-            return
-        cache.reject(key)
-    arrays = {"plain_lengths": vocabulary.plain_lengths}
-    for which in _TRIES:
-        trie = getattr(vocabulary, which)
-        arrays |= {f"{which}_{name}": getattr(trie, name) for name in _TRIE_ARRAYS}
-    cache.save(key, arrays)
 
 
 def _index_key(index: Index) -> str | None:
@@ -355,57 +330,6 @@ def _is_index(arrays: Arrays, vocabulary: Vocabulary) -> bool:
         and bool(rows.any(axis=1).all())  # there is no state after which nothing may follow
         and not (unused and (rows[:, -1].view(np.uint32) >> np.uint32(unused)).any())  # bits of no token
     )
-
-
-def _layout(arrays: Arrays, vocabulary: Vocabulary) -> TokenLayout | None:
-    """Return the layout of a vocabulary from its arrays, None if they are of anything else.
-
-    That is no matter of trust: a layout is quickly compared with the tokens themselves.
-    """
-    if not _is_layout(arrays, vocabulary.size):
-        return None
-    everything, special = (_trie(arrays, which) for which in _TRIES)
-    layout = TokenLayout(everything, special, arrays["plain_lengths"])
-    return layout if layout.holds(vocabulary.tokens) else None
-
-
-def _is_layout(arrays: Arrays, size: int) -> bool:
-    """Tell whether arrays are tries over so many tokens and the lengths of those, as `_is_index` does."""
-    kinds = {"plain_lengths": ("i4", 1)}
-    for which in _TRIES:
-        kinds |= {f"{which}_{name}": ("u1" if name == "byte" else "i4", 1) for name in _TRIE_ARRAYS}
-    return (
-        _have_kinds(arrays, kinds)
-        and len(arrays["plain_lengths"]) == size
-        and _within(arrays["plain_lengths"], 0, len(arrays["trie_byte"]))
-        and all(_is_trie({name: arrays[f"{which}_{name}"] for name in _TRIE_ARRAYS}, size) for which in _TRIES)
-    )
-
-
-def _is_trie(arrays: Arrays, size: int) -> bool:
-    """Tell whether every node but the root is the child of one before it, and tokens are ids."""
-    count, first, token_start = len(arrays["byte"]), arrays["first"], arrays["token_start"]
-    return (
-        len(first) == len(token_start) == count + 1
-        and bool(first[0] == 1 and first[-1] == count)
-        and bool((np.diff(first) >= 0).all() and (first[:-1] > np.arange(count)).all())
-        and bool((np.diff(token_start) >= 0).all())
-        and _within(token_start, 0, len(arrays["token_ids"]) + 1)
-        and _within(arrays["token_ids"], 0, size)
-    )
-
-
-_TRIES = ("trie", "special_trie")
-
-_TRIE_ARRAYS = ("byte", "first", "token_start", "token_ids")
-
-
-def _trie(arrays: Arrays, which: str) -> Trie:
-    byte, first, token_start, token_ids = (arrays[f"{which}_{name}"] for name in _TRIE_ARRAYS)
-    height, end = 0, 1
-    while (following := int(first[end])) > end:  # the nodes of each level lie between those of the last and the next
-        end, height = following, height + 1
-    return Trie(byte, first, token_start, token_ids, height)
 
 
 def _have_kinds(arrays: Arrays, kinds: Mapping[str, tuple[str, int]]) -> bool:

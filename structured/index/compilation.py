@@ -16,7 +16,7 @@ from typing_extensions import get_protocol_members
 from structured.automata import Automaton, RegularAutomaton
 from structured.automata.dfa.assertion_removal import matched_texts
 from structured.errors.values import described
-from structured.index.cache import default_cache, load_index, load_layout, save_index
+from structured.index.cache import default_cache, load_index, save_index
 from structured.index.index import Index
 from structured.index.masks import MaskTable
 from structured.json_schema.document.location import Compilation, Reading
@@ -67,8 +67,7 @@ def compile(  # noqa: A001  as in `re`
 
 def _automaton_of(language: Any, whitespace: WhitespaceName) -> Automaton:
     if isinstance(language, Mapping):
-        reading = Reading.SPECIFICATION
-        compilation = Compilation(language, read_whitespace(whitespace), reading, plain_numbers=True, key_order="any")
+        compilation = Compilation(language, read_whitespace(whitespace), Reading.SPECIFICATION, key_order="any")
         return RegularAutomaton(compiled(compilation), foundation=foundation())
     if isinstance(language, str):
         return _regex_to_automaton(language)
@@ -108,15 +107,9 @@ class RenewedIndex:
         return self._index.memory
 
 
-def new_index(automaton: Automaton, vocabulary: Vocabulary, name: str, *, cache: bool, is_kept: bool) -> Index:
-    """Return the index of an automaton.
-
-    With `cache` the layout of the vocabulary is read from disk; with `is_kept`, what is learned of the states as well.
-    """
+def new_index(automaton: Automaton, vocabulary: Vocabulary, name: str, *, is_kept: bool) -> Index:
+    """Return the index of an automaton; with `is_kept`, what is learned of its states is kept on disk."""
     index = Index(automaton, vocabulary, table=_mask_table(vocabulary), name=name)
-    disk = default_cache() if cache else None
-    if disk is not None:
-        load_layout(disk, vocabulary)
     if is_kept:
         _load(index)
     return index

@@ -27,7 +27,7 @@ from structured.models import LanguageModel, ModelSource, load_model
 from structured.output_types.choice import Choice
 from structured.output_types.inspection import inspect_type
 from structured.output_types.json_schema import JsonSchema
-from structured.output_types.type_report import report_to_dict, shown_cost
+from structured.output_types.report_view import report_to_dict, shown_cost
 from structured.results.alignment import Value, align
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from structured.jobs.figures import (
     of_counts,
     of_documents,
 )
-from structured.output_types.html import write_page
+from structured.output_types.html import as_text, write_page
 from structured.output_types.paths import steps_to_path
 from structured.results.result import Provenance, Result
 
@@ -166,8 +166,6 @@ class Evaluation(Scores):
         return f"Evaluation({self.type or 'of results'}, {counted(len(self.documents), 'document')})"
 
     def __str__(self) -> str:
-        from structured.jobs.evaluation_views import as_text
-
         return as_text(self.__rich__())
 
     def __rich__(self) -> "RenderableType":
@@ -242,8 +240,6 @@ class Difference:
         return f"Difference({len(self.better)} better, {len(self.worse)} worse)"
 
     def __str__(self) -> str:
-        from structured.jobs.evaluation_views import as_text
-
         return as_text(self.__rich__())
 
     def __rich__(self) -> "RenderableType":

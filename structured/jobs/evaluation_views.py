@@ -6,13 +6,12 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from io import StringIO
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -97,16 +96,6 @@ def problems(document: DocumentScore) -> str:
 
 MAX_LISTED = 10
 """Documents that a table lists."""
-
-WIDTH = 160
-"""Characters of a line, at most, where there is no terminal."""
-
-
-def as_text(table: RenderableType) -> str:
-    """Return a table as plain text."""
-    file = StringIO()
-    Console(file=file, width=WIDTH, color_system=None, legacy_windows=False).print(table)
-    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
 def evaluation_tables(evaluation: Scores) -> RenderableType:

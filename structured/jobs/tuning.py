@@ -25,6 +25,7 @@ from structured.jobs.evaluation import Evaluation
 from structured.jobs.figures import Figure
 from structured.jobs.gold import Gold, GoldLike, read_gold
 from structured.jobs.review_page import ends
+from structured.output_types.html import as_text
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import steps_to_field
 from structured.results.comparison import Compare
@@ -110,8 +111,6 @@ class Tuning:
         return f"Tuning({self.after.name}, {counted(self.answers, 'answer')})"
 
     def __str__(self) -> str:
-        from structured.jobs.evaluation_views import as_text
-
         return as_text(self.__rich__())
 
     def __rich__(self) -> "RenderableType":

@@ -1,7 +1,7 @@
 """Types: those whose values a keyword restricts, and those that schemas allow (validation §6.1.1)."""
 
 from structured.json_schema.document.location import Subschema, Subschemas
-from structured.json_schema.numbers import BOUNDS, DIVISORS
+from structured.json_schema.numbers.bounds import BOUNDS, DIVISORS
 from structured.json_schema.strings.typed_strings import PYDANTIC_RULES
 
 EVERY_TYPE = frozenset({"array", "boolean", "null", "number", "object", "string"})

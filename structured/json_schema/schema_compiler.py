@@ -39,7 +39,7 @@ from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.conjunctions import Conjunction, check_ends, definition
 from structured.json_schema.logic.listed_values import allowed_values, listed_values, lists_values
 from structured.json_schema.logic.validity import NotEvaluatedError
-from structured.json_schema.numbers import integer, number
+from structured.json_schema.numbers.number_patterns import integer, number
 from structured.json_schema.objects import Compilers, object_
 from structured.json_schema.required_members import Clause, clauses_of
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, SPECIFIED_FORMATS
@@ -372,7 +372,7 @@ def any_value(location: Location) -> Pattern:
         return inside
     if compilation.canonical_form is not None:
         return _any_value_once(location, compilation.canonical_form)
-    return _any_value(location.whitespace.name, location.plain_numbers)
+    return _any_value(location.whitespace.name)
 
 
 ANY_VALUE = "any value"
@@ -380,21 +380,15 @@ ANY_VALUE = "any value"
 
 
 @cache
-def _any_value(whitespace: WhitespaceName, plain_numbers: bool) -> Pattern:
+def _any_value(whitespace: WhitespaceName) -> Pattern:
     """Return any value, the same node every time."""
-    return _anything(Compilation({}, read_whitespace(whitespace), Reading.SPECIFICATION, plain_numbers=plain_numbers))
+    return _anything(Compilation({}, read_whitespace(whitespace), Reading.SPECIFICATION))
 
 
 def _any_value_once(location: Location, canonical_form: CanonicalForm) -> Pattern:
     """Return any value in canonical form, the same node every time."""
     if canonical_form.anything is None:
-        alone = Compilation(
-            {},
-            location.whitespace,
-            Reading.SPECIFICATION,
-            plain_numbers=location.plain_numbers,
-            canonical_form=canonical_form,
-        )
+        alone = Compilation({}, location.whitespace, Reading.SPECIFICATION, canonical_form=canonical_form)
         canonical_form.anything = _anything(alone)
     return canonical_form.anything
 
@@ -412,18 +406,12 @@ def _anything(alone: Compilation) -> Pattern:
 @cache
 def foundation() -> Foundation:
     """Return the patterns that many schemas contain, assembled once."""
-    anything = [
-        _any_value(style.name, plain_numbers)
-        for style in WHITESPACES.values()
-        if not style.indent
-        for plain_numbers in (True, False)
-    ]
+    anything = [_any_value(style.name) for style in WHITESPACES.values() if not style.indent]
     formats = [PYDANTIC_FORMATS[name] for name in ("date", "date-time", "time")]
     formats += [SPECIFIED_FORMATS[name] for name in ("date", "date-time", "time", "uuid", "ipv4")]
     numbers = [
         TYPES[kind]([Subschema(schema, location)], location)
-        for reading in Reading
-        for location in [Location(Compilation({}, read_whitespace(DEFAULT_WHITESPACE), reading))]
+        for location in [Location(Compilation({}, read_whitespace(DEFAULT_WHITESPACE), Reading.TYPE))]
         for kind, schema in (("number", {}), ("integer", {}), ("integer", {"minimum": 0}), ("integer", {"minimum": 1}))
     ]
     return Foundation((*anything, *numbers, *map(quoted, formats)))

@@ -9,9 +9,8 @@ import hashlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 
 from structured.errors import ModelError
@@ -138,11 +137,8 @@ HUB_SECONDS = 5.0
 LONGEST_SHOWN = 100
 """Characters of a name that a message shows."""
 
-LONGEST_NAME = 255
-"""Characters of the last part of a path, up to which similar names are looked for."""
-
-MAX_LISTED, MAX_MEANT = 2000, 3
-"""Entries of a folder that are compared with a name, and similar ones that a message shows."""
+MAX_NAMED = 3
+"""The most files of a folder that a message names."""
 
 _TOKENIZERS = {"tokenizer.json", "tokenizer.model", "tekken.json", "vocab.json", "vocab.txt", "spiece.model"}
 """Files of tokenizers, each enough by itself or with others."""
@@ -199,13 +195,13 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
     refuse_address(name)
     if isinstance(name, os.PathLike) or _reads_as_path(text):
         kind = "file" if text.endswith(".gguf") else "folder"
-        raise ModelError(f"There is no {kind} {shown_name(text)}.{_did_you_mean(_like(folder))} {EXPECTED}")
+        raise ModelError(f"There is no {kind} {shown_name(text)}. {EXPECTED}")
     if not _is_hub_id(text):
         address = _ADDRESS.match(text)
-        near = [address[1]] if address else _like(folder)
+        meant = f" Did you mean {address[1]!r}?" if address else nearest(text, FETCHABLE)
         raise ModelError(
             f"{shown_name(text)} is neither a folder nor a hub id: that is 'owner/name', of ASCII letters, digits, "
-            f"'-', '_' and '.', 96 characters at most in each part.{_did_you_mean(near)} {EXPECTED}"
+            f"'-', '_' and '.', 96 characters at most in each part.{meant} {EXPECTED}"
         )
     return None
 
@@ -268,11 +264,9 @@ def why_not_hub(name: str) -> str | None:
         return None
     if isinstance(try_to_load_from_cache(name, "config.json"), str):
         return reason
-    short = _close(name.casefold(), FETCHABLE)
-    near = [*short, *_like(Path(name)), *_close(name, _cached_ids(constants.HF_HUB_CACHE))]
     raise ModelError(
         f"No model could be loaded from {shown_name(name)}. It is not a local folder, it is not in the cache "
-        f"{constants.HF_HUB_CACHE}, and {reason}.{_did_you_mean(near)} {EXPECTED}"
+        f"{constants.HF_HUB_CACHE}, and {reason}.{nearest(name, FETCHABLE)} {EXPECTED}"
     )
 
 
@@ -305,15 +299,13 @@ def _in_folder(text: str, folder: Path) -> Path:
         raise ModelError(f"The folder {shown_name(text)} is empty, or may not be read. {EXPECTED}")
     files = sorted(name for name in names if name.lower().endswith(".gguf") and not _LATER_PART.search(name))
     if len(files) > 1:
-        listed = ", ".join(map(repr, files[:MAX_MEANT])) + ", …" * (len(files) > MAX_MEANT)
+        listed = ", ".join(map(repr, files[:MAX_NAMED])) + ", …" * (len(files) > MAX_NAMED)
         raise ModelError(f"The folder {shown_name(text)} holds {len(files)} GGUF files: {listed}. Name one of them.")
     if files and not is_gguf(folder / files[0]):
         raise ModelError(_no_gguf(str(folder / files[0])))
     if files:
         return folder / files[0]
-    inside = [*folder.glob("*/config.json"), *folder.glob("snapshots/*/config.json")]
-    near = [str(path.parent) for path in inside[:MAX_MEANT]]
-    raise ModelError(f"{shown_name(text)} is not a model folder: it {lacking(folder)}{_did_you_mean(near)} {EXPECTED}")
+    raise ModelError(f"{shown_name(text)} is not a model folder: it {lacking(folder)} {EXPECTED}")
 
 
 def _no_folder(text: str, path: Path) -> str:
@@ -322,8 +314,7 @@ def _no_folder(text: str, path: Path) -> str:
         return f"{shown_name(text)} is neither a folder nor a file. {EXPECTED}"
     if path.suffix.lower() == ".gguf":
         return _no_gguf(text)
-    near = [str(path.parent)] if "config.json" in _listed(path.parent) else []
-    return f"{shown_name(text)} is a file, and a model is a folder or a GGUF file.{_did_you_mean(near)} {EXPECTED}"
+    return f"{shown_name(text)} is a file, and a model is a folder or a GGUF file. {EXPECTED}"
 
 
 def _no_gguf(text: str) -> str:
@@ -356,27 +347,3 @@ def _listed(folder: Path) -> set[str]:
         return {path.name for path in folder.iterdir()}
     except (OSError, ValueError):
         return set()
-
-
-def _like(path: Path) -> list[str]:
-    """Return folders with names similar to a path, beside it or beside its first missing parent."""
-    while path != path.parent and not _is_folder(path.parent):
-        path = path.parent
-    beside = sorted(_listed(path.parent))[:MAX_LISTED]
-    near = [path.parent / name for name in _close(path.name, beside)]
-    return [str(folder) for folder in near if _is_folder(folder)]
-
-
-def _close(name: str, names: Iterable[str]) -> list[str]:
-    return get_close_matches(name, names, n=MAX_MEANT, cutoff=0.7) if len(name) <= LONGEST_NAME else []
-
-
-def _cached_ids(cache: str) -> list[str]:
-    """Return the hub ids that are in the cache of this machine."""
-    prefix = "models--"
-    folders = (name for name in _listed(Path(cache)) if name.startswith(prefix))
-    return sorted(name.removeprefix(prefix).replace("--", "/", 1) for name in folders)
-
-
-def _did_you_mean(names: list[str]) -> str:
-    return f" Did you mean {' or '.join(map(repr, names))}?" if names else ""

@@ -4,7 +4,6 @@ torch and transformers are imported when one is loaded, never before.
 """
 
 import logging
-import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from threading import RLock, Timer
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from structured.errors import ModelError
@@ -121,10 +120,9 @@ def _load_gguf(
         model, tokenizer = cached
         model.config.name_or_path = tokenizer.name_or_path = str(path.parent)  # as transformers calls a GGUF file
         return model, tokenizer
-    with _dequantising_bar(f"Dequantising {path.name}"):
-        model, tokenizer = _dequantise(path, device_map, dtype)
-        if disk is not None:
-            disk.save(key, model, tokenizer)
+    model, tokenizer = _dequantise(path, device_map, dtype)
+    if disk is not None:
+        disk.save(key, model, tokenizer)
     return model, tokenizer
 
 
@@ -163,7 +161,7 @@ def _why_not_loaded(name: str, path: Path | None, reason: str | None, error: Exc
 def _without_loading_bars() -> Iterator[None]:
     """Hide the progress bars of transformers, but not those of downloads, which come from another library.
 
-    The process has one hook, so models are loaded one after the other.
+    The process has one hook, so models are loaded one after the other. Dequantising takes long: a terminal shows it.
     """
     from transformers.utils import logging as transformers_logging
 
@@ -172,10 +170,15 @@ def _without_loading_bars() -> Iterator[None]:
 
     with _loading:
         before = transformers_logging.set_tqdm_hook(hidden)
+        gguf = vars(import_module("transformers.modeling_gguf_pytorch_utils"))
+        bar = gguf.get("tqdm")
+        if bar is not None and not getattr(sys.stderr, "isatty", bool)():
+            gguf["tqdm"] = lambda items, **_: items
         try:
             yield
         finally:
             transformers_logging.set_tqdm_hook(before)
+            gguf["tqdm"] = bar
 
 
 _loading = RLock()
@@ -186,51 +189,3 @@ def _is_no_advice(record: logging.LogRecord) -> bool:
     import torch
 
     return torch.cuda.is_available() or "falling back to its reference" not in record.getMessage()
-
-
-PATIENCE = 2.0
-"""Seconds before a bar appears: a small file shows none."""
-
-
-def is_terminal() -> bool:
-    """Tell whether stderr is a terminal that can draw over what it has shown."""
-    try:
-        return sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
-    except (AttributeError, ValueError):  # none at all, or it is closed
-        return False
-
-
-@contextmanager
-def _dequantising_bar(title: str) -> Iterator[None]:
-    """Show on a terminal how many tensors of a GGUF file transformers has dequantised, after some seconds.
-
-    The bar of transformers itself is a name in its module, which is replaced for the duration. Without that name, as in
-    another version, ours only moves.
-    """
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    progress = Progress(
-        *columns,
-        console=Console(stderr=True),
-        transient=True,
-        redirect_stdout=sys.stdout.isatty(),
-        disable=not is_terminal(),
-    )
-    task = progress.add_task(title, total=None)
-    timer = Timer(PATIENCE, progress.start)
-    timer.daemon = True
-    timer.start()
-    module = vars(import_module("transformers.modeling_gguf_pytorch_utils"))
-    before = module.get("tqdm")
-    if before is not None:
-        module["tqdm"] = lambda items, **_: progress.track(list(items), task_id=task)
-    try:
-        yield
-    finally:
-        if before is not None:
-            module["tqdm"] = before
-        timer.cancel()
-        timer.join()
-        progress.stop()

@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from functools import cached_property, partial
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError
 from importlib.resources import files
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     from lark.indenter import Indenter
 
     from structured.automata.grammar.grammar_automaton import GrammarAutomaton
-    from structured.automata.grammar.lalr_tables import Tables
+    from structured.automata.grammar.lark_grammar import Tables
 
 T = TypeVar("T")
 
@@ -127,7 +125,6 @@ class Grammar(OutputType[T]):
         self._import_paths = tuple(import_paths)
         self._description = description
         self._lock = RLock()
-        self._known: Tables | None = None
         """The tables that another process has made."""
 
     @classmethod
@@ -198,16 +195,7 @@ class Grammar(OutputType[T]):
     def _automaton(self) -> "GrammarAutomaton":
         from structured.automata.grammar.grammar_automaton import GrammarAutomaton
 
-        return GrammarAutomaton(self._read[1] if self._known is None else self._known)
-
-    @cached_property
-    def _lark(self) -> "Lark":
-        from structured.automata.grammar.lark_grammar import parser_of
-
-        if self._known is not None:
-            with suppress(LookupError):
-                return parser_of(self.grammar, self._known, self.start, indenter=self._indenter)
-        return self._read[0]
+        return GrammarAutomaton(self._read[1])
 
     @property
     def reads_more(self) -> bool:
@@ -233,7 +221,7 @@ class Grammar(OutputType[T]):
         arguments.text("text", text)
         with self._lock:  # an indenter counts in itself
             try:
-                tree = self._lark.parse(text)
+                tree = self._read[0].parse(text)
             except UnexpectedInput as error:
                 raise ValueError(f"the grammar has no such text: line {error.line}, column {error.column}") from error
             except (LarkError, AssertionError, IndexError) as error:  # as indenters raise them
@@ -335,31 +323,3 @@ def _excerpt(grammar: str) -> str:
 def is_gbnf(grammar: Grammar[Any]) -> bool:
     """Tell whether a grammar is written in GBNF rather than in Lark's language."""
     return isinstance(grammar, _GbnfGrammar)
-
-
-def sources_of(grammar: Grammar[Any]) -> tuple[bytes, ...] | None:
-    """Return the sources of the tables of a grammar; None if these are known, or may change, or there are none."""
-    from structured.automata.grammar.lark_grammar import sources
-
-    is_read = grammar._known is not None or "_read" in vars(grammar)  # noqa: SLF001  of one house
-    if is_read or is_gbnf(grammar) or grammar._import_paths:  # noqa: SLF001
-        return None
-    try:
-        return sources(grammar.grammar, grammar.start, grammar._indenter)  # noqa: SLF001
-    except (AttributeError, TypeError, PackageNotFoundError):  # an indenter of another kind, or no Lark
-        return None
-
-
-def tables_of(grammar: Grammar[Any]) -> bytes:
-    """Return the tables by which another process need not read a grammar. Raises GrammarError if it is refused."""
-    from structured.automata.grammar.lalr_tables import tables_to_bytes
-
-    return tables_to_bytes(grammar._read[1])  # noqa: SLF001  of one house
-
-
-def learn_tables(grammar: Grammar[Any], tables: bytes) -> None:
-    """Take the tables that another process has made of the same sources. Raises ValueError if they can be none."""
-    from structured.automata.grammar.lalr_tables import bytes_to_tables
-    from structured.automata.grammar.lark_grammar import with_indentation
-
-    grammar._known = with_indentation(bytes_to_tables(tables), grammar._indenter)  # noqa: SLF001  of one house

@@ -1,4 +1,4 @@
-"""HTML for notebooks and pages: a card with a title, and in it tables, lists and texts.
+"""Views for notebooks and pages: HTML, a card with a title, and in it tables, lists and texts.
 
 Whatever is handed in is text, and is escaped here; only what these functions return is put in as it is. Colours are
 those of the page, so that dark pages stay readable.
@@ -6,9 +6,14 @@ those of the page, so that dark pages stay readable.
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from io import StringIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from structured.errors import OutputError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 _LEFT = "text-align:left;vertical-align:top"
 _COLOURS = {"good": "#2e7d32", "doubtful": "#b26a00", "bad": "#c62828", "unknown": "#808080"}
@@ -42,11 +47,6 @@ def listed(items: Iterable[object]) -> Html:
     return Html(f"<ul>{''.join(f'<li>{html(item)}</li>' for item in items)}</ul>")
 
 
-def paragraph(text: object) -> Html:
-    """Return a paragraph."""
-    return Html(f"<p>{html(text)}</p>")
-
-
 def verbatim(text: object) -> Html:
     """Return a text with its lines and blanks as they are; long lines are broken."""
     return Html(f'<pre style="{_LEFT};white-space:pre-wrap;overflow-wrap:anywhere">{html(text)}</pre>')
@@ -73,6 +73,19 @@ def marked(text: object, kind: str) -> Html:
 def joined(*parts: object) -> Html:
     """Return parts one after the other."""
     return Html("".join(map(html, parts)))
+
+
+WIDTH = 160
+"""Characters of a line, at most, where there is no terminal."""
+
+
+def as_text(part: "RenderableType") -> str:
+    """Return a table of rich, or another part, as plain text."""
+    from rich.console import Console
+
+    file = StringIO()
+    Console(file=file, width=WIDTH, color_system=None, legacy_windows=False).print(part)
+    return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 
 def write_page(path: Path, text: str) -> Path:

@@ -104,7 +104,7 @@ class JsonSchema:
         )
 
     def compilation(self, layout: JsonLayout = DEFAULT_LAYOUT) -> Compilation:
-        """Return the compilation: numbers are plain, so that no model may run on with digits."""
+        """Return the compilation."""
         assert not isinstance(self.schema, str), "it is read when it is made"
         return Compilation(
             self.schema,
@@ -112,7 +112,6 @@ class JsonSchema:
             Reading.SPECIFICATION,
             layout.optional_properties,
             self.assert_formats,
-            plain_numbers=True,
             key_order=self.key_order,
             documents=self.documents,
             draft=self.draft,

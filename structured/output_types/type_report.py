@@ -1,21 +1,18 @@
-"""The report on a type: its fields, its cost, and its hazards, by which valid answers may still be bad or never end."""
+"""The facts of a report on a type: its fields, its cost, and its hazards, by which answers may be bad or endless."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from structured.errors import SchemaError
-from structured.errors.values import counted
 from structured.json_schema.document.location import ANNOTATIONS, SHAPES, Subschema
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.keyword_types import ASSERTIONS, INTERNAL, UNSUPPORTED
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.nullable import types_of
-from structured.json_schema.numbers import FLOAT_DIGITS, INTEGER_DIGITS, PLACES
+from structured.json_schema.numbers.number_patterns import FLOAT_DIGITS, INTEGER_DIGITS, PLACES
 from structured.json_schema.unsupported_keywords import STRUCTURE
-from structured.json_schema.whitespace import WhitespaceName
-from structured.output_types.html import Html, card, code, coloured, joined, listed, paragraph, table
 
 Status = Literal["enforced", "checked", "refused"]
 
@@ -87,144 +84,6 @@ class Answers:
     is_limited: bool | None
     shortest: str | None
     longest: str | None
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Report:
-    """The facts about a type before a model is loaded. A notebook shows them as a table.
-
-    Attributes:
-        name: The name of the type.
-        whitespace: The whitespace that was asked for; None if the answer is no JSON.
-        fields: For each field of the answer: `path`, `kind`, `status`, `validators`, `refusals`, `same_as` and
-            `may_be_left_out`. The status is `"enforced"` (the mask allows only what the schema says), `"checked"` (the
-            mask does so, and the functions in `validators` have the last word) or `"refused"`.
-        hazards: The risks in valid answers: `kind`, `problem`, `remedy` and `paths`.
-        choices: How many unions and lists of values there are.
-        cost: The `nodes` of the pattern, and the bytes of the `shortest` and the `longest` answer (None: no limit).
-            None if the type is refused.
-        answers: Of a type that is no JSON, the `count` of its answers, and the `shortest` and the `longest`; else None.
-    """
-
-    name: str
-    whitespace: WhitespaceName | None
-    fields: tuple[FieldReport, ...]
-    hazards: tuple[Hazard, ...]
-    choices: int
-    cost: Cost | None
-    answers: Answers | None = None
-
-    def __repr__(self) -> str:
-        statuses = [field.status for field in self.fields]
-        counts = [f"{status}={statuses.count(status)}" for status in ("checked", "refused") if status in statuses]
-        shown = [self.name, f"fields={len(self.fields)}", *counts, f"hazards={len(self.hazards)}"]
-        return f"Report({', '.join(shown)})"
-
-    def _repr_html_(self) -> str:
-        return report_to_html(self)
-
-    @property
-    def refusals(self) -> tuple[SchemaError, ...]:
-        """Every reason why the type is refused, each once; empty if it is not."""
-        return tuple({id(error): error for field in self.fields for error in field.refusals}.values())
-
-
-def report_to_dict(report: Report) -> dict[str, Any]:
-    """Return a report as JSON values, for programs."""
-    return {
-        "type": report.name,
-        "whitespace": report.whitespace,
-        "fields": [_field_to_dict(field) for field in report.fields],
-        "hazards": [asdict(hazard) for hazard in report.hazards],
-        "choices": report.choices,
-        "cost": None if report.cost is None else asdict(report.cost),
-        **({} if report.answers is None else {"answers": asdict(report.answers)}),
-    }
-
-
-def _field_to_dict(field: FieldReport) -> dict[str, Any]:
-    keys = ("problem", "keyword", "schema_path", "remedy")
-    return {
-        "path": field.path,
-        "kind": field.kind,
-        "status": field.status,
-        "validators": list(field.validators),
-        "refusals": [{key: getattr(error, key) for key in keys} for error in field.refusals],
-        "same_as": list(field.same_as),
-        "may_be_left_out": field.may_be_left_out,
-    }
-
-
-def report_to_html(report: Report) -> str:
-    """Return a report as HTML, for notebooks."""
-    statuses = [field.status for field in report.fields]
-    counts = [f"{statuses.count(status)} {status}" for status in get_args(Status) if status in statuses]
-    rows = [(_path(field.path), field.shown_kind, _shown_status(field)) for field in report.fields]
-    parts = [table(("field", "kind", "status"), rows)]
-    refused = [
-        joined(coloured(f"{error.problem}. ", "bad"), _path(field.path), f" → {error.remedy}")
-        for field in report.fields
-        for error in field.refusals
-    ]
-    hazards = [
-        joined(coloured(f"{hazard.problem} ", "doubtful"), _paths(hazard.paths), f" → {hazard.remedy}")
-        for hazard in report.hazards
-    ]
-    for heading, notes in (("Refused", refused), ("Hazards", hazards)):
-        if notes:
-            parts += [paragraph(heading), listed(notes)]
-    fields = "1 field" if len(statuses) == 1 else f"{len(statuses):,} fields"
-    return card(report.name, f"{fields}: {', '.join(counts)}", *parts, paragraph(shown_cost(report)))
-
-
-_STATUS_COLOURS: dict[Status, str] = {"enforced": "good", "checked": "doubtful", "refused": "bad"}
-
-
-def _path(path: str) -> Html:
-    return code(path or "(answer)")
-
-
-def _paths(paths: Sequence[str]) -> Html:
-    first, *more = map(_path, paths)
-    return joined(first, *(part for path in more for part in (", ", path)))
-
-
-def _shown_status(field: FieldReport) -> Html:
-    by = f" by {', '.join(field.validators)}" if field.validators else ""
-    same = f" (as {', '.join(path or 'the answer' for path in field.same_as)})" if field.same_as else ""
-    return joined(coloured(field.status, _STATUS_COLOURS[field.status]), by, same)
-
-
-def shown_cost(report: Report) -> str:
-    """Return the cost of an answer and, of a type that is no JSON, the number of answers with examples."""
-    cost, answers = report.cost, report.answers
-    if cost is None:
-        return "Nothing can be extracted."
-    if cost.longest is None:
-        is_unlimited = answers is None or answers.is_limited is False
-        lengths = f"{counted(cost.shortest, 'byte')} or more{', without a limit' if is_unlimited else ''}"
-    else:
-        least = "" if cost.shortest == cost.longest else f"{cost.shortest:,} to "
-        lengths = f"{least}{counted(cost.longest, 'byte')}"
-    choices = counted(report.choices, "choice") if report.choices else "no choice"
-    notes = [f"The pattern has {counted(cost.nodes, 'node')}, with {choices} in the type."]
-    if answers is not None:
-        states = [] if answers.is_limited is None else [f"The automaton has {counted(cost.nodes, 'state')}."]
-        notes = [*_shown_answers(answers), *states]
-    return " ".join([f"An answer takes {lengths}.", *notes])
-
-
-def _shown_answers(answers: Answers) -> Iterator[str]:
-    if answers.count is not None:
-        number = f"{answers.count:,}" if answers.count < 10**12 else f"about 10^{len(str(answers.count)) - 1}"
-        yield f"There {'is 1 answer' if answers.count == 1 else f'are {number} answers'}."
-    for which, text in (("shortest", answers.shortest), ("longest", answers.longest)):
-        if text is not None and answers.count != 1:
-            yield f"The {which}: {_excerpt(text)!r}."
-
-
-def _excerpt(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 _DIGITS = f"{INTEGER_DIGITS} of an int, {FLOAT_DIGITS} before and {PLACES} after the point of a float"

@@ -128,30 +128,6 @@ class Trie:
             first, end = int(self.first[first]), int(self.first[end])
         return token_ids
 
-    def holds(self, token_ids: NDArray[np.intp], text: NDArray[np.uint8], ends: NDArray[np.int32]) -> bool:
-        """Tell whether it is the trie of some tokens: each ends at one node, and the path from the root spells it.
-
-        `token_ids` are in order. The bytes of token `i` are `text[ends[i - 1]:ends[i]]`. All paths are climbed at once,
-        from their ends, which is much quicker than laying out the tokens.
-        """
-        if not np.array_equal(np.sort(self.token_ids), token_ids):
-            return False
-        parents = self._parents()
-        node = np.repeat(np.arange(len(self.byte), dtype=np.int32), np.diff(self.token_start))
-        last = ends[self.token_ids]
-        left = np.diff(ends, prepend=np.int32(0))[self.token_ids]
-        while len(node):
-            inside = left > 0
-            if not np.array_equal(node > 0, inside):
-                return False
-            if not inside.all():
-                node, left, last = node[inside], left[inside], last[inside]
-            left, last = left - 1, last - 1
-            if (self.byte[node] != text[last]).any():
-                return False
-            node = parents[node]
-        return True
-
 
 def _common_prefix(left: bytes, right: bytes) -> int:
     length = min(len(left), len(right))
@@ -195,15 +171,6 @@ class TokenLayout:
         lengths = _plain_lengths(tokens, *_spelled(tokens))
         special = [None if length else token for token, length in zip(tokens, lengths.tolist(), strict=True)]
         return cls(Trie.from_tokens(tokens), Trie.from_tokens(special), lengths)
-
-    def holds(self, tokens: Sequence[bytes | None]) -> bool:
-        """Tell whether it is the layout of some tokens, without laying them out."""
-        text, ends = _spelled(tokens)
-        if not np.array_equal(self.plain_lengths, _plain_lengths(tokens, text, ends)):
-            return False
-        spelled = np.diff(ends, prepend=0) > 0
-        special = np.flatnonzero(spelled & (self.plain_lengths == 0))
-        return self.trie.holds(np.flatnonzero(spelled), text, ends) and self.special_trie.holds(special, text, ends)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -248,15 +248,6 @@ class Vocabulary:
         """The tokens as compiled loops read them, laid out at first use."""
         return TokenLayout.from_tokens(self.tokens)
 
-    def lay_out(self, layout: TokenLayout) -> None:
-        """Use an earlier layout of the same tokens."""
-        self.__dict__["layout"] = layout
-
-    @property
-    def is_laid_out(self) -> bool:
-        """Whether the layout exists already."""
-        return "layout" in self.__dict__
-
     @property
     def trie(self) -> Trie:
         """The tokens as a trie."""

@@ -1,11 +1,9 @@
 """The automaton of a grammar accepts what Lark lexes and parses, byte for byte, and is never stuck."""
 
 import itertools
-import json
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 pytest.importorskip("lark")
 
@@ -13,11 +11,9 @@ from lark.exceptions import UnexpectedInput
 from plain_grammar import PlainGrammarAutomaton
 from random_grammars import grammars
 
-from structured import Grammar
 from structured.automata import DEAD
 from structured.automata.grammar.grammar_automaton import GrammarAutomaton
-from structured.automata.grammar.lalr_tables import bytes_to_tables, tables_to_bytes
-from structured.automata.grammar.lark_grammar import parser_of, read_grammar
+from structured.automata.grammar.lark_grammar import read_grammar
 from structured.automata.grammar.machine_layout import MAX_SEARCHED, EmptyGrammarError
 from structured.errors import GrammarError
 
@@ -86,66 +82,6 @@ def test_random_grammars_accept_what_lark_parses(grammar):
     try:
         check(grammar, "abcB ", 4, max_searched=2_000)
     except GrammarError:  # Lark refuses it, or a text is hard to find
-        return
-
-
-@settings(deadline=None, suppress_health_check=list(HealthCheck))
-@given(grammars(), st.lists(st.text("abcB ", max_size=6), max_size=20))
-def test_kept_tables_are_those_that_were_made(grammar, texts):
-    """They come back as they were, and what Lark parses by them, and what it says of other texts, is the same."""
-    try:
-        lark, tables = read_grammar(grammar)
-    except GrammarError:
-        return
-    kept = bytes_to_tables(tables_to_bytes(tables))
-    assert repr(kept) == repr(tables)
-    again = parser_of(grammar, kept)
-    assert [parsed(again, text) for text in texts] == [parsed(lark, text) for text in texts]
-
-
-def parsed(lark, text):
-    """Return the tree of a text, or what Lark says against it."""
-    try:
-        return lark.parse(text)
-    except UnexpectedInput as error:
-        return type(error), error.line, error.column
-
-
-def numbers_in(node, path=()):
-    """Yield the paths of the numbers in JSON."""
-    if isinstance(node, int) and not isinstance(node, bool):
-        yield path
-    elif isinstance(node, list | dict):
-        for key, part in node.items() if isinstance(node, dict) else enumerate(node):
-            yield from numbers_in(part, (*path, key))
-
-
-LEFT_AND_RIGHT = 'start: l r\nl: l "a" |\nr: "b" r | "(" start ")"'
-
-
-@settings(deadline=None)
-@given(st.sampled_from([LEFT_AND_RIGHT, ""]), st.randoms(use_true_random=False))
-def test_wrong_numbers_in_kept_tables_do_no_harm(grammar, rng):
-    """Tables in which a number is wrong are refused, or followed to an end: what is begun is finished, or refused."""
-    grammar = grammar or Grammar.named("json").grammar
-    tables = json.loads(tables_to_bytes(read_grammar(grammar)[1]))
-    for _ in range(rng.choice([1, 1, 2, 3])):
-        *path, last = rng.choice(list(numbers_in(tables)))
-        part = tables
-        for key in path:
-            part = part[key]
-        part[last] = rng.choice([-(2**31), -1, 0, part[last] + 1, part[last] - 1, rng.randrange(20), 2**40])
-    try:
-        automaton = GrammarAutomaton(bytes_to_tables(json.dumps(tables).encode()))
-        state = automaton.start
-        for _ in range(12):
-            automaton.expand(state)
-            targets = [one for one in automaton.table[state].tolist() if one != DEAD]
-            if not targets:
-                break
-            state = rng.choice(targets)
-            assert automaton.distances[state] >= 0
-    except (ValueError, GrammarError):
         return
 
 

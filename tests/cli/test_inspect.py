@@ -12,7 +12,6 @@ from typer.testing import CliRunner
 
 from structured import JsonLayout, to_regex
 from structured.cli.commands import app
-from structured.models import PACKAGED_MODEL
 
 ROOT = Path(__file__).parents[2]
 TYPES = """
@@ -299,29 +298,11 @@ def test_the_graph_is_written(shop):
     assert run("--pattern", FLOAT, "--automaton", "--dot", "float.dot").stdout == f"float.dot\n{TABLE}"
 
 
-def test_the_tokens_of_a_state_are_shown():
-    """Of the start, of another state, and after a text with its way."""
-    model = ["--tokens", "--model", str(PACKAGED_MODEL)]
-    assert run("--pattern", "[01]{2}", *model).stdout.splitlines()[0] == "State 0: 2 tokens may follow."
-    assert run("--pattern", "[01]", *model, "--state", "1").stdout == "State 1: 0 tokens may follow, or the end.\n"
-    assert run("--choice", "a", *model).stdout.endswith("Forced text: a\n")
-    walk = json.loads(run("--pattern", "[01]{2}", *model, "--text", "1", "--json").stdout)
-    assert [(step["token"], step["before"], step["after"], step["place"]) for step in walk["steps"]] == [
-        ("`1`", "0", "1", 2)
-    ]
-    assert (walk["end"]["state"], len(walk["end"]["tokens"]), walk["end"]["may_end"]) == ("1", 2, False)
-
-
 @pytest.mark.parametrize(
     ("asked", "code", "message"),
     [
-        (["--choice", "a", "--text", "a"], 2, "--model, --state and --text are about tokens: add --tokens."),
         (["--choice", "a", "--states", "3"], 2, "--states is about the automaton: add --automaton."),
-        (["--choice", "a", "--tokens", "--state", "0", "--text", "a"], 2, "Leave one of them out."),
         (["--choice", "a", "--automaton", "--regex"], 2, "--regex and --automaton are asked for at once."),
-        (["--choice", "a", "--tokens", "--text", "b", "-m", str(PACKAGED_MODEL)], 2, "`b` cannot follow"),
-        (["--choice", "a", "--tokens", "--state", "9", "-m", str(PACKAGED_MODEL)], 2, "The diagram has no state 9."),
-        (["--choice", "a", "--tokens", "-m", "./nowhere"], 3, "There is no folder"),
         (["--choice", "a", "--dot", "nowhere/x.dot"], 3, "No such file or directory"),
         (["--grammar", "jsn"], 2, "There is no file 'jsn'. Grammars that ship: json,"),
         (["--grammar", "json", "--choice", "a"], 2, "by --choice and by --grammar"),

@@ -75,7 +75,6 @@ def check_walk(walk: TokenWalk, index: Index, text: str) -> None:
     for step in walk.steps:
         here = allowed(guide)
         assert step.allowed == len(here)
-        assert step.place == (here.index(step.token_id) + 1 if step.token_id in here else None)
         guide.advance(step.token_id)
     assert b"".join(step.token for step in walk.steps) == text.encode()
     ends = index.vocabulary.end_token_ids
@@ -131,18 +130,16 @@ def test_the_tokens_of_a_state_are_those_of_its_mask(drawn: tuple[Pattern, list[
         assert all(BYTES.tokens[token_id] == token for token_id, token in found.tokens.items())
 
 
-def test_a_walk_is_a_table() -> None:
-    diagram = inspect_automaton(FLOAT)
-    walk = diagram.walk("1.5", BYTES)
-    assert str(walk).splitlines() == [
-        "token   id  bytes  state  allowed  place",
-        "`1`     53  31     0 ⇒ 0       15      3",
-        "`.5`   293  2e 35  0 ⇒ 2       15     15",
-        "",
+def test_tokens_are_listed() -> None:
+    walk = inspect_automaton(FLOAT).walk("1.5", BYTES)
+    assert [(step.token, step.before, step.after, step.allowed) for step in walk.steps] == [
+        (b"1", "0", "0", 15),
+        (b".5", "0", "2", 15),
+    ]
+    assert str(walk.end).splitlines() == [
         "State 2: 13 tokens may follow, or the end.",
         "  `0`  `1`  `2`  `3`  `4`  `5`  `6`  `7`  `8`  `9`  `10`  `00`  `25`",
     ]
-    assert re.fullmatch(r"State 0: 15 tokens may follow\.(\n?  `[0-9.]+`)+", str(diagram.tokens(0, BYTES)))
 
 
 def test_forced_text_is_shown() -> None:

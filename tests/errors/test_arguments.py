@@ -105,7 +105,6 @@ GOOD: dict[str, st.SearchStrategy[Any]] = {
     "max_tokens": st.integers(100, 2**31 - 1) | st.just(np.int32(200)),
     "retries": st.integers(0, 5),
     "repair": st.sampled_from(get_args(Repairs)),
-    "repair_below": st.floats(0, 1) | st.just(np.float64(0.5)),
     "calibration": st.none(),
     "batch_size": st.integers(1, 2**31 - 1),
     "batch_tokens": st.none() | st.integers(1, 2**31 - 1),
@@ -228,7 +227,7 @@ def test_options_are_checked_before_a_model_is_loaded(
     calls: list[Callable[[], Any]] = [
         lambda: Extractor(Person, **options),
         lambda: extract(Person, "x", **options),
-        lambda: extract_batch([Person], ["x"], **options),
+        lambda: extract_batch(Person, ["x"], **options),
         lambda: structured(**options),
     ]
     for call in calls:

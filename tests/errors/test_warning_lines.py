@@ -38,7 +38,6 @@ ENTRANCES: dict[str, Callable[[], Any]] = {
     "load_model": lambda: load_model(),  # noqa: PLW0108  its own line is what is looked for
     "extract": lambda: extract(int, "x"),
     "extract_batch": lambda: extract_batch(int, ["x"]),
-    "types": lambda: extract_batch([int, bool], ["x", "y"]),
     "Extractor": lambda: structured.Extractor(int),
     "absent": lambda: Extractor(int, allow_missing=True).result("x"),
     "structured": lambda: number("x"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from doubles import ByteTokenizer, LogitsFunction, each_generation, json_hating_logits, random_logits
+from doubles import ByteTokenizer, LogitsFunction, each_generation, extract_each, json_hating_logits, random_logits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
@@ -133,8 +133,8 @@ def test_a_bad_document_costs_no_other_its_answer(
     if options["retries"]:
         options["seed"] = 1  # answers that validators reject are sampled again, the same in each batch
     replaced = [GOOD[0] if kind else document for document, kind, _ in given_documents]
-    expected = extract_batch(types, replaced, errors="return", **options)
-    found = extract_batch(types, documents, errors="return", **options)
+    expected = extract_each(types, replaced, errors="return", **options)
+    found = extract_each(types, documents, errors="return", **options)
     for position, (_, kind, message) in enumerate(given_documents):
         if kind is None:
             assert type(found[position]) is type(expected[position])
@@ -145,10 +145,10 @@ def test_a_bad_document_costs_no_other_its_answer(
     errors = {position: one for position, one in enumerate(found) if isinstance(one, StructuredError)}
     assert all(one.document == position for position, one in errors.items() if isinstance(one, GenerationError))
     if not errors:
-        assert extract_batch(types, documents, **options) == found
+        assert extract_each(types, documents, **options) == found
         return
     with pytest.raises(BatchError) as caught:
-        extract_batch(types, documents, **options)
+        extract_each(types, documents, **options)
     assert list(caught.value.errors) == list(errors)
     assert {at: str(error) for at, error in caught.value.errors.items()} == {at: str(one) for at, one in errors.items()}
     assert caught.value.results == tuple(None if position in errors else one for position, one in enumerate(found))
@@ -312,9 +312,10 @@ def test_a_call_warns_once_of_all_that_was_shortened() -> None:
         "or set chunking=Chunking(tokens=…), and the text is read in parts."
     )
     types = [str, Digits, str, Digits, Digits, str]
-    several = one_warning(
-        lambda: extract_batch(types, list("abcdef"), model=model, max_tokens=40, repetition=Repetition(stop=False))
-    )
+    with pytest.warns(BudgetWarning) as caught:
+        extract_each(types, list("abcdef"), model=model, max_tokens=40, repetition=Repetition(stop=False))
+    (several,) = (one.message for one in caught)
+    assert isinstance(several, BudgetWarning)
     assert several.documents == (0, 2, 5)
     assert str(several) == (
         "The answers for 3 of 6 documents (0, 2, 5) were shortened to fit max_tokens=40; they are valid "
@@ -373,7 +374,7 @@ def test_nothing_is_warned_of_where_nothing_was_shortened() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         digits("x")
-        extract_batch([Digits, Note], ["x", "y"], model=FunctionModel(LOGITS, TOKENIZER))
+        extract_each([Digits, Note], ["x", "y"], model=FunctionModel(LOGITS, TOKENIZER))
 
 
 @pytest.mark.thorough

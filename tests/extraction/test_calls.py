@@ -8,7 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import pytest
-from doubles import ByteTokenizer, each_generation, in_order, json_hating_logits, random_logits
+from doubles import ByteTokenizer, each_generation, extract_each, json_hating_logits, random_logits
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -121,7 +121,7 @@ def test_each_document_may_have_its_own_type(wanted, source):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StructuredWarning)
         alone = [extract_batch(one, documents, **options)[at] for at, one in enumerate(chosen)]
-        assert same(extract_batch(chosen, documents, **options), alone)
+        assert same(extract_each(chosen, documents, **options), alone)
 
 
 def test_automata_are_built_once_however_many_types_there_are(monkeypatch):
@@ -140,7 +140,7 @@ def test_automata_are_built_once_however_many_types_there_are(monkeypatch):
     monkeypatch.setattr("structured.output_types.json_output.RegularAutomaton", Counted)
     tokenizer = ByteTokenizer(tokens=(*TOKENIZER.tokens, b'\n"'))
     wanted = [Literal[f"a{number}", "b"] for number in range(KEPT_INDEXES + 6)]
-    answers = extract_batch(wanted * 2, ["x"] * len(wanted) * 2, model=(random_logits(WIDTH + 1), tokenizer))
+    answers = extract_each(wanted * 2, ["x"] * len(wanted) * 2, model=(random_logits(WIDTH + 1), tokenizer))
     assert all(answer in get_args(one) for answer, one in zip(answers, wanted * 2, strict=True))
     assert len(built) == 2 * len(wanted)
 
@@ -160,7 +160,7 @@ def test_prompts_of_several_types_share_what_all_of_them_begin_with():
             return super().prefill(prompts, shared=shared, window=window)
 
     model = Recorded(random_logits(WIDTH), TOKENIZER)
-    extract_batch([Person, Texts, Person], ["one", "two", "three"], model=model, retries=0)
+    extract_each([Person, Texts, Person], ["one", "two", "three"], model=model, retries=0)
     ((prompts, shared),) = begun
     assert shared > 0
     assert len({tuple(prompt[:shared]) for prompt in prompts}) == 1
@@ -183,7 +183,7 @@ def test_what_prompts_share_they_share(documents):
     assert len({tuple(prompt[:shared]) for prompt in prompts}) == 1
 
 
-@pytest.mark.parametrize("call", ["extract", "extract_batch", "each", "Extractor", "batch", "structured"])
+@pytest.mark.parametrize("call", ["extract", "extract_batch", "Extractor", "batch", "structured"])
 def test_warnings_name_the_line_of_the_user(call):
     """A short budget warns about the file that asked, whichever way it asked."""
     index = Extractor(Person, model=MODELS["uniform"]).task.index("")
@@ -198,7 +198,6 @@ def test_warnings_name_the_line_of_the_user(call):
     calls = {
         "extract": lambda: extract(Person, "x", **options),
         "extract_batch": lambda: extract_batch(Person, ["x"], **options),
-        "each": lambda: extract_batch([Person], ["x"], **options),
         "Extractor": lambda: Extractor(Person, **options)("x"),
         "batch": lambda: Extractor(Person, **options).batch(["x"]),
         "structured": lambda: person("x"),
@@ -208,20 +207,10 @@ def test_warnings_name_the_line_of_the_user(call):
     assert {warning.filename for warning in caught} == {__file__}
 
 
-def test_examples_are_of_one_type():
-    """With several types nobody could tell of which; the same holds for paths."""
-    with pytest.raises(ValueError, match=r"examples is .* and there are several types\. Pass it with one type"):
-        extract_batch([Person, Texts], ["a", "b"], model=MODELS["uniform"], examples=[("x", Person(name="x", age=1))])
-    with pytest.raises(ValueError, match=r"allow_missing is \['age'\], and there are several types"):
-        in_order(extract_results([Person, Texts], ["a", "b"], model=MODELS["uniform"], allow_missing=["age"]))
-    with pytest.raises(ValueError, match=r"grounded is \['age'\], and there are several types"):
-        extract_batch([Person, Texts], ["a", "b"], model=MODELS["uniform"], grounded=["age"])
-
-
-def test_types_and_documents_must_be_as_many():
-    with pytest.raises(ValueError, match=r"Pass one type for each document: these are 2 types for 1 document\."):
-        extract_batch([Person, Texts], ["one"], model=MODELS["uniform"])
-    assert extract_batch([], [], model=MODELS["uniform"]) == []
+def test_a_list_of_types_is_no_type():
+    for call in (extract, extract_batch, extract_results):
+        with pytest.raises(TypeError, match=r"takes one type, and \[.* is a list\. Call it once for each type"):
+            call([Person, Texts], ["one", "two"], model=MODELS["uniform"])
 
 
 def test_observers_see_every_text_that_is_written():

@@ -128,7 +128,7 @@ def test_every_call_takes_a_chat() -> None:
     assert asyncio.run(aextract(Person, [SYSTEM, *CHAT], model=SCRIPTED)) == JASON
     assert extractor.stream(CHAT).result().value == JASON
     assert extractor.batch([CHAT, "Jason, 25", [SYSTEM, *CHAT], CHAT[:1]]) == [JASON] * 4
-    assert extract_batch([Person, Person], [CHAT, CHAT[-1:]], model=SCRIPTED) == [JASON] * 2
+    assert extract_batch(Person, [CHAT, CHAT[-1:]], model=SCRIPTED) == [JASON] * 2
     assert said(Extractor(Person, allow_missing=["age"], model=SCRIPTED).result(CHAT)) == (
         JASON,
         JASON.model_dump(),

@@ -26,13 +26,12 @@ from structured import (
     classify,
     extract,
     extract_batch,
-    extract_results,
     structured,
 )
 from structured.automata import Automaton, RegularAutomaton
 from structured.errors import OptionWarning
 from structured.extraction.options import Options
-from structured.index import cache
+from structured.index import compilation
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types import OutputType
 from structured.output_types.output_type import Description
@@ -83,7 +82,6 @@ def a_function(output_type: object, **options: Any) -> Any:
 CALLS: dict[str, Callable[..., Any]] = {
     "extract": lambda **options: extract(answer_type(), TEXT, **options),
     "extract_batch": lambda **options: extract_batch(answer_type(), [TEXT, "12 dogs", "3"], **options, errors="return"),
-    "several types": lambda **options: extract_batch([answer_type()] * 2, [TEXT] * 2, **options, errors="return"),
     "Extractor": lambda **options: Extractor(answer_type(), **options)(TEXT),
     "stream": lambda **options: Extractor(answer_type(0), **options).stream(TEXT).result(),
     "classify": lambda **options: classify(choice_type(), TEXT, **options),
@@ -117,7 +115,6 @@ OPTIONS: dict[str, tuple[Any, dict[str, Any]]] = {
     "max_tokens": (40, {}),
     "retries": (1, {}),
     "repair": ("told", {"retries": 5}),
-    "repair_below": (0.9, {"retries": 5}),
     "calibration": (Calibration((0.0, 1.0), (0.25, 0.5)), {}),
     "batch_size": (1, {**SAMPLED, "search": Samples(2)}),
     "batch_tokens": (1, {**SAMPLED, "search": Samples(2)}),
@@ -140,7 +137,7 @@ def watched(
     """
     asked: list[tuple[int, ...]] = []
     monkeypatch.setenv("STRUCTURED_CACHE_DIR", str(folder))
-    monkeypatch.setattr(cache, "LEAST_TOKENS", 0)
+    monkeypatch.setattr(compilation, "WORTH_SAVING", 0)
     width = len(TOKENS.tokens)
     habit, whim = random_logits(width, scale=2.0)([]), random_logits(width, seed=1)
     habit += [8.0 * (token == b"a") - 9.0 * (token is None or token[:1] in b'"n') for token in TOKENS.tokens]
@@ -211,12 +208,10 @@ class Word(OutputType[str]):
 @pytest.mark.parametrize(
     ("wanted", "options", "told"),
     [
-        (bool, {"repair_below": 0.5, "retries": 0}, "repair_below has no effect with retries=0, where nothing is"),
         (bool, {"repair": "told", "retries": 1}, "repair='told' has no effect with retries=1, since the last retry"),
         (bool, {"repair": "whole", "retries": 0}, None),
         (bool, {"calibration": OPTIONS["calibration"][0]}, "calibration has no effect where no confidence is returned"),
-        (bool, {"calibration": OPTIONS["calibration"][0], "repair_below": 0.5}, None),
-        (Word(), {"repair": "told", "repair_below": 0.5}, "repair_below, repair='told' have no effect on Word, whose"),
+        (Word(), {"repair": "told"}, "repair='told' has no effect on Word, whose"),
         (Word(), {}, None),
         (Word(), {"chunking": Chunking(9)}, "chunking has no effect on Word, whose answers are no JSON"),
     ],
@@ -228,26 +223,6 @@ def test_what_has_no_effect_is_told_once(wanted: Any, options: Any, told: str | 
         extract(wanted, TEXT, model=model, **options)
     assert [str(one.message).startswith(told or "") for one in caught] == [True] * (told is not None)
     assert all(one.filename == __file__ for one in caught)
-
-
-def test_a_calibration_has_an_effect_on_results_of_several_types() -> None:
-    """Results have confidences, whether their documents are of one type or of several; values alone have none."""
-    model = FunctionModel(random_logits(len(TOKENS.tokens)), TOKENS)
-    types: list[Any] = [bool, Literal[1, 2]]
-    options: Any = {"calibration": OPTIONS["calibration"][0], "model": model, "progress": False}
-    results = sorted(extract_results(types, [TEXT, TEXT], **options), key=lambda result: result.position)
-    assert [type(result.value) for result in results] == [bool, int]
-    assert all(0.25 <= part.confidence <= 0.5 for result in results for part in result.evidence.values())
-    with pytest.warns(OptionWarning, match="calibration has no effect where no confidence is returned"):
-        extract_batch(types, [TEXT, TEXT], **options)
-
-
-def test_an_uncertain_stream_is_an_answer() -> None:
-    """It is not written again, whatever its extractor would do."""
-    model = FunctionModel(random_logits(len(TOKENS.tokens)), TOKENS)
-    stream = Extractor(bool, model=model, repair_below=1.0).stream
-    with pytest.warns(OptionWarning, match="repair_below has no effect on a stream, which is not written again"):
-        assert stream(TEXT).result().value in {True, False}
 
 
 @pytest.mark.parametrize(

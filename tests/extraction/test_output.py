@@ -474,7 +474,7 @@ def test_only_regular_files_in_writable_folders(tmp_path: Path) -> None:
         write_results_of(extractor(), texts(1), tmp_path / "a", resume="again")  # type: ignore[call-overload]
     with pytest.raises(ValueError, match=r"Pass output='a.jsonl', and make a table of it in the end"):
         write_results_of(extractor(), texts(1), tmp_path / "a.csv")
-    with pytest.raises(ValueError, match="There are several types"):
+    with pytest.raises(TypeError, match="takes one type"):
         write_results([Number, Other], texts(2), tmp_path / "a")
     assert sorted(one.name for one in tmp_path.iterdir()) == ["fifo", "folder"]
 

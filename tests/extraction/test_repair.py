@@ -1,23 +1,27 @@
 """Repair: what validators reject is written again alone, and the rest is kept as it is."""
 
 import json
+import random
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
-from doubles import ByteTokenizer, each_generation, in_order, random_logits, said
+from doubles import ByteTokenizer, each_generation, random_logits, said
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, model_validator
+from random_json import random_json
 
-from structured import Extractor, JsonLayout, JsonSchema, Result, Samples, extract
+from structured import Extractor, JsonLayout, JsonSchema, extract
 from structured.automata.byte_automaton import accepts_text
 from structured.decoding import Generation
-from structured.errors import GenerationError, OptionWarning
+from structured.errors import GenerationError
 from structured.models import FunctionModel
+from structured.output_types.json_output import rewriting
+from structured.output_types.resolve import resolve_type
 from structured.results import Calibration
-from structured.results.json_text import json_leaves
+from structured.results.json_text import spans
 
 TOKENS = ByteTokenizer()
 
@@ -165,33 +169,6 @@ def test_the_confidence_in_what_is_kept_is_that_of_when_it_was_written(seed: int
     assert found.evidence["name"].confidence == pytest.approx(free.evidence["name"].confidence)
 
 
-@given(st.integers(0, 200))
-def test_uncertain_values_are_written_again_and_the_surer_answer_is_taken(seed: int) -> None:
-    class Plain(BaseModel):
-        kind: Literal["a", "b", "c"]
-        size: Literal["small", "large"]
-
-    written: list[Generation] = []
-    extractor = Extractor(
-        Plain,
-        model=model(seed),
-        seed=seed,
-        repair_below=0.9,
-        observe=each_generation(lambda _, one: written.append(one)),
-    )
-    found = extractor.result("Some text.")
-    assert len(written) <= 2
-    once = Extractor(Plain, model=model(seed)).result("Some text.")
-    uncertain = [path for path, one in once.evidence.items() if (one.confidence or 0) < 0.9]
-    if uncertain:
-        assert len(written) == 2
-        assert min(found.evidence[path].confidence or 0 for path in uncertain) >= min(
-            once.evidence[path].confidence or 0 for path in uncertain
-        )
-    else:
-        assert said(found) == said(once)
-
-
 def test_confidences_are_calibrated_on_request(tmp_path: Path) -> None:
     """By an object or a file; what was kept is not calibrated twice."""
     calibration = Calibration((0.0, 1.0), (0.25, 0.75))
@@ -207,23 +184,6 @@ def test_confidences_are_calibrated_on_request(tmp_path: Path) -> None:
         extract(Bill, "Some text.", calibration=0.5, **options)  # type: ignore[call-overload]
     with pytest.raises(ValueError, match=r"calibration is .*nothing"):
         extract(Bill, "Some text.", calibration=tmp_path / "nothing.json", **options)  # type: ignore[call-overload]
-
-
-def test_definitions_of_older_drafts_are_kept() -> None:
-    """What is written again may refer to them."""
-    size = {"definitions": {"size": {"enum": ["small", "large"]}}, "type": "object", "required": ["a", "b"]}
-    properties = {"a": {"$ref": "#/definitions/size"}, "b": {"$ref": "#/definitions/size"}}
-    schema = JsonSchema({**size, "properties": properties, "additionalProperties": False})
-    written: list[Generation] = []
-    extract(
-        schema,
-        "Some text.",
-        model=model(1),
-        repair_below=1.0,
-        seed=1,
-        observe=each_generation(lambda _, one: written.append(one)),
-    )
-    assert len(written) == 2
 
 
 SMALL = {"type": "string", "pattern": "^[a-z]{1,2}$"}
@@ -261,54 +221,17 @@ SCHEMAS = {
 @pytest.mark.parametrize("whitespace", ["compact", "spaced", "indented"])
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_what_is_kept_stands_there_as_it_was(name: str, whitespace: str) -> None:
-    """Whatever a schema refers to, in each layout: only uncertain values differ, and the answer is still valid."""
-    schema = JsonSchema(SCHEMAS[name])
-    repaired = 0
-    for seed in range(8):
-        options = {"model": model(seed, 2.0), "seed": seed, "max_tokens": 150, "layout": JsonLayout(whitespace)}
-        once = Extractor(schema, **options).result("Some text.")  # type: ignore[call-overload]
-        written: list[Generation] = []
-        extractor = Extractor(
-            schema,
-            **options,
-            repair_below=0.2,
-            observe=each_generation(lambda _, one: written.append(one)),  # noqa: B023
-        )  # type: ignore[call-overload]
-        (found,) = in_order(extractor.results(["Some text."]))
-        assert accepts_text(extractor.task.output_type.automaton(), found.text)
-        assert found.data == json.loads(found.text)
-        kept = {path for path, one in once.evidence.items() if one.confidence is None or one.confidence >= 0.2}
-        if len(written) == 2 and kept < once.evidence.keys():
-            repaired += 1
-            before, after = (dict(zip(one.evidence, json_leaves(one.text), strict=True)) for one in (once, found))
-            for path in kept:
-                assert after[path].value == before[path].value
-                assert found.evidence[path].confidence == once.evidence[path].confidence
-    assert repaired
-
-
-def votes(seed: int, **options: object) -> Result[object]:
-    kinds = JsonSchema({**RECORD, "properties": {name: {"enum": ["x", "y", "z"]} for name in "abc"}})
-    return Extractor(
-        kinds, model=model(seed, 0.3), search=Samples(5, vote=True), temperature=1.0, seed=seed, **options
-    ).result("Some text.")
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_of_a_vote_what_was_voted_is_kept(seed: int) -> None:
-    """With the shares that voted for it, though all that is written again repeats it."""
-    once = votes(seed)
-    below = sorted(one.confidence or 0 for one in once.evidence.values())[1]  # of three values, one or two are kept
-    found = votes(seed, repair_below=below)
-    for path, one in once.evidence.items():
-        if (one.confidence or 0) >= below:
-            assert found.data[path] == once.data[path]
-            assert found.evidence[path].agreement == one.agreement
-
-
-def test_what_was_streamed_is_not_written_again() -> None:
-    with pytest.warns(OptionWarning, match="repair_below has no effect on a stream"):
-        stream = Extractor(Free, model=model(1), repair_below=1.0, max_tokens=200).stream("Some text.")
-    found = stream.result()
-    assert isinstance(found, Result)
-    assert found.text == stream.text
+    """Whatever a schema refers to, in each layout: only the value at the place differs, and is of its type."""
+    output_type = resolve_type(JsonSchema(SCHEMAS[name]), layout=JsonLayout(whitespace))
+    source = random.Random(0)
+    for _ in range(8):
+        text = random_json(output_type.automaton(), source, 200).decode()
+        places = {steps: (start, end) for steps, start, end in spans(text) if steps}
+        steps, (start, end) = source.choice(sorted(places.items(), key=str))
+        automaton = rewriting(output_type, text, {steps: (start, end)}, "Some text.")
+        assert automaton is not None
+        other = random_json(automaton, source, len(text)).decode()
+        assert other.startswith(text[:start])
+        assert other.endswith(text[end:])
+        assert accepts_text(automaton, text)
+        json.loads(other)

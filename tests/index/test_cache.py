@@ -36,7 +36,6 @@ from walks import states_on_walks
 
 from structured import Beams, Extractor, Samples, load_model
 from structured.automata import Automaton, RegularAutomaton
-from structured.automata.loops import machine
 from structured.cli.commands import app
 from structured.decoding.generate import forget
 from structured.decoding.prompt_tokens import begun_index
@@ -51,7 +50,6 @@ from structured.index.cache import (
     encode,
     key_of,
     load_index,
-    load_layout,
     save_index,
 )
 from structured.index.cache_folder import cache_folder
@@ -60,8 +58,7 @@ from structured.index.index import Index
 from structured.index.trie_walks import Walks
 from structured.integrations.logits_processor import GuidedLogitsProcessor
 from structured.regex import Pattern, alternation, literal
-from structured.vocabulary import TokenLayout, Vocabulary
-from structured.vocabulary.trie import Trie
+from structured.vocabulary import Vocabulary
 
 ARRAYS = {"numbers": np.arange(12, dtype=np.int32).reshape(3, 4), "bytes": np.frombuffer(b"abc", dtype=np.uint8)}
 
@@ -238,55 +235,6 @@ def test_wrong_numbers_do_no_harm(
         assert not (mask[-1] >> (vocabulary.size % 32))
         assert loaded._walks.targets(state) == reference._walks.targets(state)
     assert max(states) >= 0
-
-
-def plain_walk(layout: TokenLayout, index: Index) -> None:
-    """Walk the tries as they are, with the bounds of every array checked."""
-    automaton = index.automaton
-    marks, mask = np.ones(1 << 16, dtype=np.bool_), np.zeros(-(-index.vocabulary.size // 32), dtype=np.uint32)
-    for trie in (layout.trie, layout.special_trie):
-        arrays, path, progress = machine.walk_from(trie, automaton.start)
-        while not machine.walk.__wrapped__(arrays, automaton.table, marks, marks, path, mask, progress):
-            automaton.expand(int(path[progress[machine.LEVEL], machine.STATE]))
-
-
-@pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore::structured.errors.CacheWarning")
-@given(randoms())
-def test_forged_tries_are_made_anew(
-    tmp_path_factory: pytest.TempPathFactory, vocabulary: Vocabulary, rng: random.Random
-) -> None:
-    """A trie with forged numbers is ignored, unless what is forged is not used: each token is where its bytes lead."""
-    disk = DiskCache(tmp_path_factory.mktemp("disk"))
-    first, second = (Vocabulary(vocabulary.tokens, vocabulary.end_token_ids) for _ in range(2))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("structured.index.cache.LEAST_TOKENS", 0)
-        load_layout(disk, first)
-        key = disk.files()[0].stem
-        content = disk.load(key)
-        assert content is not None
-        forge(content, rng)
-        disk.save(key, content)
-        load_layout(disk, second)
-    assert np.array_equal(second.plain_lengths, vocabulary.plain_lengths)
-    index = Index(RegularAutomaton(PERSON), second)
-    for state in states_on_walks(index, rng):
-        assert np.array_equal(index.mask(state), Index(index.automaton, vocabulary).mask(state))
-    plain_walk(second.layout, Index(RegularAutomaton(PERSON), second))
-
-
-def test_a_loaded_layout_equals_one_that_is_made(tmp_path: Path, real: Vocabulary) -> None:
-    """The tries of a real vocabulary come back as they were."""
-    disk = DiskCache(tmp_path)
-    first, second = (Vocabulary(real.tokens, real.end_token_ids) for _ in range(2))
-    load_layout(disk, first)
-    load_layout(disk, second)
-    assert len(disk.files()) == 1
-    assert second.is_laid_out
-    for which in ("trie", "special_trie"):
-        for name in Trie.__slots__:
-            assert np.array_equal(getattr(getattr(second, which), name), getattr(getattr(real, which), name))
-    assert np.array_equal(second.plain_lengths, real.plain_lengths)
 
 
 def test_keys_tell_types_and_vocabularies_apart(vocabulary: Vocabulary) -> None:

@@ -15,9 +15,8 @@ from strategies import GREATEST_PLAIN, random_text
 
 from structured import JsonSchema
 from structured.errors import SchemaError
-from structured.json_schema.numbers import PLACES, integer_range
-from structured.json_schema.numbers.pydantic_numbers import FLOATS
-from structured.json_schema.numbers.ranges import decimal_range
+from structured.json_schema.numbers.number_patterns import FLOATS, PLACES
+from structured.json_schema.numbers.ranges import decimal_range, integer_range
 from structured.json_schema.schema_compiler import compiled, schema_to_pattern
 from structured.output_types.resolve import resolve_type
 

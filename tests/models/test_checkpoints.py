@@ -127,11 +127,9 @@ def test_hub_that_has_a_model(hub, status, code):
 
 
 def test_hub_is_not_asked_offline(no_network, monkeypatch, tmp_path):
-    (tmp_path / "models--nobody--such-a-model").mkdir()
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    message = refusal("nobody/such-a-modell")
-    assert "and HF_HUB_OFFLINE forbids to ask the hub. Did you mean 'nobody/such-a-model'?" in message
+    assert "and HF_HUB_OFFLINE forbids to ask the hub. " in refusal("nobody/such-a-model")
     assert not no_network
 
 
@@ -241,7 +239,6 @@ def test_folder_without_a_model_says_what_it_lacks(tmp_path, saved):
     shutil.copytree(saved, tmp_path / "inside")
     assert refusal(tmp_path).startswith(
         f"'{tmp_path}' is not a model folder: it lacks config.json, weights (*.safetensors), tokenizer.json. "
-        f"Did you mean '{tmp_path / 'inside'}'?"
     )
     shutil.copy(saved / "config.json", tmp_path)
     shutil.copy(saved / "tokenizer.json", tmp_path)
@@ -254,7 +251,7 @@ def test_folder_without_a_model_says_what_it_lacks(tmp_path, saved):
 def test_file_is_no_model(tmp_path, saved):
     weights = saved / "model.safetensors"
     kinds = "a model is a folder or a GGUF file"
-    assert refusal(weights).startswith(f"'{weights}' is a file, and {kinds}. Did you mean '{saved}'?")
+    assert refusal(weights).startswith(f"'{weights}' is a file, and {kinds}. ")
     (tmp_path / "model.gguf").write_text("version https://git-lfs.github.com/spec/v1")
     assert "does not begin as a GGUF file does. Download it again" in refusal(tmp_path / "model.gguf")
     os.mkfifo(tmp_path / "pipe")
@@ -344,15 +341,8 @@ def test_llama_cpp_that_cannot_be_imported(monkeypatch, tmp_path, error):
     assert isinstance(caught.value.__cause__, error)
 
 
-def test_misspelled_folder(monkeypatch, saved):
-    """The one that was meant is named, also if it is a parent that has the mistake."""
-    meant = f"Did you mean '{saved}'?"
-    assert meant in refusal(saved.with_name("tiny-lama"))
-    assert f"Did you mean '{saved.parent}'?" in refusal(f"{saved.parent}x/tiny-llama")
-    monkeypatch.chdir(saved.parent)
-    assert "Did you mean 'tiny-llama'?" in refusal("./tiny-lama")
+def test_a_folder_in_the_home_of_a_user(monkeypatch, saved):
     monkeypatch.setenv("HOME", str(saved.parent))
-    assert meant in refusal("~/tiny-lama")
     assert load_model("~/tiny-llama").name == "~/tiny-llama"
 
 

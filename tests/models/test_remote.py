@@ -240,7 +240,6 @@ def test_what_cannot_be_enforced_can_be_asked_for_by_name() -> None:
         ({"chunking": Chunking(passes=2)}, "passes=2"),
         ({"batch_tokens": 100}, "batch_tokens"),
         ({"repair": "field"}, "repair"),
-        ({"repair_below": 0.5}, "repair_below"),
         ({"layout": JsonLayout("compact")}, "layout"),
         ({"temperature": 0.5, "top_k": 3}, "top_k"),
         ({"temperature": 0.5, "min_p": 0.1}, "min_p"),

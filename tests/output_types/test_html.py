@@ -15,7 +15,7 @@ from strategies import output_types
 from structured import Beams, Extractor, Samples, inspect_type
 from structured.extraction import Options
 from structured.models import FunctionModel
-from structured.output_types.html import card, code, coloured, html, joined, listed, marked, paragraph, table, verbatim
+from structured.output_types.html import card, code, coloured, html, joined, listed, marked, table, verbatim
 from structured.output_types.paths import steps_to_path
 from structured.results.evidence import CONTEXT, MAX_CHARACTERS, Evidence
 from structured.results.result import Provenance
@@ -61,7 +61,7 @@ def spelled(text: str) -> str:
 @given(st.text(st.sampled_from("<>&'\"/a \ud800é🙂") | st.characters(), max_size=20))
 def test_no_text_becomes_markup(text: str) -> None:
     """It is read as it stands, wherever it is put; half a surrogate pair is spelled out."""
-    parts = [html(text), paragraph(text), verbatim(text), code(text), coloured(text, "bad"), marked(text, "bad")]
+    parts = [html(text), verbatim(text), code(text), coloured(text, "bad"), marked(text, "bad")]
     parts.append(listed([text]))
     for part in parts:
         part.encode()
@@ -77,7 +77,7 @@ def test_any_type_has_a_view(output_type: object) -> None:
     report = inspect_type(output_type)
     page = Page(report._repr_html_())
     for field in report.fields:
-        assert spelled(field.path or "(answer)") in page.text
+        assert spelled(field.path or "(answer)")[:20] in page.text
         assert field.status in page.text
 
 
@@ -100,10 +100,10 @@ def test_a_report_shows_what_is_refused_and_what_may_go_wrong() -> None:
         assert error.problem in page.text
         assert error.remedy in page.text
     for hazard in report.hazards:
-        assert f"{', '.join(hazard.paths)} → {hazard.remedy}" in page.text
+        assert f"{', '.join(hazard.paths)}\n   {hazard.problem}\n   → {hazard.remedy}" in page.text
     assert "<script>" in page.text
     assert re.search(r"checked by .*fits", page.text)
-    assert "Nothing can be extracted." in page.text
+    assert "nothing can be extracted." in page.text
 
 
 @pytest.mark.parametrize(

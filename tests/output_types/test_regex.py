@@ -41,7 +41,7 @@ from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types.output_type import OutputType
-from structured.output_types.type_report import report_to_dict, shown_cost
+from structured.output_types.report_view import report_to_dict, shown_cost
 from structured.vocabulary import Vocabulary
 
 TOKENIZER = ByteTokenizer()

@@ -10,8 +10,8 @@ from structured.json_schema.schema_compiler import schema_to_pattern
 from structured.output_types.inspection import inspect_json
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.python_type import PythonType
+from structured.output_types.report_view import report_to_dict
 from structured.output_types.resolve import resolve_type
-from structured.output_types.type_report import report_to_dict
 
 
 def compiler_error(schema, whitespace="spaced"):

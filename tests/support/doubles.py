@@ -16,8 +16,12 @@ from numpy.typing import NDArray
 from structured.decoding.requests import Generation
 from structured.errors import MissingError
 from structured.extraction import events
+from structured.extraction.extractor import Extractor
+from structured.extraction.options import checked_options
+from structured.extraction.run import Run
 from structured.index.index import Index
 from structured.index.masks import unpack
+from structured.models import load_model
 from structured.output_types.resolve import resolve_type
 from structured.results.evidence import Evidence
 from structured.results.result import Provenance, Result, result_from_json
@@ -297,6 +301,17 @@ LOGITS_FUNCTIONS: dict[str, LogitsFunction] = {
 def in_order(results: Iterable[Result[T]]) -> list[Result[T]]:
     """Return results in the order of their documents."""
     return sorted(results, key=lambda result: result.position)
+
+
+def extract_each(
+    types: Sequence[object], documents: Sequence[Any], *, errors: Any = "raise", **options: Any
+) -> list[Any]:
+    """Extract an instance of its own type from each document, all in one batch, as a server does."""
+    model = load_model(options.pop("model"))
+    each = {id(one): one for one in types}
+    tasks = {key: Extractor[Any](one, model=model, **options).task for key, one in each.items()}
+    work = [(tasks[id(one)], document) for one, document in zip(types, documents, strict=True)]
+    return Run.of(checked_options({**options, "model": model})).values(work, total=len(work), errors=errors)
 
 
 def made_result(

@@ -10,13 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringRun
-from structured.automata.grammar.lalr_tables import Tables, shortest_of_symbols
+from structured.automata.grammar.lark_grammar import Tables
 from structured.automata.grammar.lexer import IGNORED, Indentation, Lexer
 from structured.automata.grammar.machine_layout import LIMITS, MAX_SEARCHED, EmptyGrammarError, SearchedTooFarError
 from structured.automata.opcodes import FAR
 from structured.automata.regular import Limits
 from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
+
+
+def shortest_of_symbols(tables: Tables, widths: list[int]) -> list[int]:
+    """Return the bytes of the shortest text of each symbol."""
+    shortest = [*widths, *[FAR] * (len(tables.symbols) - len(widths))]
+    changed = True
+    while changed:
+        changed = False
+        for origin, symbols in tables.rules:
+            found = min(sum(shortest[symbol] for symbol in symbols), FAR)
+            if found < shortest[origin]:
+                shortest[origin], changed = found, True
+    return shortest
 
 
 class _Stack(NamedTuple):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD, UNKNOWN, StringRun
-from structured.automata.grammar.lalr_tables import Tables
+from structured.automata.grammar.lark_grammar import Tables
 from structured.automata.grammar.lexer import Lexer
 from structured.automata.grammar.machine_layout import (
     LIMITS,

@@ -1,7 +1,6 @@
 """Refusals of grammars by Lark, as errors of this library: the problem, its place in the text, and the remedy.
 
-Lark names most mistakes without a place; the place is looked up by the name. Names that Lark made up, for literals and
-for repetitions, are shown as they were written.
+Lark's own words are the problem. It names most mistakes without a place; the place is looked up by the name.
 """
 
 import re
@@ -61,17 +60,6 @@ class Places:
         """Return where a name is used first."""
         return next((one.place for one in self.pieces if one.text == name and one.kind == "name"), None)
 
-    def imported(self, name: str) -> Place | None:
-        """Return where a name is imported."""
-        found = (one.place for one in self.pieces if one.text == name and one.statement == "%import")
-        return next(found, None)
-
-    def of(self, text: str) -> Place | None:
-        """Return the first place of some text; None for an empty text."""
-        start = self.text.find(text) if text else -1
-        before = self.text[: max(start, 0)]
-        return None if start < 0 else (before.count("\n") + 1, start - before.rfind("\n"))
-
     def literal(self, text: str) -> Place | None:
         """Return the first place of a literal as it is written."""
         return next((one.place for one in self.pieces if one.text == text and one.kind == "literal"), None)
@@ -100,101 +88,6 @@ def _pieces(text: str) -> Iterator[Piece]:
             yield Piece(kind, shown, (line, column), statement)
 
 
-class _Known(NamedTuple):
-    """A message of Lark's: an expression for it, what to say in its place, where to point, and what to do.
-
-    `name` is the group of the name that is pointed at: at its first use, or its definition, as `where` says. Any other
-    `where` is a text that is looked for.
-    """
-
-    message: str
-    problem: str
-    where: str
-    remedy: str
-
-
-_KNOWN = [
-    _Known(
-        r"(?:Rule|Terminal) '(?P<name>\w+)' used but not defined|Terminal used but not defined: (?P<name2>\w+)",
-        "{name} is not defined",
-        "use",
-        "Define it, or correct the name.",
-    ),
-    _Known(
-        r"Using an undefined rule: NonTerminal\('(?P<name>\w+)'\)",
-        "There is no rule {name}, which a whole text is",
-        "",
-        "Define it, or pass the name of another rule as start.",
-    ),
-    _Known(
-        r"(?:Rule|Terminal) '(?P<name>\w+)' defined more than once",
-        "{name} is defined twice",
-        "second",
-        "Join both by |, or rename one.",
-    ),
-    _Known(
-        r"Terminals \{'(?P<name>\w+)'.* were marked to ignore",
-        "{name} is not defined",
-        "use",
-        "Define it, or import it.",
-    ),
-    _Known(
-        r"Template '(?P<name>\w+)' used but not defined",
-        "The template {name} is not defined",
-        "use",
-        "Define it, or correct the name.",
-    ),
-    _Known(
-        r"Wrong number of template arguments used for (?P<name>\w+) \(expected (?P<expected>\d+), got (?P<got>\d+)\)",
-        "The template {name} has {expected} parameters, and is used with {got}",
-        "use",
-        "Give it as many arguments as it has parameters.",
-    ),
-    _Known(
-        r"Recursion in terminal '(?P<name>\w+)'",
-        "The terminal {name} contains itself",
-        "definition",
-        "Only rules may: write it in lower case.",
-    ),
-    _Known(
-        r"Rules aren't allowed inside terminals \((?:NonTerminal\()?'?(?P<name>\w+)'?\)? in (?P<inside>\w+)\)",
-        "The terminal {inside} contains the rule {name}",
-        "inside",
-        "Make a terminal of that rule, or a rule of the terminal.",
-    ),
-    _Known(
-        r"Can't extend (?:rule|terminal) (?P<name>\w+) as it",
-        "{name} is extended, and not defined before",
-        "definition",
-        "Define or import it first.",
-    ),
-    _Known(
-        r"Cannot override a nonexisting (?:rule|terminal) (?P<name>\w+)",
-        "{name} is overridden, and not defined before",
-        "definition",
-        "Define or import it first.",
-    ),
-    _Known(
-        r"Bad Range for .*\((?P<least>\d+)\.\.(?P<most>\d+) isn't allowed\)",
-        "A repetition has at least {least} items, and at most {most}",
-        "{least}..{most}",
-        "Write the smaller number first.",
-    ),
-    _Known(
-        r'Error trying to process rule "range"',
-        "A range is not of two single characters",
-        "..",
-        'Write one on each side, such as "a".."z", or a regular expression.',
-    ),
-    _Known(
-        r"Rules defined twice: (?P<rules>.*)",
-        "Two alternatives are the same once what is optional is left out",
-        "",
-        "Leave out one, or make fewer parts optional.",
-    ),
-]
-
-
 def refusal(error: Exception, text: str) -> GrammarError:
     """Return Lark's refusal of a grammar as an error of this library."""
     if isinstance(error, RecursionError):
@@ -210,35 +103,38 @@ def refusal(error: Exception, text: str) -> GrammarError:
         return GrammarError(problem, text=text, place=place, remedy="Correct the grammar.")
     if isinstance(error, FileNotFoundError) and error.filename:
         return _missing_import(str(error.filename), text)
-    return _known(said, text) or _literal(error, text) or GrammarError(said.rstrip("."), remedy="Correct the grammar.")
+    return _literal(error, text) or _said(said, text)
 
 
-def _known(said: str, text: str) -> GrammarError | None:
-    """Return what a message of Lark's says, if it is one of those that are known."""
-    places = Places(text)
-    for message, problem, where, remedy in _KNOWN:
-        found = re.match(message, said)
-        if found is None:
-            continue
-        named = {key.rstrip("2"): value for key, value in found.groupdict().items() if value is not None}
-        name = named.get("name", "")
-        if where == "use" and places.imported(name) is not None:
-            return _nothing_imported(name, places, text)
-        by_kind: dict[str, Place | None] = {
-            "use": places.use(name),
-            "definition": places.definition(name),
-            "second": places.definition(name, number=2),
-            "inside": places.definition(named.get("inside", "")),
-        }
-        place = by_kind[where] if where in by_kind else places.of(where.format(**named))
-        meant = nearest(name, places.defined - {name}) if where == "use" else ""
-        return GrammarError(problem.format(**named), text=text, place=place, remedy=remedy + meant)
-    return None
+def _said(said: str, text: str) -> GrammarError:
+    """Return what Lark says, at the place of the first name in it that the grammar has."""
+    places, remedy = Places(text), "Correct the grammar."
+    if _COLLISION in said:
+        said, remedy = _first_collision(said), "Make one rule of them, or give one a priority: `name.2: …`."
+    elif said.startswith('Error trying to process rule "range"'):
+        said = 'A range, such as "a".."z", is not of two single characters'
+    elif said.startswith("Using an undefined rule"):
+        remedy = "Define it, or pass the name of another rule as start."
+    problem = " ".join(said.split()).rstrip(".")
+    for name in [*re.findall(r"'(\w+)'", said), *re.findall(r"\w+", said)]:
+        place = places.definition(name, number=2) or places.definition(name) or places.use(name)
+        if place is not None:
+            remedy += "" if name in places.defined else nearest(name, places.defined)
+            return GrammarError(problem, text=text, place=place, remedy=remedy)
+    return GrammarError(problem, remedy=remedy)
 
 
-def _nothing_imported(name: str, places: Places, text: str) -> GrammarError:
-    problem = f"{name} is not defined in the grammar that it is imported from"
-    return GrammarError(problem, text=text, place=places.imported(name), remedy="Correct the name, or define it here.")
+_COLLISION = "Reduce/Reduce collision in "
+
+
+def _first_collision(said: str) -> str:
+    """Return the first of the collisions that Lark reports, which are in the order of hashes."""
+    collisions = []
+    for part in said.split(_COLLISION)[1:]:
+        where, _, rules = part.partition("collision occurred")[0].partition(" between the following rules:")
+        collisions.append((where, sorted(re.findall(r"<[^>]*>", rules))))
+    where, found = min(collisions)
+    return f"The grammar is not LALR(1): {_COLLISION}{where} between {' and '.join(found)}"
 
 
 def _missing_import(path: str, text: str) -> GrammarError:
@@ -368,48 +264,3 @@ def check_declared(declared: Sequence[str], text: str) -> None:
             place=Places(text).definition(declared[0]),
             remedy="Define it, or pass an indenter that makes it.",
         )
-
-
-def conflict(
-    terminal: Any, rules: Iterable[Any], terminals: Iterable[Any], all_rules: Sequence[Any], text: str
-) -> GrammarError:
-    """Return the refusal of a grammar in which two rules may end before the same terminal."""
-    places = Places(text)
-    shown = _Shown(places, {one.name: one for one in terminals}, all_rules)
-    written = sorted({shown.rule(rule) for rule in rules})
-    named = sorted({rule.origin.name for rule in rules}, key=lambda name: places.definition(name) or (0, 0))
-    before = "at the end of the text" if terminal.name == "$END" else f"before {shown.symbol(terminal)}"
-    return GrammarError(
-        f"The grammar is not LALR(1): {before}, what was read may be either of {' and '.join(written)}",
-        text=text,
-        place=next((place for name in reversed(named) for place in [places.definition(name)] if place), None),
-        remedy="Make one rule of them, let the token behind tell them apart, or give one a priority: `name.2: …`.",
-    )
-
-
-class _Shown:
-    """How symbols of Lark's are shown: those that it made up, as what was written."""
-
-    def __init__(self, places: Places, terminals: dict[str, Any], rules: Sequence[Any]) -> None:
-        self.places = places
-        self.terminals = terminals
-        self.rules = rules
-
-    def rule(self, rule: Any) -> str:
-        """Return a rule as a line of a grammar."""
-        name = rule.origin.name
-        origin = name if self.places.definition(name) else self.symbol(rule.origin)
-        return f"`{origin}: {' '.join(map(self.symbol, rule.expansion))}`".replace(": `", ":`")
-
-    def symbol(self, symbol: Any) -> str:
-        """Return a symbol as it is written."""
-        name = symbol.name
-        if self.places.definition(name):
-            return str(name)
-        if symbol.is_term:
-            terminal = self.terminals.get(name)
-            return str(name) if terminal is None else terminal.pattern.raw or repr(terminal.pattern.value)
-        if not name.startswith("__"):
-            return str(name)
-        parts = [rule.expansion for rule in self.rules if rule.origin.name == name and symbol not in rule.expansion]
-        return f"({' | '.join(' '.join(map(self.symbol, part)) for part in parts)})+"

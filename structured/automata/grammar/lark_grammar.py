@@ -6,12 +6,9 @@ reduction, a keyword before a name) is decided alike here.
 """
 
 import re
-import sys
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from importlib.metadata import version
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from structured.automata.grammar.grammar_refusals import (
     check_cycles,
@@ -19,16 +16,59 @@ from structured.automata.grammar.grammar_refusals import (
     check_size,
     check_terminals,
     check_text,
-    conflict,
     refusal,
 )
-from structured.automata.grammar.lalr_tables import Item, Rule, Tables
 from structured.automata.grammar.lexer import Context, Indentation, Terminal
 from structured.errors import GrammarError
 
 if TYPE_CHECKING:
     from lark import Lark
     from lark.indenter import Indenter
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule: the symbol that it makes, how many symbols of, and its place among the rules."""
+
+    origin: int
+    size: int
+    number: int
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Item:
+    """A rule that has begun: how many of its symbols have been read, and which are left."""
+
+    origin: int
+    read: int
+    left: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The LALR(1) tables of a grammar. Terminals, the end of the text behind them and then rules are symbols.
+
+    Terminals are numbered in the order in which the lexer tries them; those that no text makes have no expression.
+    """
+
+    terminals: Sequence[Terminal]
+    contexts: Sequence[Context]
+    symbols: Sequence[str]
+    """The names of all symbols."""
+    context_of: Sequence[int]
+    """For each state of the parser, what the lexer tries in it."""
+    shifts: Sequence[Mapping[int, int]]
+    """For each state, the state after each symbol."""
+    reductions: Sequence[Mapping[int, Rule]]
+    """For each state, the rule that ends before each terminal."""
+    items: Sequence[Sequence[Item]]
+    """For each state, its kernel. The item of the whole text has the origin -1."""
+    rules: Sequence[tuple[int, tuple[int, ...]]]
+    start: int
+    end: int
+    """The state at the end of the text."""
+    end_symbol: int
+    indentation: Indentation | None = None
 
 
 def read_grammar(
@@ -44,8 +84,6 @@ def read_grammar(
         lark = Lark(text, **_options(start, indenter, import_paths), _plugins=plugins)
         for lexer in {id(one): one for one in _lexers(lark).values()}.values():
             lexer.scanner  # noqa: B018  compiled here, so that what `re` refuses is refused now
-    except _ConflictError as error:
-        raise conflict(error.terminal, error.rules, *_compiled(text, start, import_paths), text) from error
     except (LarkError, re.error, ImportError, OSError, AssertionError, ValueError, RecursionError) as error:
         raise refusal(error, text) from error
     tables = _tables(lark, start, indenter)
@@ -55,62 +93,13 @@ def read_grammar(
     return lark, tables
 
 
-def parser_of(text: str, tables: Tables, start: str = "start", *, indenter: "Indenter | None" = None) -> "Lark":
-    """Return Lark's parser of a grammar whose tables are known; making those is most of what reading takes.
-
-    Raises LookupError if they are of other rules.
-    """
-    from lark import Lark
-
-    plugins = {"LALR_Parser": _known_parser_class(tables, start), "ContextualLexer": _lexer_class()}
-    return Lark(text, **_options(start, indenter, ()), _plugins=plugins)
-
-
-def sources(text: str, start: str, indenter: "Indenter | None") -> tuple[bytes, ...] | None:
-    """Return what the tables of a grammar are made of, with the versions of who makes them.
-
-    None if other grammars are part of it that may change: those that are imported from beside the program.
-    """
-    if _OTHER_FILES.search(text):
-        return None
-    parts = [text, start, version("lark"), sys.version, repr(find_spec("regex") is not None)]
-    if indenter is not None:
-        one = (indenter.NL_type, indenter.INDENT_type, indenter.DEDENT_type, indenter.tab_len)
-        more = (indenter.OPEN_PAREN_types, indenter.CLOSE_PAREN_types, indenter.always_accept)
-        parts.append(repr((one, *map(sorted, more))))
-    return tuple(part.encode(errors="surrogatepass") for part in parts)
-
-
-_OTHER_FILES = re.compile(r"%import\W*\.")
-
-
 def _options(start: str, indenter: "Indenter | None", import_paths: Iterable[str]) -> dict[str, Any]:
     lexing = {"parser": "lalr", "lexer": "contextual", "postlex": indenter}
     return {**lexing, "start": start, "import_paths": list(import_paths)}
 
 
-class _ConflictError(Exception):
-    """Two rules of Lark's may end before the same terminal."""
-
-    def __init__(self, terminal: Any, rules: Iterable[Any]) -> None:
-        super().__init__(terminal)
-        self.terminal = terminal
-        self.rules = rules
-
-
-def _compiled(text: str, start: str, import_paths: Iterable[str]) -> tuple[list[Any], list[Any]]:
-    """Return the terminals and the rules that Lark makes of a grammar."""
-    from lark.load_grammar import load_grammar
-
-    load: Any = load_grammar
-    grammar, _ = load(text, "<string>", list(import_paths), False)
-    terminals, rules, _ = grammar.compile([start], set())
-    return terminals, rules
-
-
 def _parser_class(text: str) -> type:
     """Return Lark's parser, which keeps the items of its states."""
-    from lark.exceptions import GrammarError as LarkGrammarError
     from lark.parsers.lalr_analysis import IntParseTable, LALR_Analyzer
     from lark.parsers.lalr_parser import LALR_Parser, _Parser
 
@@ -118,40 +107,10 @@ def _parser_class(text: str) -> type:
         def __init__(self, parser_conf: Any, debug: bool = False, strict: bool = False) -> None:
             check_size(parser_conf.rules, text)
             analysis: Any = LALR_Analyzer(parser_conf, debug=True, strict=strict)  # which names states by their items
-            try:
-                analysis.compute_lalr()
-            except LarkGrammarError:
-                first = min(_conflicts(analysis), key=str)
-                raise _ConflictError(*first) from None
+            analysis.compute_lalr()
             check_cycles(_reduced(analysis), analysis.NULLABLE, text)
             self._parse_table = IntParseTable.from_ParseTable(analysis.parse_table)
             self.kernels = _kernels(analysis)
-            self.parser_conf = parser_conf
-            self.parser = _Parser(self._parse_table, parser_conf.callbacks, debug)
-
-    return Parser
-
-
-def _known_parser_class(tables: Tables, start: str) -> type:
-    from lark.parsers.lalr_analysis import IntParseTable, Reduce, Shift
-    from lark.parsers.lalr_parser import LALR_Parser, _Parser
-
-    names, table_of = tables.symbols, cast("Any", IntParseTable)
-
-    class Parser(LALR_Parser):
-        def __init__(self, parser_conf: Any, debug: bool = False, strict: bool = False) -> None:  # noqa: ARG002
-            written = {
-                (rule.origin.name, tuple(one.name for one in rule.expansion)): rule for rule in parser_conf.rules
-            }
-            rules = [written.pop((names[origin], tuple(names[one] for one in parts))) for origin, parts in tables.rules]
-            if written or names[tables.items[tables.start][0].left[0]] != start:
-                raise LookupError("The tables are of other rules.")
-            states: dict[int, dict[str, Any]] = {
-                state: {names[symbol]: (Reduce, rules[rule.number]) for symbol, rule in reductions.items()}
-                | {names[symbol]: (Shift, target) for symbol, target in shifts.items()}
-                for state, (shifts, reductions) in enumerate(zip(tables.shifts, tables.reductions, strict=True))
-            }
-            self._parse_table = table_of(states, {start: tables.start}, {start: tables.end})
             self.parser_conf = parser_conf
             self.parser = _Parser(self._parse_table, parser_conf.callbacks, debug)
 
@@ -166,18 +125,8 @@ def _reduced(analysis: Any) -> list[Any]:
     return list({id(rule): rule for kind, rule in actions if kind is Reduce}.values())
 
 
-def _conflicts(analysis: Any) -> Iterator[tuple[Any, list[Any]]]:
-    """Yield the terminals before which several rules of the highest priority may end, with those."""
-    for itemset in analysis.lr0_itemsets:
-        for terminal, rules in itemset.lookaheads.items():
-            highest = max(rule.options.priority or 0 for rule in rules)
-            found = [rule for rule in rules if (rule.options.priority or 0) == highest]
-            if len(found) > 1:
-                yield terminal, sorted(found, key=str)
-
-
-def _lexer_class(text: str | None = None) -> type:
-    """Return Lark's lexer, whose terminals are looked at once; not at all without a text, by which they are refused.
+def _lexer_class(text: str) -> type:
+    """Return Lark's lexer, whose terminals are looked at once.
 
     Lark looks at them anew in each state of the parser, and where `interegular` is installed, whether some text is of
     two of them, which takes minutes where there are many keywords and says nothing that changes a table.
@@ -186,8 +135,7 @@ def _lexer_class(text: str | None = None) -> type:
 
     class Lexer(ContextualLexer):
         def __init__(self, conf: Any, states: Any, always_accept: Any = ()) -> None:
-            if text is not None:
-                check_terminals(conf.terminals, text)
+            check_terminals(conf.terminals, text)
             conf.skip_validation = True
             super().__init__(conf, states, always_accept)
 
@@ -293,12 +241,6 @@ def _context(lexer: Any, number: Mapping[str, int]) -> Context:
             for name, callback in sorted(lexer.callback.items(), key=lambda item: number[item[0]])
         },
     )
-
-
-def with_indentation(tables: Tables, indenter: "Indenter | None") -> Tables:
-    """Return tables whose line ends are as an indenter has them."""
-    number = {name: place for place, name in enumerate(tables.symbols)}
-    return tables if indenter is None else replace(tables, indentation=_indentation(indenter, number))
 
 
 def _indentation(indenter: Any, number: Mapping[str, int]) -> Indentation:

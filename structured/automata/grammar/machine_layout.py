@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import UNKNOWN
-from structured.automata.grammar.lalr_tables import Tables
+from structured.automata.grammar.lark_grammar import Tables
 from structured.automata.opcodes import FAR
 from structured.automata.regular import Limits
 from structured.errors import GrammarError

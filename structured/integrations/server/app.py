@@ -13,7 +13,6 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from structured.decoding.generate import load_grammars
 from structured.decoding.running_batch import RunningBatch
 from structured.errors import StructuredError
 from structured.extraction.extractor import Extractor
@@ -173,7 +172,6 @@ def create_app(
 
     limits, types = limits or Limits(), dict(types or {})
     for one in map(resolve_type, types.values()):
-        load_grammars(one)
         one.check()
 
     @asynccontextmanager

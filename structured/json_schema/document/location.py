@@ -101,9 +101,8 @@ class Compilation:
 
     Options: `optional` is the treatment of optional properties, and `key_order` the order of all. Where the schema is
     read by the specification, `asserts_formats` says whether formats restrict anything; with None, texts are valid in
-    either case, and no format is denied. `plain_numbers` says there whether numbers are written as those of types
-    always are: with a limited number of digits, and 1 never as 1.0. References may lead to `documents`, by URI;
-    schemas that name no draft have `draft`. `statements` are those of the document that is read, if any.
+    either case, and no format is denied. References may lead to `documents`, by URI; schemas that name no draft have
+    `draft`. `statements` are those of the document that is read, if any.
 
     Results: `patterns` has the pattern of each definition, by name; definitions in `open_names` are being built.
     `together` has the pattern of each list of schemas that hold together, by their identities and scopes, and their
@@ -126,7 +125,6 @@ class Compilation:
     reading: Reading
     optional: OptionalProperties = "schema"
     asserts_formats: bool | None = None
-    plain_numbers: bool = False
     key_order: KeyOrder = "schema"
     patterns: dict[str, Pattern] = field(default_factory=dict)
     together: dict[tuple[Any, ...], tuple["Subschemas", Pattern]] = field(default_factory=dict)
@@ -187,7 +185,6 @@ class Compilation:
             self.reading,
             self.optional,
             self.asserts_formats,
-            self.plain_numbers,
             self.key_order,
             documents=self.documents,
             statements=self.statements,
@@ -256,11 +253,6 @@ class Location(NamedTuple):
     def checker(self) -> str:
         """The place where the user can check a rule that is not enforced."""
         return "a Pydantic validator" if self.is_type else "your program"
-
-    @property
-    def plain_numbers(self) -> bool:
-        """Whether numbers have a limited number of digits, and listed numbers one spelling."""
-        return self.is_type or self.compilation.plain_numbers
 
     @property
     def keys(self) -> tuple[str | int, ...]:

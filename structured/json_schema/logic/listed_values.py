@@ -38,8 +38,7 @@ def listed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[S
     keyword, part = _listing(schemas)
     allowed = allowed_values(schemas, types, denied)
     if set(map(type, allowed)).isdisjoint((list, dict)):
-        others = [] if part.location.plain_numbers else [text for value in allowed for text in _other_spellings(value)]
-        return words([*spellings(allowed, part.location, keyword=keyword), *others])
+        return words(spellings(allowed, part.location, keyword=keyword))
     return alternation(*(written_value(value, part.location, keyword=keyword) for value in allowed))
 
 
@@ -103,24 +102,11 @@ def spelling(value: object, location: Location, *, keyword: str) -> str:
     return spellings([value], location, keyword=keyword)[0]
 
 
-def _other_spellings(value: object) -> list[str]:
-    """Return the plain texts of a whole number, all of the same value (core §4.2.1): `1` → `["1.0"]`."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _LONG or value != int(value):
-        return []
-    whole = int(value)
-    return ["0", "0.0", "-0", "-0.0"] if whole == 0 else [str(whole), f"{whole}.0"]
-
-
-_LONG = 10**16
-"""From this number on, `json.dumps` writes floats with an exponent."""
-
-
 @deep
 def written_value(value: Any, location: Location, *, keyword: str) -> Pattern:
     """Return the pattern of a value with the whitespace of its place; keys keep their order."""
     if not isinstance(value, list | dict):
-        others = [] if location.plain_numbers else _other_spellings(value)
-        return words([spelling(value, location, keyword=keyword), *others])
+        return words([spelling(value, location, keyword=keyword)])
     opening, closing = "[]" if isinstance(value, list) else "{}"
     whitespace, depth = location.whitespace, location.depth
     if not value:

@@ -24,7 +24,8 @@ from structured.json_schema.document.library import ROOT_URI, pointer_of
 from structured.json_schema.document.location import Complement, Elsewhere, Location, Subschema
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.logic.property_names import finds
-from structured.json_schema.numbers import DIVISORS, is_multiple
+from structured.json_schema.numbers.bounds import DIVISORS
+from structured.json_schema.numbers.multiples import is_multiple
 from structured.json_schema.strings.formats import SPECIFIED_FORMATS
 from structured.regex.character_classes import ECMA
 

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 from structured.errors import PatternError
 from structured.errors.values import described
-from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.location import Complement, Location, Subschema, Subschemas
 from structured.json_schema.numbers.multiples import common_multiple
 
@@ -203,11 +202,6 @@ def too_many_states(location: Location, keyword: str) -> Iterator[None]:
             keyword=keyword,
             remedy=f"Use fewer digits, or check it in {location.checker}.",
         ) from error
-
-
-def has_whole_floats(location: Location) -> bool:
-    """Tell whether 1.0 is an integer, as from draft 6 on (draft-wright-json-schema-01 §4.2)."""
-    return location.draft > SchemaDraft.DRAFT_4
 
 
 def _shown(value: Fraction) -> str:

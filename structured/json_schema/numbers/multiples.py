@@ -14,26 +14,15 @@ from typing import Any
 from structured.automata.dfa import Alphabet, Intersection, Language, PatternLanguage, alphabet_of, explore
 from structured.automata.dfa.character_automaton import expression
 from structured.automata.dfa.language import SmallStates
-from structured.json_schema.numbers.ranges import (
-    GREATEST_EXPONENT,
-    LEAST_EXPONENT,
-    MANTISSA_PLACES,
-    decimal_places,
-    exponents,
-)
+from structured.json_schema.numbers.ranges import decimal_places
 from structured.regex import Pattern, Scan, literal
 
 SURE_DIGITS = 15
 """No two decimals of at most so many digits round to the same double."""
 
-MAX_SCIENTIFIC = 30
-"""The greatest factor for which numbers in scientific notation are included: each unit of it takes 17 states."""
-
 _DIGITS = "0123456789"
 _NUMERALS: Alphabet = alphabet_of(literal(f"-.{_DIGITS}"))
-_SCIENTIFIC_NUMERALS: Alphabet = alphabet_of(literal(f"+-.Ee{_DIGITS}"))
 _START = "start"
-_FIRST = "first"
 _ANY = "any"
 
 
@@ -174,80 +163,6 @@ class OtherNumbers(SmallStates):
             return bool(state == _ANY)
         done, rest, _ = state
         return not self._nearness(done or 0, rest)[0]
-
-
-class ScientificMultiples(SmallStates):
-    """The numbers in scientific notation that are multiples of a divisor, or those that are not.
-
-    The mantissa has up to `places` digits after the point, and does not end in 0. The exponent after it has to be at
-    least, or less than, some number. A state is the number of digits after the point (None before it), the
-    remainder, and whether the last digit is 0.
-    """
-
-    alphabet = _SCIENTIFIC_NUMERALS
-
-    def __init__(self, divisor: Fraction, *, negated: bool = False) -> None:
-        self._factor, self._power = factor_and_power(divisor)
-        self._negated = negated
-        self._places = SURE_DIGITS - 1 if negated else MANTISSA_PLACES
-        self._exponents: dict[int | None, PatternLanguage | None] = {}
-        self._parts: dict[PatternLanguage, tuple[int, ...]] = {}
-        self.start: Hashable = _START
-
-    def row(self, state: Any) -> list[Any]:
-        """Return the successors for the sign, the digits, the point and the exponent."""
-        if isinstance(state[0], PatternLanguage):
-            return self._exponent(*state)
-        row = self.alphabet.row(self._mantissa(state))
-        if state in (_START, _FIRST):
-            return row
-        done, remainder, ends_in_zero = state
-        language = None if ends_in_zero else self._language(done or 0, remainder)
-        if language is None:
-            return row
-        return [
-            mantissa or exponent
-            for mantissa, exponent in zip(row, self._exponent(language, language.start), strict=True)
-        ]
-
-    def _exponent(self, language: PatternLanguage, state: Any) -> list[Any]:
-        following = language.row(state)
-        states = [following[number] for number in self._parts[language]]
-        return [None if after is None else (language, after) for after in states]
-
-    def _mantissa(self, state: Any) -> dict[str, Any]:
-        if state == _START:
-            return {"-": _FIRST, **self._mantissa(_FIRST)}
-        if state == _FIRST:
-            return _by_digit([None, *((None, digit % self._factor, False) for digit in range(1, 10))])
-        done, remainder, _ = state
-        if done is None:
-            return {".": (0, remainder, True)}
-        if done == self._places:
-            return {}
-        return _by_digit([(done + 1, (10 * remainder + digit) % self._factor, digit == 0) for digit in range(10)])
-
-    def _language(self, done: int, remainder: int) -> PatternLanguage | None:
-        """Return the language of the exponents that may follow a mantissa; None if there are none."""
-        least = next(
-            (count for count in range(MAX_SCIENTIFIC.bit_length()) if remainder * 10**count % self._factor == 0), None
-        )
-        threshold = None if least is None else done + self._power + least
-        if threshold not in self._exponents:
-            first, last = LEAST_EXPONENT, GREATEST_EXPONENT
-            if self._negated:
-                last = last if threshold is None else min(last, threshold - 1)
-            else:
-                first = last + 1 if threshold is None else max(first, threshold)
-            language = PatternLanguage(exponents(first, last)) if first <= last else None
-            self._exponents[threshold] = language
-            if language is not None:
-                self._parts[language] = self.alphabet.within(language.alphabet)
-        return self._exponents[threshold]
-
-    def accepts(self, state: Any) -> bool:
-        """Tell whether the exponent may end here."""
-        return isinstance(state[0], PatternLanguage) and state[0].accepts(state[1])
 
 
 def scan(

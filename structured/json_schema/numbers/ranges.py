@@ -25,42 +25,32 @@ Digits = str | None
 
 
 class Style(NamedTuple):
-    """The number of digits after the point: at most `places` (None: any number), and then zeros, if `zeros`.
+    """The number of digits after the point: at most `places`.
 
     A `loose` style allows more digits after a run of zeros or nines, so that the run can be one repetition.
     """
 
-    places: int | None = None
-    zeros: bool = False
+    places: int
     loose: bool = True
 
     def cut(self, value: Fraction, *, up: bool) -> tuple[int, str]:
         """Return the whole part of a number and the digits after the point, rounded up or down to the places."""
-        size = decimal_places(value) if self.places is None else self.places
-        units = (math.ceil if up else math.floor)(value * 10**size)
-        whole, after = divmod(units, 10**size)
-        return whole, f"{after:0{size}}".rstrip("0") if size else ""
+        units = (math.ceil if up else math.floor)(value * 10**self.places)
+        whole, after = divmod(units, 10**self.places)
+        return whole, f"{after:0{self.places}}".rstrip("0") if self.places else ""
 
     def reaches(self, limit: int, value: Fraction) -> bool:
         """Tell whether a number is at least as great as all decimals below a limit."""
-        return value >= (limit if self.places is None else limit - power_of_ten(-self.places))
+        return value >= limit - power_of_ten(-self.places)
 
     def free(self, done: int, fewest: int = 0) -> Pattern:
         """Return any digits that may follow the `done` digits after the point."""
-        if self.places is None:
-            return repeat(DIGIT, fewest, None)
         left = self.places - done
-        if left <= 0:
-            return self.nought(done, fewest)
-        return concat(repeat(DIGIT, fewest, left), repeat(_ZERO, 0, None if self.zeros else 0))
+        return self.nought(done, fewest) if left <= 0 else repeat(DIGIT, fewest, left)
 
     def nought(self, done: int, fewest: int = 0) -> Pattern:
         """Return the zeros that may follow the `done` digits after the point."""
-        return repeat(_ZERO, fewest, None if self.places is None or self.zeros else max(fewest, self.places - done))
-
-
-WHOLE = Style(0)
-"""No point."""
+        return repeat(_ZERO, fewest, max(fewest, self.places - done))
 
 
 def power_of_ten(exponent: int) -> Fraction:
@@ -103,15 +93,11 @@ def decimal_range(low: Fraction | None, high: Fraction | None, style: Style) -> 
 
 
 def either_sign(
-    low: Fraction | None,
-    high: Fraction | None,
-    of: Callable[[Fraction, Fraction | None], Pattern | None],
-    *,
-    minus_zero: bool = False,
+    low: Fraction | None, high: Fraction | None, of: Callable[[Fraction, Fraction | None], Pattern | None]
 ) -> Pattern | None:
     """Return the numbers from `low` to `high`; `of` makes the patterns of magnitudes. None if there are none.
 
-    Zero may have a minus sign where other numbers do, or, with `minus_zero`, everywhere.
+    Zero may have a minus sign where other numbers do.
     """
     if low is not None and high is not None and low > high:
         return None
@@ -119,8 +105,6 @@ def either_sign(
     negative = positive = None
     if low is None or low < 0:
         negative = of(zero if high is None else max(zero, -high), None if low is None else -low)
-    elif low == 0 and minus_zero:
-        negative = of(zero, zero)
     if high is None or high >= 0:
         positive = of(zero if low is None else max(zero, low), high)
     return None if negative is None and positive is None else _signed(negative, positive)
@@ -173,7 +157,7 @@ def _between(first: int, after_first: str, last: int | None, after_last: Digits,
 
 def _point(low: str, high: Digits, style: Style) -> Pattern:
     """Return the point and the digits after it from `low` to `high`; leaving both out means 0."""
-    if style.places == 0 and not style.zeros:
+    if style.places == 0:
         return EMPTY
     some = concat(literal("."), _fraction(low, high, style, 0, fewest=1))
     return some if low else optional(some)
@@ -304,20 +288,8 @@ def exponents(first: int | None, last: int | None) -> Pattern:
     return concat(chars("Ee"), alternation(*options))
 
 
-LEAST_EXPONENT, GREATEST_EXPONENT = -324, 308
-"""The exponents of doubles."""
-
-LEAST = 5 * power_of_ten(LEAST_EXPONENT)
-"""The least double above 0."""
-
-FROM, UP_TO = 16, -5
-"""`repr` uses scientific notation from exponent `FROM` up, and from `UP_TO` down."""
-
 MANTISSA_PLACES = 16
 """No double needs more than 17 digits."""
-
-LARGEST = 17 * power_of_ten(GREATEST_EXPONENT - 1)
-"""A number of two digits a little below the greatest double."""
 
 
 def exponent_of(value: Fraction) -> int:
@@ -354,16 +326,3 @@ def _numbers(low: Fraction, high: Fraction | None, first: int | None, last: int 
     """Return the mantissas from `low` to `high` with each of the exponents from `first` to `last`."""
     mantissa = mantissas(low, high, style)
     return None if mantissa is None else concat(mantissa, exponents(first, last))
-
-
-def scientific_multiples(low: Fraction, high: Fraction | None, places: int) -> Pattern | None:
-    """Return the multiples of 10 ** -places that `repr` writes in scientific notation."""
-    most = LARGEST if high is None else min(high, LARGEST)
-    options = [scientific(max(low, power_of_ten(FROM)), most, Style(MANTISSA_PLACES))]
-    first = max(-places, LEAST_EXPONENT if low == 0 else exponent_of(low))
-    for exponent in range(first, UP_TO + 1):
-        unit = power_of_ten(exponent)
-        style = Style(places + exponent, loose=False)
-        greatest = 10 * unit - power_of_ten(-places)
-        options.append(scientific(max(low, unit), min(most, greatest), style))
-    return union(options)

@@ -12,7 +12,7 @@ from typing import Any
 
 from structured.errors import PatternError, SchemaError
 from structured.json_schema.document.location import Subschema
-from structured.json_schema.numbers import DECIMAL, decimal_text
+from structured.json_schema.numbers.number_patterns import DECIMAL, decimal_text
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, format_pattern
 from structured.json_schema.strings.formats.temporal_bounds import dates, datetimes, durations, times
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat

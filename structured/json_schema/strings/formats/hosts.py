@@ -27,7 +27,7 @@ a length are left out, and networks without either.
 import unicodedata
 from collections.abc import Callable
 
-from structured.json_schema.numbers import integer_range
+from structured.json_schema.numbers.ranges import integer_range
 from structured.json_schema.strings.formats.alphabets import DIGIT, HEX, LETTER, LETTER_OR_DIGIT, LOWER, both
 from structured.regex import (
     EMPTY,

@@ -23,7 +23,7 @@ left out there.
 from functools import partial
 
 from structured.errors import PatternError
-from structured.json_schema.numbers import integer_range
+from structured.json_schema.numbers.ranges import integer_range
 from structured.json_schema.strings.formats.alphabets import (
     DIGIT,
     HEX,

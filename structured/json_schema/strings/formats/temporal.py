@@ -16,7 +16,7 @@ are short enough for every sum of them, and larger years have no more days and h
 ends of `datetime.timedelta`.
 """
 
-from structured.json_schema.numbers import integer_range
+from structured.json_schema.numbers.ranges import integer_range
 from structured.json_schema.strings.formats.alphabets import DIGIT, NOT_ZERO, digits
 from structured.regex import Pattern, alternation, chars, concat, literal, optional, repeat, words
 

@@ -27,7 +27,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from string import ascii_lowercase, ascii_uppercase, digits
 
-from structured.json_schema.numbers import integer_range
+from structured.json_schema.numbers.ranges import integer_range
 from structured.json_schema.strings.formats.alphabets import DIGIT, HEX, NOT_ZERO, less
 from structured.regex import Pattern, Reference, alternation, char_set, chars, concat, literal, optional, repeat, words
 from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES

@@ -1,6 +1,8 @@
-"""Numbers of Pydantic types: one spelling of each value, and a limited number of digits, so that no model runs on.
+"""The keywords of numbers (JSON Schema validation §6.2), compiled to JSON numbers (RFC 8259 §6).
 
-A float with bounds or a divisor has no exponent, unless no decimal of `PLACES` lies between its bounds, and no negative
+Numbers are plain decimals of a limited number of digits, so that no model runs on.
+
+A float with bounds or divisors has no exponent, unless no decimal of `PLACES` lies between its bounds, and no negative
 zero where its minimum is 0. Pydantic accepts a float as a multiple if, in the arithmetic of doubles, it is at most 1e-9
 away from a multiple. That holds for every multiple that is a double, and for every multiple below 2 ** 23, whatever the
 divisor: a rounding error there is at most 2 ** -30. Larger multiples that are not doubles are left out.
@@ -11,15 +13,15 @@ them, trailing zeros included: 1.50 and 0.001 have three digits, 0 has one befor
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any
 
-from structured.json_schema.document.location import Subschema
-from structured.json_schema.numbers.bounds import Interval, NumberRules, too_many_states
-from structured.json_schema.numbers.multiples import Multiples, common_multiple, factor_and_power, scan
+from structured.json_schema.document.location import Location, Subschema, Subschemas
+from structured.json_schema.numbers.bounds import Interval, NumberRules, rules_of, too_many_states
+from structured.json_schema.numbers.multiples import Multiples, OtherNumbers, common_multiple, factor_and_power, scan
 from structured.json_schema.numbers.ranges import (
     DIGIT,
     MANTISSA_PLACES,
@@ -35,6 +37,35 @@ from structured.json_schema.numbers.ranges import (
     scientific,
 )
 from structured.regex import Pattern, alternation, chars, concat, literal, optional, repeat, union, words
+
+
+def integer(schemas: Subschemas, location: Location) -> Pattern:
+    """Return the integers that satisfy all of some schemas."""
+    rules = rules_of(schemas)
+    with too_many_states(location, "multipleOf"):
+        pattern = _either(typed_integer, rules)
+    return _satisfiable(pattern, rules, location, "integer")
+
+
+def number(schemas: Subschemas, location: Location) -> Pattern:
+    """Return the numbers that satisfy all of some schemas."""
+    rules = rules_of(schemas)
+    with too_many_states(location, "multipleOf"):
+        pattern = _either(typed_number, rules)
+        if pattern is None and not location.is_type:  # integers between two doubles are compared exactly
+            pattern = _either(typed_integer, rules)
+    return _satisfiable(pattern, rules, location, "number")
+
+
+def _either(typed: Callable[[NumberRules], Pattern | None], rules: NumberRules) -> Pattern | None:
+    return union(typed(rules._replace(intervals=(interval,))) for interval in rules.intervals)
+
+
+def _satisfiable(pattern: Pattern | None, rules: NumberRules, location: Location, name: str) -> Pattern:
+    if pattern is None:
+        raise location.unsatisfiable(f"no {name} is {rules}", keyword=rules.keyword)
+    return pattern
+
 
 DECIMAL = "decimal"
 """The format, and the keyword that holds the rules under their Pydantic names, with decimals as strings."""
@@ -163,16 +194,17 @@ def typed_integer(rules: NumberRules) -> Pattern | None:
     if low > high:
         return None
     factor, zeros = factor_and_power(Fraction(divisor))
-    if factor == 1:
+    if factor == 1 and not rules.not_divisors:
         return _with_zeros(low, high, "0" * zeros)
     values = rules._replace(divisor=Fraction(divisor)).few_values()
     if values is not None:
-        return words(str(value) for value in values)
+        return words(str(value) for value in values) if values else None
+    included, excluded = [Multiples(Fraction(divisor))], [Multiples(denied) for denied in rules.not_divisors]
     if first is not None and last is not None:
-        return scan(integer_range(low * divisor, high * divisor), [Multiples(Fraction(divisor))])
+        return scan(integer_range(low * divisor, high * divisor), included, excluded=excluded)
     # Without a bound, digits are counted beside the automaton: counting inside would multiply its states.
     most = len(str(limit)) + (first is None or first < 0)
-    return scan(integer_range(first, last), [Multiples(Fraction(divisor))], most=most)
+    return scan(integer_range(first, last), included, excluded=excluded, most=most)
 
 
 def _with_zeros(low: int, high: int, zeros: str) -> Pattern:
@@ -188,6 +220,8 @@ def typed_number(rules: NumberRules) -> Pattern | None:
     """Return the numbers whose double keeps the rules; None if there are none."""
     if rules.are_none:
         return _UNBOUNDED_FLOAT
+    if rules.not_divisors:
+        return _other_numbers(rules)
     (interval,) = rules.intervals
     ends = interval.decimals
     if ends is None:
@@ -198,6 +232,22 @@ def typed_number(rules: NumberRules) -> Pattern | None:
         return decimal_range(low, high, FLOATS) or either_sign(low, high, large)
     reach = _reach(rules.divisor)
     return multiples_between(max(low, -reach), min(high, reach), rules.divisor)
+
+
+def _other_numbers(rules: NumberRules) -> Pattern | None:
+    """Return the plain decimals that keep the rules about denied divisors, too; None if there are none.
+
+    A number that is not a multiple of an integer is either another integer or not an integer at all. Integers are
+    judged by their digits, of any number. For other numbers, the double matters.
+    """
+    divisor, denied = rules.divisor, rules.not_divisors
+    if divisor is None and denied != (Fraction(1),) and all(other.denominator == 1 for other in denied):
+        integers = None if 1 in denied else typed_integer(rules)
+        return union([integers, typed_number(rules._replace(not_divisors=(Fraction(1),)))])
+    plain = typed_number(rules._replace(not_divisors=()))
+    if plain is None or (divisor is not None and divisor.denominator == 1):
+        return plain and scan(plain, [], excluded=[Multiples(other) for other in denied])
+    return scan(plain, [OtherNumbers(other) for other in denied])
 
 
 def multiples_between(low: Fraction, high: Fraction, divisor: Fraction) -> Pattern | None:
