@@ -142,7 +142,7 @@ SHOWCASES = (
     Showcase(
         "A support ticket",
         "From: Daniel Osei\nSubject: Coffee machine leaks!\n\nHi, the BrewMaster started leaking this morning. This is "
-        "urgent. The order number is BM-88213.\n\nDaniel",
+        "urgent. The order number is BM-88213.\n\nDaniel Osei",
         Ticket,
         (Ticket, Priority),
     ),
@@ -162,8 +162,8 @@ SHOWCASES = (
     ),
     Showcase(
         "A job advertisement",
-        "Halden Robotics is looking for a Firmware Engineer in Gothenburg. You bring experience with C++, Rust and "
-        "Linux. The salary is 72,000 EUR a year. Remote work is possible.",
+        "Company: Halden Robotics\nJob: Firmware Engineer in Gothenburg, remote possible\n\nYou bring experience with "
+        "C++, Rust and Linux. The salary is 72,000 EUR a year.",
         JobPost,
         (JobPost,),
     ),
