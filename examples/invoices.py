@@ -23,7 +23,7 @@ class Invoice(BaseModel):
     number: str = Field(description="the invoice number, as it is written")
     vendor: str
     total: float = Field(ge=0)
-    currency: str | None = Field(description="as an ISO code, such as EUR")
+    currency: str = Field(description="as an ISO code, such as EUR")
 
 
 SAMPLES = {

@@ -6,7 +6,7 @@ package `openai`.
     $ python examples/serving.py
     Person(name='Jason', age=25)
     weather({"city": "Porto"})
-    cancellation
+    shipping
 """
 
 import subprocess
@@ -73,5 +73,5 @@ if __name__ == "__main__":
             if call.type == "function":
                 print(f"{call.function.name}({call.function.arguments})")
 
-        asked = {"text": "I no longer need the desk, please stop the delivery.", "choices": ["order", "cancellation"]}
+        asked = {"text": "My parcel has not arrived.", "choices": ["billing", "shipping"]}
         print(httpx.post(f"{ADDRESS}/v1/choose", json=asked).json()["value"])

@@ -4,7 +4,7 @@
 `STRUCTURED_MODEL=… python examples/triage.py` uses another model.
 
     $ python examples/triage.py
-    cancellation I no longer need the desk, so please stop the delivery.
+    cancellation Please cancel my order of the desk.
     complaint    The kettle arrived broken and I am angry.
     question     Do you also deliver to Porto?
     order        I would like to order the BrewMaster.
@@ -17,7 +17,7 @@ from structured import structured
 Wish = Literal["order", "complaint", "question", "cancellation"]
 
 MESSAGES = (
-    "I no longer need the desk, so please stop the delivery.",
+    "Please cancel my order of the desk.",
     "The kettle arrived broken and I am angry.",
     "Do you also deliver to Porto?",
     "I would like to order the BrewMaster.",

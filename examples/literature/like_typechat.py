@@ -2,18 +2,19 @@
 
 TypeChat puts types into the prompt, validates the answer, and asks again with what was wrong. Here the type is enforced
 while the answer is written, so only what a type cannot say is left to validate: how many stars fit the sentiment. What
-is rejected is written again, here with the reason in the prompt (`repair="told"`). The packaged model writes; it is
-wrong about the first message, since the form is enforced and the truth is not.
+is rejected is written again, here with the reason in the prompt (`repair="told"`). The packaged model writes.
 
     $ python examples/literature/like_typechat.py
     It was great to see you again!
-      written:  {"sentiment": "negative", "stars": 5}
-      rejected: Value error, a negative review has 1 to 2 stars, not 5
-      written:  {"sentiment": "negative", "stars": 1}
-      accepted: sentiment='negative' stars=1
+      written:  {"sentiment": "positive", "stars": 1}
+      rejected: Value error, a positive review has 4 to 5 stars, not 1
+      written:  {"sentiment": "positive", "stars": 4}
+      accepted: sentiment='positive' stars=4
     The room was lovely, and the staff were kind.
-      written:  {"sentiment": "positive", "stars": 5}
-      accepted: sentiment='positive' stars=5
+      written:  {"sentiment": "positive", "stars": 1}
+      rejected: Value error, a positive review has 4 to 5 stars, not 1
+      written:  {"sentiment": "positive", "stars": 4}
+      accepted: sentiment='positive' stars=4
 """
 
 from typing import Literal

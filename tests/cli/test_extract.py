@@ -20,7 +20,7 @@ parquet = pytest.importorskip("pyarrow.parquet")
 
 ROOT = Path(__file__).parents[2]
 FIELDS = ("--fields", "name: str, age: int | None")
-JASON, ANA = "Jason is 25 years old.", "Ana Brandt, 31, is a nurse."
+JASON, ANA = "Jason is 25 years old.", "Ana Brandt is 31 and a nurse."
 
 
 @pytest.fixture(autouse=True)

@@ -193,7 +193,7 @@ def test_evidence_is_the_same_as_here(model: str) -> None:
 
 def test_choices_expressions_and_grammars_are_enforced_there(model: str) -> None:
     assert extract(Choice({"billing": 1, "sales": 2}), "My invoice is wrong.", model=model) in {1, 2}
-    assert extract(Regex(r"\d{4}", int), "It was in 2024.", model=model) == 2024
+    assert extract(Regex(r"\d{4}", int), "The year is 2024.", model=model) == 2024
     assert extract(Grammar('start: "yes" | "no"'), "Is it so? Yes.", model=model) in {"yes", "no"}
     assert extract(list[Person], TEXTS[0], model=model) == [Person(name="Jason", age=25)]
 
@@ -204,12 +204,12 @@ CROWD = "Ana Brandt, 31, and Tom Reed, 42, and Jim Beam, 50, and Bo Diddley, 19,
 def test_what_the_server_shortened_is_valid_and_warned_of(model: str) -> None:
     """As here, and whatever the server is taken for: it marks what it brought to its end."""
     with pytest.warns(BudgetWarning):
-        expected = extract(list[Person], CROWD, model=PACKAGED_MODEL, max_tokens=30)
+        expected = extract(list[Person], CROWD, model=PACKAGED_MODEL, max_tokens=20)
     for address in (model, model.replace("structured", "vllm") + "/default"):
         with pytest.warns(BudgetWarning) as told:
-            assert len(extract(list[Person], CROWD, model=address, max_tokens=30)) == len(expected)
+            assert len(extract(list[Person], CROWD, model=address, max_tokens=20)) == len(expected)
         assert any(str(one.message).endswith("Raise max_tokens, or split the text.") for one in told)
-    stream = Extractor(list[Person], model=model, max_tokens=30).stream(CROWD)
+    stream = Extractor(list[Person], model=model, max_tokens=20).stream(CROWD)
     with pytest.warns(BudgetWarning):
         stream.result()
     assert stream.generation.shortened
@@ -229,7 +229,7 @@ def test_free_text_that_was_cut_off_is_no_answer(model: str) -> None:
     """Without a constraint, the server brings nothing to its end."""
     asked: Any = connect(model, enforced=False)
     with pytest.raises(GenerationError, match="cut it off"):
-        extract(int, TEXTS[0], model=asked, max_tokens=1, retries=0)
+        extract(list[Person], TEXTS[0], model=asked, max_tokens=1, retries=0)
 
 
 def test_an_answer_is_streamed(model: str) -> None:

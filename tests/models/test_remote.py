@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Annotated, Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import AfterValidator, BaseModel, Field
@@ -608,6 +608,7 @@ def test_a_busy_server_that_names_no_time_is_asked_again_after_growing_ones(said
 
 
 @given(st.text(st.characters(codec="latin-1")))
+@example("0\x1f")
 def test_what_a_server_says_of_a_time_is_seconds_or_nothing(said: str) -> None:
     seconds = connection._seconds(said)
     assert seconds is None or seconds >= 0

@@ -312,8 +312,8 @@ def _seconds(retry_after: str | None) -> float | None:
     """Return the seconds of a `Retry-After`, a number or a date (RFC 9110 §10.2.3); None if it is neither."""
     if retry_after is None:
         return None
-    if retry_after.strip().isdecimal():
-        return float(retry_after)
+    if (said := retry_after.strip()).isdecimal():
+        return float(said)
     try:
         then = parsedate_to_datetime(retry_after)
     except (ValueError, OverflowError):
