@@ -142,7 +142,7 @@ def _named(source: "ModelSource | None") -> "tuple[ModelSource, bool]":
     """Return the model to load, and whether the environment names it."""
     name = os.environ.get("STRUCTURED_MODEL") if source is None else None
     model = name or (_packaged_model() if source is None else source)
-    return PACKAGED_MODEL if model == PACKAGED_ID else model, bool(name)
+    return PACKAGED_MODEL if isinstance(model, str) and model == PACKAGED_ID else model, bool(name)
 
 
 def _refuse_server(source: object) -> None:

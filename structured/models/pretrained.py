@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -134,7 +135,13 @@ def _dequantise(
 
     options: dict[str, Any] = {"gguf_file": path.name, "local_files_only": True, "trust_remote_code": False}
     tokenizer = AutoTokenizer.from_pretrained(path.parent, **options)
-    model = AutoModelForCausalLM.from_pretrained(path.parent, device_map=device_map, dtype=dtype, **options)
+    gguf = vars(import_module("transformers.modeling_gguf_pytorch_utils"))
+    bar, is_closed = gguf["tqdm"], sys.stderr is None or sys.stderr.closed
+    gguf["tqdm"] = partial(bar, disable=is_closed or None)  # None: shown by a terminal alone
+    try:
+        model = AutoModelForCausalLM.from_pretrained(path.parent, device_map=device_map, dtype=dtype, **options)
+    finally:
+        gguf["tqdm"] = bar
     quantizer = getattr(model, "hf_quantizer", None)
     if quantizer is not None and not getattr(quantizer, "packed_modules", None):  # no weights are left quantised
         del model.hf_quantizer
@@ -161,7 +168,7 @@ def _why_not_loaded(name: str, path: Path | None, reason: str | None, error: Exc
 def _without_loading_bars() -> Iterator[None]:
     """Hide the progress bars of transformers, but not those of downloads, which come from another library.
 
-    The process has one hook, so models are loaded one after the other. Dequantising takes long: a terminal shows it.
+    The process has one hook, so models are loaded one after the other.
     """
     from transformers.utils import logging as transformers_logging
 
@@ -170,15 +177,10 @@ def _without_loading_bars() -> Iterator[None]:
 
     with _loading:
         before = transformers_logging.set_tqdm_hook(hidden)
-        gguf = vars(import_module("transformers.modeling_gguf_pytorch_utils"))
-        bar = gguf.get("tqdm")
-        if bar is not None and not getattr(sys.stderr, "isatty", bool)():
-            gguf["tqdm"] = lambda items, **_: items
         try:
             yield
         finally:
             transformers_logging.set_tqdm_hook(before)
-            gguf["tqdm"] = bar
 
 
 _loading = RLock()

@@ -18,7 +18,7 @@ from structured.output_types.type_report import Answers, Cost, FieldReport, Haza
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
-    """The facts about a type before a model is loaded. A notebook shows them as a table.
+    """The facts about a type before a model is loaded. A notebook shows what a terminal shows.
 
     Attributes:
         name: The name of the type.

@@ -56,13 +56,9 @@ class Places:
         ]
         return found[number - 1] if len(found) >= number else None
 
-    def use(self, name: str) -> Place | None:
-        """Return where a name is used first."""
-        return next((one.place for one in self.pieces if one.text == name and one.kind == "name"), None)
-
-    def literal(self, text: str) -> Place | None:
-        """Return the first place of a literal as it is written."""
-        return next((one.place for one in self.pieces if one.text == text and one.kind == "literal"), None)
+    def first(self, kind: str, *texts: str) -> Place | None:
+        """Return where a name is used first, or a literal written in one of some ways."""
+        return next((one.place for one in self.pieces if one.text in texts and one.kind == kind), None)
 
     @property
     def defined(self) -> set[str]:
@@ -102,7 +98,10 @@ def refusal(error: Exception, text: str) -> GrammarError:
         place = int(stated["line"]), int(stated["column"])
         return GrammarError(problem, text=text, place=place, remedy="Correct the grammar.")
     if isinstance(error, FileNotFoundError) and error.filename:
-        return _missing_import(str(error.filename), text)
+        path = str(error.filename)
+        name = Places(text).first("name", path.removesuffix(".lark").replace("\\", "/").rsplit("/", 1)[-1])
+        remedy = "Correct the name, or pass its folder in import_paths."
+        return GrammarError(f"There is no grammar {path} to import from", text=text, place=name, remedy=remedy)
     return _literal(error, text) or _said(said, text)
 
 
@@ -116,8 +115,8 @@ def _said(said: str, text: str) -> GrammarError:
     elif said.startswith("Using an undefined rule"):
         remedy = "Define it, or pass the name of another rule as start."
     problem = " ".join(said.split()).rstrip(".")
-    for name in [*re.findall(r"'(\w+)'", said), *re.findall(r"\w+", said)]:
-        place = places.definition(name, number=2) or places.definition(name) or places.use(name)
+    for name in _NAMED.findall(said.partition("between")[2] or said):
+        place = places.definition(name, number=2) or places.definition(name) or places.first("name", name)
         if place is not None:
             remedy += "" if name in places.defined else nearest(name, places.defined)
             return GrammarError(problem, text=text, place=place, remedy=remedy)
@@ -125,6 +124,7 @@ def _said(said: str, text: str) -> GrammarError:
 
 
 _COLLISION = "Reduce/Reduce collision in "
+_NAMED = re.compile(r"(?:\b(?:in|rule|terminal|template|for) |defined: |[<'])(\w+)")
 
 
 def _first_collision(said: str) -> str:
@@ -137,22 +137,12 @@ def _first_collision(said: str) -> str:
     return f"The grammar is not LALR(1): {_COLLISION}{where} between {' and '.join(found)}"
 
 
-def _missing_import(path: str, text: str) -> GrammarError:
-    name = path.removesuffix(".lark").replace("\\", "/").rsplit("/", 1)[-1]
-    return GrammarError(
-        f"There is no grammar {path} to import from",
-        text=text,
-        place=Places(text).use(name),
-        remedy="Correct the name, or pass its folder in import_paths.",
-    )
-
-
 def _literal(error: Exception, text: str) -> GrammarError | None:
     """Return the refusal of a literal whose escapes Python cannot read."""
     if len(error.args) != 2 or not isinstance(error.args[1], SyntaxError):
         return None
     literal = str(error.args[0])
-    place = Places(text).literal(f'"{literal}"') or Places(text).literal(f"/{literal}/")
+    place = Places(text).first("literal", f'"{literal}"', f"/{literal}/")
     problem = f"{literal} has an escape that Python does not know"
     return GrammarError(problem, text=text, place=place, remedy="Correct it.")
 
@@ -245,7 +235,7 @@ def check_terminals(terminals: Iterable[Any], text: str) -> None:
 def _bad_terminal(terminal: Any, problem: str, remedy: str, position: int | None, text: str) -> GrammarError:
     """Return the refusal of a terminal, which points into its expression where it can."""
     places, pattern = Places(text), terminal.pattern
-    literal = places.literal(pattern.raw) if pattern.raw else None
+    literal = places.first("literal", pattern.raw) if pattern.raw else None
     is_plain = pattern.raw and pattern.raw[1:-1] == pattern.value
     if literal is not None and position is not None and is_plain and "\n" not in pattern.raw:
         literal = literal[0], literal[1] + 1 + min(position, len(pattern.value))

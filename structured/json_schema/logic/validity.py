@@ -166,7 +166,7 @@ def _plainly_allows(schema: Any, place: SchemaPlace, value: Any) -> bool:
     except PatternError as error:
         raise location.refusal(error.problem, keyword="pattern", remedy=error.remedy) from error
     # A fault of the schema, or of a schema that it refers to, raises an error of Python or of a library.
-    except BaseException as error:
+    except Exception as error:
         if not isinstance(error, _FAULTS) and type(error).__module__.partition(".")[0] not in _LIBRARIES:
             raise
         raise location.refusal(
@@ -176,8 +176,8 @@ def _plainly_allows(schema: Any, place: SchemaPlace, value: Any) -> bool:
 
 
 _FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-_LIBRARIES = {"jsonschema", "referencing", "re", "attr", "pyo3_runtime"}
-"""Errors that a malformed schema raises in `jsonschema`, and panics of `rpds`. Others, as a time-out, are passed on."""
+_LIBRARIES = {"jsonschema", "referencing", "re", "attr"}
+"""Errors that a malformed schema raises in `jsonschema`. Others, such as a caller's time-out, are passed on."""
 
 
 @deep
@@ -200,7 +200,7 @@ def rejection(root: Subschema, value: Any) -> str | None:
         try:
             with _validation() as validation:
                 error = best_match(whole.iter_errors(value))
-        except NotEvaluatedError:
+        except (NotEvaluatedError, RecursionError):
             return None
         if error is not None:
             return f"{error.message} (at {_json_path(error)})"
@@ -343,6 +343,10 @@ def _validation() -> Iterator[_Validation]:
     token = _current.set(validation)
     try:
         yield validation
+    except BaseException as error:
+        if type(error).__module__ != "pyo3_runtime":  # the maps of `jsonschema` panic where the stack is used up
+            raise
+        raise RecursionError("it refers to itself without end") from error
     finally:
         _current.reset(token)
 
