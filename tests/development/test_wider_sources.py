@@ -204,6 +204,18 @@ def test_an_address_is_taken_where_its_parts_make_up_all_of_it() -> None:
     assert places.parts("The Kettle\n12 Elm Row\nOuse, near Berg", known) is None
 
 
+@pytest.mark.parametrize(
+    ("country", "code"), [("United States of America", "USA"), ("United States", "USA"), ("United Kingdom", "UK")]
+)
+def test_a_code_of_the_country_is_no_state(country: str, code: str) -> None:
+    known = {"road": "Elm Row", "house_number": "12", "city": "Ouse", "postcode": "00501", "county": "Suffolk"}
+    known["country"] = country
+    assert places.parts(f"12 Elm Row\nOuse 00501\n{code}", known) is None
+    found = places.parts(f"12 Elm Row\nOuse NY 00501\n{country}", known)
+    assert found is not None
+    assert (found["state"], found["country"]) == ("NY", country)
+
+
 def test_a_sum_is_asked_for_as_printed_or_as_a_number_in_the_marks_of_its_country(repositories: Path) -> None:
     answers = [sample.answer for sample in drawn(repositories, "bills")]
     totals = [answer["total"] for answer in answers if answer.get("total") is not None]
