@@ -77,6 +77,8 @@ VENUES = """mr,ref
 "name[Tea House], area[riverside], near[Elm Row]",Tea House is by the Riverside near Elm Row.
 "name[Cheap Talk], food[French]",Cheap Talk has cheap French food.
 "name[Long Bridge], food[Indian], familyFriendly[yes]",Long Bridge has Indian food.
+"name[Rainy Mill], food[Indian], familyFriendly[yes]",Rainy Mill has Indian food. Children aren't welcome.
+"name[Slow Mill], food[Indian], familyFriendly[no]",Slow Mill has Indian food. Children aren't welcome.
 """
 LAPTOPS = """# Invented
 [["inform(name=elm 4;type=laptop;memory=8 gb;weight=1.2 kg)", "the elm 4 has 8 gb of memory and weighs 1.2 kg .", "x"],
@@ -209,7 +211,8 @@ def test_a_venue_with_more_or_less_in_its_text_is_left_out(repositories: Path) -
     written = " ".join(sample.document for sample in samples)
     assert "Elm Row" in written
     assert "Tea House" in written
-    assert not any(name in written for name in ("Cheap Talk", "Long Bridge"))
+    assert "Slow Mill" in written
+    assert not any(name in written for name in ("Cheap Talk", "Long Bridge", "Rainy Mill"))
     answers = json.dumps([sample.answer for sample in samples])
     assert '"fast food"' in answers
     assert ": 3" in answers
