@@ -1,7 +1,7 @@
 """Restaurants, pubs and coffee shops in a sentence or two: `devset.csv` of tuetschek/e2e-dataset, CC BY-SA 4.0.
 
-People wrote the texts. One is kept only where it states every value in the words of the data, and where no word in it hints at a part that
-the data does not have.
+People wrote the texts. One is kept only where it states every value in the words of the data, and where no word in it
+hints at a part that the data does not have.
 """
 
 import csv
