@@ -77,6 +77,8 @@ VENUES = """mr,ref
 "name[Tea House], area[riverside], near[Elm Row]",Tea House is by the Riverside near Elm Row.
 "name[Cheap Talk], food[French]",Cheap Talk has cheap French food.
 "name[Long Bridge], food[Indian], familyFriendly[yes]",Long Bridge has Indian food.
+"name[Rainy Mill], food[Indian], familyFriendly[yes]",Rainy Mill has Indian food. Children aren't welcome.
+"name[Slow Mill], food[Indian], familyFriendly[no]",Slow Mill has Indian food. Children aren't welcome.
 """
 LAPTOPS = """# Invented
 [["inform(name=elm 4;type=laptop;memory=8 gb;weight=1.2 kg)", "the elm 4 has 8 gb of memory and weighs 1.2 kg .", "x"],
@@ -177,8 +179,12 @@ def test_a_fact_that_was_looked_for_in_vain_is_absent(repositories: Path) -> Non
     lives = [sample.answer for sample in samples if sample.document == LIFE]
     assert {len(answer) for answer in lives} == {1, 2, 3}
     assert {"1950-05-03", "3 May 1950", "Bergen"} == {text for answer in lives for text in texts(answer)}
-    pairs = [next(iter(one.answer.values())) for one in samples if "with" in one.schema.get("description", "")]
-    assert all(len(pair) == 2 for pair in pairs)
+    founded = [one for one in samples if "What was founded by whom." in json.dumps(one.schema)]
+    assert founded
+    for sample in founded:
+        (pairs,) = sample.answer.values()
+        assert [len(pair) for pair in pairs] == [2, 2]
+        assert set(texts(pairs)) == {"Elm Row Ltd", "Per Dahl", "Tea & Sons", "Liv Moe"}
     assert any("Tea & Sons" in texts(sample.answer) for sample in samples)
 
 
@@ -205,7 +211,8 @@ def test_a_venue_with_more_or_less_in_its_text_is_left_out(repositories: Path) -
     written = " ".join(sample.document for sample in samples)
     assert "Elm Row" in written
     assert "Tea House" in written
-    assert not any(name in written for name in ("Cheap Talk", "Long Bridge"))
+    assert "Slow Mill" in written
+    assert not any(name in written for name in ("Cheap Talk", "Long Bridge", "Rainy Mill"))
     answers = json.dumps([sample.answer for sample in samples])
     assert '"fast food"' in answers
     assert ": 3" in answers

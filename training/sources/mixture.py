@@ -46,17 +46,17 @@ from training.sources import (
 from training.sources.asking import MAX_CHARACTERS
 from training.sources.named import medical, named, queries, web
 
-MOST = 9_000
-"""Samples of one repository."""
+MAX_SAMPLES = 9_000
+"""Samples of one repository, at most, but for those below."""
 
-OTHERWISE = {
-    "address-formatting": 12_000,  # two sources read it
+SAMPLES_OF = {
+    "address-formatting": 12_000,  # receipts and addresses
     "ingredient-parser": 3_500,  # many of a kind, as in those below
     "anystyle": 2_000,
     "grobid": 6_500,
     "RNNLG": 4_000,
 }
-"""Samples of some repositories in place of those."""
+"""Samples of some repositories, at most. Re-DocRED, which two sources read as well, gives fewer than `MAX_SAMPLES`."""
 
 
 def mixture(folder: Path, seed: int) -> Iterator[Sample]:
@@ -103,7 +103,7 @@ def mixture(folder: Path, seed: int) -> Iterator[Sample]:
             continue
         rng = random.Random(f"{seed} {name}")
         found = [sample for sample in read(rng, repository) if len(sample.document) <= MAX_CHARACTERS]
-        yield from rng.sample(found, min(OTHERWISE.get(name, MOST), len(found)))
+        yield from rng.sample(found, min(SAMPLES_OF.get(name, MAX_SAMPLES), len(found)))
 
 
 def _records(rng: random.Random, repository: Path) -> Iterator[Sample]:
@@ -124,7 +124,7 @@ def _encyclopedia(rng: random.Random, repository: Path) -> Iterator[Sample]:
 def _printed(rng: random.Random, repository: Path) -> Iterator[Sample]:
     yield from papers.samples(rng, repository)
     cited = list(references.samples(rng, repository))
-    yield from rng.sample(cited, min(len(cited), OTHERWISE["anystyle"]))
+    yield from rng.sample(cited, min(len(cited), SAMPLES_OF["anystyle"]))
 
 
 def digest(text: str) -> str:

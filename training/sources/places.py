@@ -99,10 +99,18 @@ def parts(text: str, components: dict[str, str]) -> dict[str, str] | None:
                 place = places[-1] if part in ("country", "state") else places[0]
                 rest = rest[: place.start()] + "\x00" + rest[place.end() :]
                 found[part] = said
-    codes = re.findall(r"\b[A-Z]{2,3}\b", rest)
+    of_country = set() if "country" in found else _country_codes(components)
+    codes = [code for code in re.findall(r"\b[A-Z]{2,3}\b", rest) if code not in of_country]
     if "state" not in found and components.keys() & {"state", "county", "province"} and len(codes) == 1:
         found["state"], rest = codes[0], rest.replace(codes[0], "")
     return found if not re.search(r"\w", rest) else None
+
+
+def _country_codes(components: dict[str, str]) -> set[str]:
+    """Return the usual codes of the country of an address, such as US, USA and UK."""
+    country, code = components.get("country", ""), components.get("country_code", "").upper()
+    codes = {code, country[:3].upper(), "".join(re.findall(r"\b[A-Z]", country))}
+    return codes | ({"US", "USA"} if codes & {"US", "USA"} else {"GB", "GBR", "UK"} if codes & {"GB", "UK"} else set())
 
 
 def _shown(rng: random.Random, address: Address, *, is_one_line: bool = False) -> tuple[str, dict[str, str]]:

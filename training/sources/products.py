@@ -1,4 +1,4 @@
-"""Laptops and televisions in a sentence each, with all that it says of them: the training files of shawnwun/RNNLG."""
+"""Laptops and televisions, a sentence each with all it says of them: training files of shawnwun/RNNLG, Apache 2.0."""
 
 import json
 import random

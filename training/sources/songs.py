@@ -1,9 +1,11 @@
 """Sentences on music, films and books, composed around real names out of three repositories that lie side by side.
 
-Songs, artists and films are those of fivethirtyeight/data (CC BY 4.0); genres, instruments, books and series those of
-dariusk/corpora (CC0); titles of albums stand in the tables of ppasupat/WikiTableQuestions (CC BY-SA 4.0). What a
-sentence says is true of nobody: a song is mostly joined with its own artist, and all else is drawn. Each asks for names
-of many kinds, most of which it does not have.
+Songs and artists are those of fivethirtyeight/data (CC BY 4.0). Of its list of films only the titles are taken, which
+that repository has from bechdeltest.com. Genres, instruments, books and series are those of dariusk/corpora (CC0);
+without that repository there are no samples. Titles of albums stand in the tables of ppasupat/WikiTableQuestions
+(CC BY-SA 4.0); without it no sentence has an album, and none is asked for. What a sentence says is true of nobody: a
+song is mostly joined with its own artist, and all else is drawn. Each asks for names of many kinds, most of which it
+does not have.
 """
 
 import csv
@@ -182,22 +184,32 @@ _QUOTES = (('"', '"'), ('"', '"'), ("“", "”"), ("'", "'"), ("", ""), ("", ""
 
 
 def samples(rng: random.Random, repository: Path, count: int = 4_000) -> Iterator[Sample]:
-    """Yield so many samples, two in three of them on music."""
-    pools, songs = _pools(repository)
-    music = Labels("songs", _MUSIC, "Names in a text on music.")
+    """Yield so many samples, two in three of them on music; none where dariusk/corpora is missing, which is printed."""
+    corpora = next((path for path in repository.parent.iterdir() if path.name.rpartition("+")[2] == "corpora"), None)
+    if corpora is None:
+        print("dariusk/corpora: not there, so no texts on music, films and books")
+        return
+    pools, songs = _pools(repository, corpora)
+    slots = {kind: slot for kind, slot in _MUSIC.items() if pools.get(kind, True)}
+    music = Labels("songs", slots, "Names in a text on music.")
     stories = Labels("songs", _STORIES, "Names in a text on films and books.")
+    music_first, music_next = _sayable(_MUSIC_FIRST, pools), _sayable(_MUSIC_NEXT, pools)
     for _ in range(count):
         is_music = rng.random() < 0.67
         labels = music if is_music else stories
-        first, then = (_MUSIC_FIRST, _MUSIC_NEXT) if is_music else (_STORY_FIRST, _STORY_NEXT)
+        first, then = (music_first, music_next) if is_music else (_STORY_FIRST, _STORY_NEXT)
         said = [rng.choice(first), *rng.sample(then, rng.choice((0, 0, 1, 1, 2, 3)))]
         document, found = _filled(rng, said, pools, songs)
         yield sample(rng, document, [(kind, name) for kind, name in found if kind in labels.slots], labels)
 
 
-def _pools(repository: Path) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+def _sayable(sentences: Sequence[str], pools: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the sentences but for those with a kind of which there are no names."""
+    return [said for said in sentences if all(pools.get(kind, True) for kind in re.findall(r"\{(\w+)\}", said))]
+
+
+def _pools(repository: Path, corpora: Path) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """Return names by kind, and the songs of each band or artist."""
-    corpora = next(repository.parent.glob("*corpora"))
     pools = {kind: list(by_comma(" ".join(said.split()))) for kind, said in _MADE.items()}
     songs: dict[str, list[str]] = {}
     path = repository / "classic-rock/classic-rock-song-list.csv"
@@ -218,7 +230,7 @@ def _pools(repository: Path) -> tuple[dict[str, list[str]], dict[str, list[str]]
     pools["series"] = [name for name in _list(corpora, "film-tv/tv_shows.json", "tv_shows") if "(" not in name]
     with (repository / "bechdel/movies.csv").open(encoding="utf-8", errors="replace", newline="") as lines:
         pools["film"] = [html.unescape(row["title"]) for row in csv.DictReader(lines)]
-    pools["album"] = _albums(repository.parent) or [f"{name} II" for name in pools["series"]]
+    pools["album"] = _albums(repository.parent)
     return {
         kind: [name for name in dict.fromkeys(names) if _PLAIN.fullmatch(name)] for kind, names in pools.items()
     }, songs
@@ -230,7 +242,7 @@ def _list(corpora: Path, path: str, name: str) -> list[Any]:
 
 
 def _albums(folder: Path) -> list[str]:
-    """Return titles of albums out of tables."""
+    """Return titles of albums out of tables; none where the tables are missing."""
     found: list[str] = []
     for path in sorted(folder.glob("*WikiTableQuestions/csv/*/*.csv")):
         if "Album" in path.read_text(encoding="utf-8").splitlines()[0] and (table := read(path)):
