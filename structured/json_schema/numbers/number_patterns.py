@@ -238,7 +238,7 @@ def _other_numbers(rules: NumberRules) -> Pattern | None:
     """Return the plain decimals that keep the rules about denied divisors, too; None if there are none.
 
     A number that is not a multiple of an integer is either another integer or not an integer at all. Integers are
-    judged by their digits, of any number. For other numbers, the double matters.
+    judged by their digits. For other numbers, the double matters.
     """
     divisor, denied = rules.divisor, rules.not_divisors
     if divisor is None and denied != (Fraction(1),) and all(other.denominator == 1 for other in denied):
