@@ -156,7 +156,7 @@ class Training:
             parameters = sum(parameter.numel() for parameter in self.learning)
             write_log(log, settings=asdict(self.settings), parameters=parameters, from_tokens=self.seen)
             course = Course(self.settings.tokens, self.settings.seconds)
-            for batch in self._batches() if course.done(self.seen) < 1 else ():
+            for batch in self._batches() if course.seconds or course.done(self.seen) < 1 else ():
                 self.done = course.done(self.seen)
                 losses.append(self._step(batch))
                 if len(losses) == 10:

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -13,19 +13,20 @@ CHECKPOINT_SECONDS = 300
 """Between two checkpoints."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Course:
-    """The length of a run: so many tokens or, where there are some, so many seconds."""
+    """The length of a run: so many tokens or, where there are some, so many seconds from the first batch on."""
 
     tokens: int
     seconds: float = 0.0
-    started: float = field(default_factory=time.monotonic)
+    started: float | None = None
 
     def done(self, seen: int) -> float:
-        """Return what share of the run is over, once so many tokens are read."""
-        if self.seconds:
-            return (time.monotonic() - self.started) / self.seconds
-        return seen / self.tokens if self.tokens else 1.0
+        """Return what share of the run is over, once so many tokens are read; the first call starts the clock."""
+        if not self.seconds:
+            return seen / self.tokens if self.tokens else 1.0
+        self.started = self.started or time.monotonic()
+        return (time.monotonic() - self.started) / self.seconds
 
 
 def share_of_rate(seen: int, done: float, *, warm_up: int, decay: float) -> float:

@@ -20,6 +20,7 @@ from training.adapter import Adapted, Settings, Training, adapt, causal_attentio
 from training.evaluate import evaluate
 from training.examples import chat_and_answer
 from training.generate import Sample, samples
+from training.progress import share_of_rate
 from training.shrink import shrink
 
 CHAT = "{% for turn in messages %}<turn>{{ turn.content }}{% endfor %}<turn>"
@@ -66,12 +67,16 @@ def test_a_run_goes_on_as_if_it_had_not_stopped(base, tmp_path):
     assert (one.seen, one.steps) == (other.seen, other.steps)
 
 
+@pytest.mark.parametrize(("seen", "done", "share"), [(0, 0.0, 0.1), (9, 0.5, 1.0), (99, 0.8, 0.5), (99, 1.2, 0.0)])
+def test_the_rate_rises_with_tokens_and_falls_with_the_run(seen, done, share):
+    assert share_of_rate(seen, done, warm_up=10, decay=0.4) == pytest.approx(share)
+
+
 @pytest.mark.thorough
 def test_a_run_by_the_clock_reads_what_another_process_makes(base, tmp_path):
-    """Its rate falls with the time, to zero at the end."""
+    """Its rate has fallen when the time is over; the time until the first batch does not count."""
     training = Training(settings(base, seconds=4.0, workers=1, batch_tokens=1), tmp_path)
     training.finish(tmp_path / "adapter.gguf")
-    assert training.done < 1
     assert training.steps > 1
     assert training.optimizer.param_groups[0]["lr"] < 0.02
     assert read_adapter(tmp_path / "adapter.gguf", model_type="llama", heads=Heads(4, 2))
