@@ -1,16 +1,18 @@
 """Batches that other processes make, so that making them costs the training nothing but a share of the cores."""
 
 import multiprocessing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from multiprocessing.process import BaseProcess
+from queue import Empty
 
 from training.examples import Batch
 
 QUEUED = 64
 """Batches that wait for the training at most."""
 
-SILENCE = 300
-"""Seconds without a batch after which the run ends with an error."""
+PATIENCE = 5
+"""Seconds without a batch after which the processes are looked at."""
 
 Made = Callable[[int], Iterator[Batch]]
 """Returns the batches of samples whose seed is that of the run plus a number."""
@@ -21,6 +23,8 @@ def prefetched(made: Made, workers: int, offset: int) -> Iterator[Batch]:
 
     A process makes some 150,000 tokens a second for the packaged model; a GPU takes more. `made` is pickled. With
     another `offset` the samples are others: a run that goes on takes that of the steps it has taken.
+
+    Raises RuntimeError once a process has ended, and no batch of it is left.
     """
     if not workers:
         yield from made(offset)
@@ -35,10 +39,20 @@ def prefetched(made: Made, workers: int, offset: int) -> Iterator[Batch]:
         process.start()
     try:
         while True:
-            yield queue.get(timeout=SILENCE)
+            yield _received(queue, processes)
     finally:
         for process in processes:
             process.terminate()
+
+
+def _received(queue: "multiprocessing.Queue[Batch]", processes: Sequence[BaseProcess]) -> Batch:
+    while True:
+        try:
+            return queue.get(timeout=PATIENCE)
+        except Empty:
+            ended = [process.exitcode for process in processes if not process.is_alive()]
+            if ended:
+                raise RuntimeError(f"A process that makes samples has ended, with {ended[0]}; see above.") from None
 
 
 def _fill(queue: "multiprocessing.Queue[Batch]", made: Callable[[], Iterator[Batch]]) -> None:

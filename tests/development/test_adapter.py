@@ -83,6 +83,14 @@ def test_a_run_by_the_clock_reads_what_another_process_makes(base, tmp_path):
 
 
 @pytest.mark.thorough
+def test_a_run_ends_when_nothing_makes_its_samples(base, tmp_path, monkeypatch):
+    monkeypatch.setattr("training.prefetching.PATIENCE", 1)
+    training = Training(settings(base, workers=1, others=str(tmp_path / "none.jsonl")), tmp_path)
+    with pytest.raises(RuntimeError, match="has ended, with 1"):
+        training.finish(tmp_path / "adapter.gguf")
+
+
+@pytest.mark.thorough
 def test_what_is_saved_is_the_model_with_the_adapter(base, tmp_path):
     """Merged, as a model that the library loads; by itself, as an adapter that the library adds to the model."""
     run, out, file = tmp_path / "run", tmp_path / "out", tmp_path / "adapter.gguf"
