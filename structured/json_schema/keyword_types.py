@@ -15,8 +15,8 @@ UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 
 ASSERTIONS: dict[str, frozenset[str]] = {
     **dict.fromkeys((*BOUNDS, *DIVISORS, "not integer", "not multipleOf"), NUMBERS),
-    "not enum": NUMBERS | _STRING,
-    **dict.fromkeys(("decimal", "format", "maxLength", "minLength", "not format", "not pattern", "pattern"), _STRING),
+    **dict.fromkeys(("decimal", "not enum"), NUMBERS | _STRING),
+    **dict.fromkeys(("format", "maxLength", "minLength", "not format", "not pattern", "pattern"), _STRING),
     **dict.fromkeys(("additionalItems", "items", "maxItems", "minItems", "prefixItems"), _ARRAY),
     **dict.fromkeys(
         ("contains", "maxContains", "minContains", "some item", "unevaluatedItems", "uniqueItems", "not uniqueItems"),

@@ -247,7 +247,8 @@ class _Describer:
                 plain = _FORMAT_NAMES.get(str(part.schema.get("format")), name)
                 return f"{plain}{_shown([*_text_rules(part.schema), *_limits(part.schema, 'Length', ' characters')])}"
             case "integer" | "number":
-                return f"{name}{_shown(_limits(part.schema, 'imum', ''))}"
+                bounds = _bounds(_mapping(part.schema, "decimal"))
+                return f"{name}{_shown([*_limits(part.schema, 'imum', ''), *bounds])}"
             case _:
                 return name
 
@@ -499,12 +500,15 @@ def _text_rules(schema: Schema) -> list[str]:
     """Return the rules for a string but for its length: a short pattern, the bounds of a date, time or decimal."""
     pattern = schema.get("pattern")
     is_short = isinstance(pattern, str) and len(pattern) <= LONGEST_PATTERN and pattern.isprintable()
-    rules = _mapping(schema, "decimal") or schema
-    bounds = [f"{sign} {to_jsonable_python(rules[key])}" for key, sign in _BOUND_SIGNS.items() if key in rules]
-    digits = [f"<= {rules[key]} {unit}" for key, unit in _DIGITS.items() if key in rules]
     now = schema.get("now_op")
     times = [f"in the {now}"] if isinstance(now, str) else []
-    return [*([f"/{pattern}/"] if is_short else []), *bounds, *digits, *times]
+    return [*([f"/{pattern}/"] if is_short else []), *_bounds(_mapping(schema, "decimal") or schema), *times]
+
+
+def _bounds(rules: Mapping[str, Any]) -> list[str]:
+    """Return the bounds of a date, time or decimal, and how many digits a decimal has."""
+    bounds = [f"{sign} {to_jsonable_python(rules[key])}" for key, sign in _BOUND_SIGNS.items() if key in rules]
+    return bounds + [f"<= {rules[key]} {unit}" for key, unit in _DIGITS.items() if key in rules]
 
 
 _DIGITS = {"max_digits": "digits", "decimal_places": "decimal places"}

@@ -1,8 +1,10 @@
 """Python types as output types: Pydantic describes them, and validates the answers."""
 
+import json
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, is_dataclass
+from decimal import Decimal
 from typing import Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter
@@ -11,13 +13,16 @@ from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.errors.values import shown
 from structured.json_schema.document.location import Compilation, Reading
+from structured.json_schema.nullable import types_of
 from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.json_schema import check_document
 from structured.output_types.missing_values import Missing, MissingFieldsType, with_missing_fields
 from structured.output_types.output_type import OutputType
+from structured.output_types.paths import Steps
 from structured.output_types.pydantic_schema import CompleteJsonSchema
+from structured.output_types.schema_parts import flat, parts_at
 
 T = TypeVar("T")
 
@@ -47,8 +52,26 @@ class PythonType(JsonOutput[T]):
         return self.adapter.validate_json(text)
 
     def plain(self, value: Any) -> Any:
-        """Return an instance as plain JSON data."""
-        return self.adapter.dump_python(self.adapter.validate_python(value), mode="json", by_alias=True)
+        """Return a value as plain JSON data."""
+        return self.dump(self.adapter.validate_python(value))
+
+    def dump(self, instance: T) -> Any:
+        """Return an instance as plain JSON data, in which a Decimal is a number where the schema has numbers."""
+        data = self.adapter.dump_python(instance, mode="json", by_alias=True)
+        return self._with_numbers(data, self.adapter.dump_python(instance, by_alias=True), ())
+
+    def _with_numbers(self, data: Any, value: Any, steps: Steps) -> Any:
+        """Return JSON data with the decimals of a value, which Pydantic writes as strings, as numbers."""
+        if isinstance(value, Decimal) and isinstance(data, str):
+            is_number = any("number" in types_of(part.schema) for part in flat(parts_at(self.root, steps)))
+            return json.loads(data) if is_number else data
+        if isinstance(data, dict) and isinstance(value, Mapping) and len(data) == len(value):
+            pairs = zip(data.items(), value.values(), strict=True)
+            return {name: self._with_numbers(member, inner, (*steps, name)) for (name, member), inner in pairs}
+        if isinstance(data, list) and isinstance(value, Collection) and len(data) == len(value):
+            pairs = enumerate(zip(data, value, strict=True))
+            return [self._with_numbers(item, inner, (*steps, index)) for index, (item, inner) in pairs]
+        return data
 
     def with_missing(self, missing: Missing) -> "MissingFieldsType[T]":
         """Return the type with a schema in which chosen fields may be null."""

@@ -22,6 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from structured.errors.values import shown
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Subschema
+from structured.json_schema.numbers.number_patterns import DECIMAL
 from structured.output_types.paths import Steps, entry, has, member, path_to_steps, steps_to_path
 from structured.output_types.schema_parts import below, flat
 from structured.results.normalisation import normalise
@@ -224,7 +225,7 @@ class Place:
         self.is_tuple = any("prefixItems" in part.schema for part in self.parts)
         self.is_list = any("array" in _types(part) for part in self.parts)
         self._comparison = comparison
-        self._formats = {part.schema.get("format") for part in self.parts}
+        self._formats = {DECIMAL if DECIMAL in part.schema else part.schema.get("format") for part in self.parts}
         self._below: dict[str | int, Place] = {}
 
     def below(self, step: str | int) -> "Place":
@@ -245,7 +246,7 @@ class Place:
     def normal(self, value: Any) -> str:
         """Return a text that values without members share if and only if they are the same here."""
         is_text, is_number = isinstance(value, str), isinstance(value, int | float) and not isinstance(value, bool)
-        if "decimal" in self._formats and (is_text or is_number):
+        if DECIMAL in self._formats and (is_text or is_number):
             text = _read_decimal(str(value))
         else:
             text = self._read(value) if is_text else None

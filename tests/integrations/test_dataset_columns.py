@@ -17,6 +17,7 @@ from structured.errors import ModelError
 from structured.integrations.datasets import TableExtractor, added_columns, check_columns
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
+from structured.output_types.resolve import resolve_type
 
 pyarrow = pytest.importorskip(
     "pyarrow", reason="pyarrow is not installed: pip install 'structured-extraction[parquet]'"
@@ -89,14 +90,15 @@ def answer(texts: list[Any], output_type: object, **given: Any) -> Any:
 @given(INVOICES)
 def test_values_have_the_arrow_type_of_their_schema(invoice: Invoice) -> None:
     """What the type reads of a row's cell is the value: nested, listed, optional, a date, an enum or a decimal."""
-    model = ScriptedModel(invoice.model_dump_json())
+    model = ScriptedModel(resolve_type(Invoice).write(invoice))
     table = answer(["The invoice."], Invoice, model=model, max_tokens=10_000, repetition=Repetition(stop=False))
     assert table["error"].to_pylist() == [None]
     (cell,) = table["value"].to_pylist(maps_as_pydicts="strict")
     assert Invoice.model_validate(cell) == invoice
     told = table.schema.field("value").type
     assert told.field("day").type == pyarrow.date32()
-    assert told.field("lines").type.value_type.field("size").type == pyarrow.float64()
+    line = told.field("lines").type.value_type
+    assert line.field("size").type == line.field("price").type == pyarrow.float64()
 
 
 def test_columns_follow_from_the_type_alone() -> None:

@@ -102,8 +102,8 @@ INVOICE = {
     "paid": False,
     "count": 3,
     "weight": 1.5,
-    "total": "1149.07",
-    "lines": [{"item": "Ink", "price": "2.50", "tags": []}],
+    "total": 1149.07,
+    "lines": [{"item": "Ink", "price": 2.5, "tags": []}],
     "numbers": [],
     "notes": None,
     "labels": {},
@@ -505,7 +505,7 @@ def test_selected_words_are_what_they_mean(browser: Browser, tmp_path: Path) -> 
     assert corrected("number", "pens 11.47") == "pens 11.47"
     browser.press(ESCAPE)
     value = exported(browser)["value"]
-    assert (value["total"], value["issued"], value["due"]) == ("1149.70", "2024-03-14", "2024-04-03")
+    assert (value["total"], value["issued"], value["due"]) == (1149.7, "2024-03-14", "2024-04-03")
 
 
 def test_an_empty_list_is_judged(browser: Browser, tmp_path: Path) -> None:
@@ -546,13 +546,13 @@ def test_items_are_added_and_removed(browser: Browser, tmp_path: Path) -> None:
     browser.press("n", ESCAPE)
     browser.driver.refresh()
     value = exported(browser)["value"]
-    pens = {"item": "Pens", "price": "11.47", "tags": []}
-    assert value["lines"] == [*INVOICE["lines"], pens, {"item": "Nibs", "price": "1", "tags": ["s", "t"]}]  # type: ignore[misc]
+    pens = {"item": "Pens", "price": 11.47, "tags": []}
+    assert value["lines"] == [*INVOICE["lines"], pens, {"item": "Nibs", "price": 1, "tags": ["s", "t"]}]  # type: ignore[misc]
     Invoice.model_validate_json(json.dumps(value))
     browser.click("[aria-label='Remove lines[1]']")
     browser.click("[aria-label='Remove lines[0]']")
     gold = exported(browser)
-    assert gold["value"]["lines"] == [{"item": "Nibs", "price": "1", "tags": ["s", "t"]}]
+    assert gold["value"]["lines"] == [{"item": "Nibs", "price": 1, "tags": ["s", "t"]}]
     assert gold["reviewed"] == {
         **dict.fromkeys(("lines[0].item", "lines[0].price", "lines[0].tags"), "rejected"),
         **dict.fromkeys(("lines[1].item", "lines[1].price", "lines[1].tags[0]", "lines[1].tags[1]"), "added"),

@@ -82,7 +82,7 @@ class Around(BaseModel):
 
 def test_what_is_said_of_fields_inside_reaches_the_prompt() -> None:
     """Of nested fields, of items and of what may be null; bounds as well. Of branches nothing is said."""
-    line = "{  // A line.\n    price: decimal (> 0, <= 6 digits, <= 2 decimal places)\n    at: time (>= 08:00:00)\n  }"
+    line = "{  // A line.\n    price: number (> 0, <= 6 digits, <= 2 decimal places)\n    at: time (>= 08:00:00)\n  }"
     assert sketch(Around) == (
         "{\n"
         f"  lines: [{line}, ...]  // All of them\n"

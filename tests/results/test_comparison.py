@@ -148,6 +148,7 @@ def test_dates_and_decimals_are_the_same_by_value():
     assert comparison.is_same("2024-01-01T10:00:00Z", "2024-01-01T11:00:00+01:00", ("sent",))
     assert comparison.is_same("1.50", "1.5", ("lines", 0, "price"))
     assert comparison.is_same("0", "-0.0", ("lines", 0, "price"))
+    assert comparison.is_same("1.50", 1.5, ("lines", 0, "price"))
     assert not comparison.is_same("1.50", "1.51", ("lines", 3, "price"))
     assert not comparison.is_same("1.50", "1.5", ("lines", 0, "item"))
 

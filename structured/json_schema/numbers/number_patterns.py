@@ -7,9 +7,10 @@ zero where its minimum is 0. Pydantic accepts a float as a multiple if, in the a
 away from a multiple. That holds for every multiple that is a double, and for every multiple below 2 ** 23, whatever the
 divisor: a rounding error there is at most 2 ** -30. Larger multiples that are not doubles are left out.
 
-A `Decimal` is a string with a plain decimal, without leading zeros. Pydantic counts digits as `Decimal.as_tuple` has
-them, trailing zeros included: 1.50 and 0.001 have three digits, 0 has one before the point, and 0.0 none. A quotient by
-`multiple_of` is rounded to the 28 digits of the default context, so greater multiples are left out.
+A `Decimal` is a plain decimal without leading zeros: a number of the 15 digits that every double keeps, or a string
+where its rules need more. Pydantic counts digits as `Decimal.as_tuple` has them, trailing zeros included: 1.50 and
+0.001 have three digits, 0 has one before the point, and 0.0 none. A quotient by `multiple_of` is rounded to the 28
+digits of the default context, so greater multiples are left out.
 """
 
 import sys
@@ -19,6 +20,7 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any
 
+from structured.automata.dfa import PatternLanguage
 from structured.json_schema.document.location import Location, Subschema, Subschemas
 from structured.json_schema.numbers.bounds import Interval, NumberRules, rules_of, too_many_states
 from structured.json_schema.numbers.multiples import Multiples, OtherNumbers, common_multiple, factor_and_power, scan
@@ -50,8 +52,14 @@ def integer(schemas: Subschemas, location: Location) -> Pattern:
 def number(schemas: Subschemas, location: Location) -> Pattern:
     """Return the numbers that satisfy all of some schemas."""
     rules = rules_of(schemas)
+    decimals = [
+        decimal_text(part, sys.float_info.dig) for part in schemas if location.is_type and DECIMAL in part.schema
+    ]
     with too_many_states(location, "multipleOf"):
         pattern = _either(typed_number, rules)
+        if decimals:
+            others = [*decimals[1:], *([] if pattern is None or rules.are_none else [pattern])]
+            pattern = scan(decimals[0], [*map(PatternLanguage, others)]) if others else decimals[0]
         if pattern is None and not location.is_type:  # integers between two doubles are compared exactly
             pattern = _either(typed_integer, rules)
     return _satisfiable(pattern, rules, location, "number")
@@ -68,7 +76,7 @@ def _satisfiable(pattern: Pattern | None, rules: NumberRules, location: Location
 
 
 DECIMAL = "decimal"
-"""The format, and the keyword that holds the rules under their Pydantic names, with decimals as strings."""
+"""The keyword of the rules of a decimal under their Pydantic names, with decimals as strings; also a format."""
 
 MAX_DIGITS = 1_000
 """The most digits in the rules of a decimal: the pattern grows with their square."""
@@ -77,11 +85,12 @@ CONTEXT_DIGITS = 28
 """The precision of Python's default context."""
 
 
-def decimal_text(part: Subschema) -> Pattern:
-    """Return the texts of the decimals that a schema with the format `decimal` allows, without quotation marks."""
-    schema, location = part.schema, part.location
-    rules = schema.get(DECIMAL, {})
-    if _most_digits(rules) > MAX_DIGITS:
+def decimal_text(part: Subschema, digits: int | None = None) -> Pattern:
+    """Return the texts of the decimals of at most `digits` digits that a schema allows, without quotation marks."""
+    location, rules = part.location, part.schema.get(DECIMAL, {})
+    if digits is not None:
+        rules = {"max_digits": digits, **rules}
+    if most_digits(rules) > MAX_DIGITS:
         raise location.refusal(
             f"Decimals of more than {MAX_DIGITS:,} digits are not supported",
             keyword=DECIMAL,
@@ -99,11 +108,11 @@ def decimal_text(part: Subschema) -> Pattern:
     return plain
 
 
-def _most_digits(rules: Mapping[str, Any]) -> int:
+def most_digits(rules: Mapping[str, Any]) -> int:
     """Return the greatest number of digits in any rule: as a limit, or in a bound that is written out."""
     allowed = [rules[name] for name in ("max_digits", "decimal_places") if rules.get(name) is not None]
     written = [Decimal(rules[name]) for name in ("ge", "gt", "le", "lt", "multiple_of") if name in rules]
-    sizes = [max(abs(number.adjusted()), len(number.as_tuple().digits)) for number in written if number.is_finite()]
+    sizes = [max(abs(number.adjusted()) + 1, len(number.as_tuple().digits)) for number in written if number.is_finite()]
     return max([*allowed, *sizes], default=0)
 
 
