@@ -192,11 +192,19 @@ class _Search:
     def _number(self, number: Decimal, count: int) -> list[Mention]:
         if not number.is_finite():
             return []
-        mentions = _stated(self._numbers, number, MAX_OCCURRENCES)
-        exact: list[Mention] = [(span, "exact") for span, _ in mentions if self.document[slice(*span)] == str(number)]
+        usual, other = self._numbers.get(number, ([], []))
+        alone = [[span for span in spans if not self._is_in_code(span)] for spans in (usual, other)]
+        if sum(map(len, alone)) >= count:
+            usual, other = alone
+        spans = [span for span in (*usual, *other) if self.document[slice(*span)] == str(number)]
+        exact: dict[Span, Match] = dict.fromkeys(spans, "exact")
         if len(exact) >= count:
-            return exact
-        return sorted({**dict(_stated(self._numbers, number, count)), **dict(exact)}.items())
+            return sorted(exact.items())
+        return sorted({**dict(_stated({number: (usual, other)}, number, count)), **exact}.items())
+
+    def _is_in_code(self, span: Span) -> bool:
+        """Tell whether digits follow a letter: `AB14C`, `D3`, and not `RM14.90`."""
+        return self.document[slice(*span)].isdigit() and _is_inside_word(self.document, span[0])
 
     def _near(self, value: str) -> list[Span]:
         """Return the spans that are nearest to a normalised text."""

@@ -126,6 +126,23 @@ def test_a_value_inside_another_is_taken():
     assert align(document, list(values_in(["Berlin", "5 Berlin Street"])))[0].span == (31, 37)
 
 
+@pytest.mark.parametrize(
+    ("document", "number", "mention"),
+    [
+        ("Order AB14C: 14 pens", 14, "14 pens"),
+        ("Room D3, three nights", 3, "three"),
+        ("Order AB14C", 14, "14C"),
+        ("Nights: 14. Paid: RM14.00", 14.0, "14."),
+        ("Paid: RM14.00", 14.0, "14.00"),
+    ],
+)
+def test_digits_behind_a_letter_are_the_last_resort(document: str, number: float, mention: str) -> None:
+    """A code is no number where the number stands alone as well."""
+    (evidence,) = align(document, list(values_in([number])))
+    assert evidence.span is not None
+    assert document[evidence.span[0] :].startswith(mention)
+
+
 def test_values_may_overlap_where_there_is_one_place():
     assert found("5 Berlin Street", {"address": "5 Berlin Street", "city": "Berlin", "number": 5}) == [
         *[("5 Berlin Street", "exact"), ("Berlin", "exact"), ("5", "exact")]
