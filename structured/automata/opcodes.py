@@ -33,7 +33,7 @@ MEMBERS: start of the members, number of members; a member is `node, 1 if requir
     if nothing was written before, the same if a member was`. Start of `node of the separator, node of other members or
     -1, bytes of the shortest rest after the members if nothing was written`.
 PERMUTATION: start of the members, number of members; a member is `node, 1 if required, its bytes with a separator if
-    required`. Start of `node of the separator, node of other members or -1, bytes of all required members with
+    required, unused`. Start of `node of the separator, node of other members or -1, bytes of all required members with
     separators, bytes of the shortest match`.
 DISTINCT: as ITEM, and the node of an item.
 """

@@ -8,35 +8,15 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.opcodes import (
-    ARCS,
-    CHOICE,
-    COLUMNS,
-    DISTINCT,
-    FAR,
-    ITEM,
-    MEMBERS,
-    OPERATION,
-    PERMUTATION,
-    QUOTATION,
-    REPEAT,
-    SCAN,
-    SEQUENCE,
-    SHORTEST,
-    TEXT,
-    UNION,
-    UNIQUE_ITEM,
-    UNLIKE,
-    UNLIMITED,
-    WORDS,
-    A,
-)
+from structured.automata import opcodes as op
+from structured.automata.opcodes import FAR, UNLIMITED
 from structured.automata.quotations import Quotations
 from structured.errors import PatternError
 from structured.errors.recursion import deep
@@ -88,7 +68,7 @@ def assemble(pattern: Pattern, foundation: "Foundation | None" = None) -> Progra
     assembly = foundation.begun()
     root = assembly.node(pattern)
     assembly.follow_references()
-    nodes = np.frombuffer(assembly.nodes, dtype=np.int32).reshape(-1, COLUMNS)
+    nodes = np.frombuffer(assembly.nodes, dtype=np.int32).reshape(-1, op.COLUMNS)
     operands = np.frombuffer(assembly.operands, dtype=np.int32)
     if not measure(nodes, operands, foundation.rows):
         raise PatternError(
@@ -96,8 +76,8 @@ def assemble(pattern: Pattern, foundation: "Foundation | None" = None) -> Progra
             pattern=excerpt(pattern),
             remedy="Make a part that contains itself optional, and repeat less.",
         )
-    for start in nodes[nodes[:, OPERATION] == ITEM, A].tolist():
-        if nodes[operands[start + UNIQUE_ITEM], SHORTEST] == 0:
+    for start in nodes[nodes[:, op.OPERATION] == op.ITEM, op.A].tolist():
+        if nodes[operands[start + op.UNIQUE_ITEM], op.SHORTEST] == 0:
             raise PatternError(
                 "An item that must differ from others may be empty",
                 pattern=excerpt(pattern),
@@ -115,12 +95,12 @@ class Foundation:
         for pattern in self._patterns:
             self._assembly.node(pattern)
         self._assembly.follow_references()
-        self.rows = len(self._assembly.nodes) // COLUMNS
+        self.rows = len(self._assembly.nodes) // op.COLUMNS
         """How many rows of `Program.nodes` it takes."""
         if self.rows:
             from structured.automata.loops.shortest_lengths import measure
 
-            nodes = np.frombuffer(self._assembly.nodes, dtype=np.int32).reshape(-1, COLUMNS)
+            nodes = np.frombuffer(self._assembly.nodes, dtype=np.int32).reshape(-1, op.COLUMNS)
             measure(nodes, np.frombuffer(self._assembly.operands, dtype=np.int32), 0)
 
     def begun(self) -> "_Assembly":
@@ -204,7 +184,7 @@ def _covers_plain_arcs(arcs: Iterable[tuple[int, int, int]]) -> bool:
 class _Assembly:
     """The arrays of a program while it is assembled."""
 
-    nodes: "array[int]" = field(default_factory=lambda: array("i", (UNION, 0, 0, 0, 0, 0)))
+    nodes: "array[int]" = field(default_factory=lambda: array("i", (op.UNION, 0, 0, 0, 0, 0)))
     operands: "array[int]" = field(default_factory=lambda: array("i"))
     text: bytearray = field(default_factory=bytearray)
     _places: dict[int, int] = field(default_factory=dict)
@@ -215,16 +195,7 @@ class _Assembly:
 
     def copy(self) -> "_Assembly":
         """Return an independent copy."""
-        return _Assembly(
-            self.nodes[:],
-            self.operands[:],
-            self.text[:],
-            dict(self._places),
-            dict(self._arcs),
-            dict(self._characters),
-            dict(self._arrays),
-            self._references[:],
-        )
+        return _Assembly(*(copy(getattr(self, part.name)) for part in fields(self)))
 
     def node(self, pattern: Pattern) -> int:
         """Return the row of a node; the same node gets the same row."""
@@ -244,17 +215,17 @@ class _Assembly:
         encoded = pattern.text.encode()
         start, size = len(self.text), len(encoded)
         self.text += encoded
-        return self._row(TEXT, start, size, shortest=size)
+        return self._row(op.TEXT, start, size, shortest=size)
 
     def words(self, pattern: Words) -> int:
         """Return the row of a choice of words."""
         start, shortest = self._lay_out(pattern.texts)
-        return self._row(WORDS, start, len(pattern.texts), shortest=shortest)
+        return self._row(op.WORDS, start, len(pattern.texts), shortest=shortest)
 
     def unlike(self, pattern: Unlike) -> int:
         """Return the row of any string except some words."""
         character = self._byte_set(_CHARACTER, covers_plain=True)
-        free = self._row(REPEAT, character, 0, UNLIMITED)
+        free = self._row(op.REPEAT, character, 0, UNLIMITED)
         texts = pattern.texts
         if not texts:
             return free
@@ -265,7 +236,7 @@ class _Assembly:
                 remedy="Exclude fewer texts, or forbid all other keys.",
             )
         start, _ = self._lay_out(texts)
-        return self._row(UNLIKE, start, len(texts), self._append((character, free)), shortest=int("" in texts))
+        return self._row(op.UNLIKE, start, len(texts), self._append((character, free)), shortest=int("" in texts))
 
     def scan(self, pattern: Scan) -> int:
         """Return the row of an automaton over characters."""
@@ -276,10 +247,17 @@ class _Assembly:
             for low, high, target in arcs:
                 targets.setdefault(target, []).append((low, high))
             sets = [number for target, ranges in targets.items() for number in (self._character(tuple(ranges)), target)]
-            rows += (self._append(sets), len(targets), int(state in pattern.accepting), FAR, FAR, int(state in endless))
+            rows += (
+                self._append(sets),
+                len(targets),
+                int(state in pattern.accepting),
+                FAR,
+                FAR,
+                int(state in endless),
+            )
         start = self._append(rows)
         most = UNLIMITED if pattern.most is None else pattern.most
-        return self._row(SCAN, start, len(pattern.arcs), most)
+        return self._row(op.SCAN, start, len(pattern.arcs), most)
 
     def quotation(self, pattern: Quotation) -> int:
         """Return the row of the quotations of a document."""
@@ -300,7 +278,7 @@ class _Assembly:
             quotations.fewest,
             quotations.most,
         ]
-        return self._row(QUOTATION, self._append(numbers), 0, shortest=quotations.shortest)
+        return self._row(op.QUOTATION, self._append(numbers), 0, shortest=quotations.shortest)
 
     def _lay_out_document(self, text: NDArray[np.uint8]) -> int:
         place = self._arrays.get(id(text))
@@ -332,42 +310,38 @@ class _Assembly:
         """Return the row of parts in order."""
         place_of = self._places.get
         parts = [place_of(id(part)) or self.node(part) for part in pattern.parts]
-        return self._row(SEQUENCE, self._append([number for row in parts for number in (row, 0)]), len(parts))
+        return self._row(op.SEQUENCE, self._append([number for row in parts for number in (row, 0)]), len(parts))
 
     def alternation(self, pattern: Alternation) -> int:
         """Return the row of a choice."""
-        return self._row(CHOICE, self._append([self.node(option) for option in pattern.options]), len(pattern.options))
+        return self._row(
+            op.CHOICE, self._append([self.node(option) for option in pattern.options]), len(pattern.options)
+        )
 
     def repeat(self, pattern: Iteration) -> int:
         """Return the row of a repetition."""
         most = UNLIMITED if pattern.maximum is None else pattern.maximum
-        return self._row(REPEAT, self.node(pattern.item), pattern.minimum, most)
+        return self._row(op.REPEAT, self.node(pattern.item), pattern.minimum, most)
 
     def members(self, pattern: Members) -> int:
         """Return the row of the members of an object."""
-        if not pattern.in_order:
-            return self._permutation(pattern)
         rows = [n for member, required in pattern.members for n in (self.node(member), int(required), 0, 0)]
-        more = (self.node(pattern.separator), -1 if pattern.rest is None else self.node(pattern.rest), 0)
-        return self._row(MEMBERS, self._append(rows), len(pattern.members), self._append(more))
-
-    def _permutation(self, pattern: Members) -> int:
-        rows = [n for member, required in pattern.members for n in (self.node(member), int(required), 0)]
         more = (self.node(pattern.separator), -1 if pattern.rest is None else self.node(pattern.rest), 0, 0)
-        return self._row(PERMUTATION, self._append(rows), len(pattern.members), self._append(more))
+        operation = op.MEMBERS if pattern.in_order else op.PERMUTATION
+        return self._row(operation, self._append(rows), len(pattern.members), self._append(more))
 
     def distinct(self, pattern: Distinct) -> int:
         """Return the row of items that must all differ."""
         most = UNLIMITED if pattern.most is None else pattern.most
         numbers = [self.node(pattern.item), self.node(pattern.separator), pattern.least, most, int(pattern.many)]
         start = self._append([*numbers, *(pattern.lengths or [FAR]), *[FAR] * (pattern.least + 1)])
-        return self._row(DISTINCT, start, self._row(ITEM, start, 0))
+        return self._row(op.DISTINCT, start, self._row(op.ITEM, start, 0))
 
     def reference(self, pattern: Reference) -> int:
         """Return the row of a reference, which `follow_references` completes."""
         start = self._append((-1,))
         self._references.append((start, pattern))
-        return self._row(CHOICE, start, 1)
+        return self._row(op.CHOICE, start, 1)
 
     def _byte_set(self, sequences: tuple[tuple[ByteRange, ...], ...], *, covers_plain: bool = False) -> int:
         """Return the row of some sequences of byte ranges; the rests after a first range are a node of their own.
@@ -385,7 +359,7 @@ class _Assembly:
                 for number in (low, high, self._byte_set(tuple(rests)) if rests != [()] else -1)
             ]
             shortest = min(map(len, sequences))
-            row = self._row(ARCS, self._append(arcs), len(after), shortest=shortest, is_open=covers_plain)
+            row = self._row(op.ARCS, self._append(arcs), len(after), shortest=shortest, is_open=covers_plain)
             self._arcs[sequences] = row
         return row
 
@@ -410,7 +384,7 @@ class _Assembly:
     def _row(self, operation: int, *a_b_c: int, shortest: int = FAR, is_open: bool = False) -> int:
         a, b, c = a_b_c if len(a_b_c) == 3 else (*a_b_c, 0)
         self.nodes.extend((operation, a, b, c, shortest, is_open))
-        return len(self.nodes) // COLUMNS - 1
+        return len(self.nodes) // op.COLUMNS - 1
 
 
 _NEW_NODE: dict[type, Callable[[_Assembly, Any], int]] = {

@@ -1,8 +1,11 @@
 """The states of a grammar's automaton: sets of configurations, interned, and their rows of the table filled."""
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
-from structured.automata.loops.configurations import MARK, arrival_of, distance_of, fresh, landed, rehash_configurations
+from structured.automata.loops.configurations import MARK, arrival_of, distance_of, fresh, landed
+from structured.automata.loops.frames import rehash_rows
 from structured.automata.loops.grammar_machine import (
+    COLUMNS_USED,
+    CONFIGURATIONS_USED,
     DONE,
     MAX_STATES,
     MEMBERS_USED,
@@ -12,13 +15,15 @@ from structured.automata.loops.grammar_machine import (
     MORE_PLACES,
     MORE_STACKS,
     MORE_STATES,
+    PLACES_USED,
     ROUND,
+    STACKS_USED,
     STATES_USED,
     GrammarMachine,
 )
 from structured.automata.loops.jit import compiled_entry, compiled_loop
-from structured.automata.loops.stacks import column_of, place_of, push, rehash_columns, rehash_places, rehash_stacks
-from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, members_code, rehash_states
+from structured.automata.loops.stacks import column_of, place_of, push
+from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, rehash_states, state_slot
 from structured.automata.opcodes import FAR
 
 
@@ -27,19 +32,10 @@ def intern_state(machine: GrammarMachine, count: int, now: int) -> int:
     """Return the state of the `count` configurations behind the used part of `members`, marked `now`, or a code."""
     if count == 0:
         return DEAD
-    start = int(machine.sizes[MEMBERS_USED])
-    mask = len(machine.state_slots) - 1
-    slot = members_code(machine.members, start, count) & mask
-    while machine.state_slots[slot] >= 0:
-        known = int(machine.state_slots[slot])
-        if machine.states[known, MEMBER_COUNT] == count:
-            other = int(machine.states[known, MEMBERS])
-            end = other + count
-            while other < end and machine.configurations[machine.members[other], MARK] == now:
-                other += 1
-            if other == end:
-                return known
-        slot = (slot + 1) & mask
+    start, configurations = int(machine.sizes[MEMBERS_USED]), machine.configurations
+    slot = state_slot(machine.states, machine.state_slots, machine.members, configurations, start, count, now)
+    if machine.state_slots[slot] >= 0:
+        return int(machine.state_slots[slot])
     new = int(machine.sizes[STATES_USED])
     if new == len(machine.states) or new >= machine.facts[MAX_STATES]:
         return MORE_STATES
@@ -178,13 +174,13 @@ def expand(machine: GrammarMachine, state: int) -> int:
 def rehash(machine: GrammarMachine, lack: int) -> int:
     """Fill the empty hash table of what was full."""
     if lack == MORE_STACKS:
-        rehash_stacks(machine)
+        rehash_rows(machine.stacks, machine.stack_slots, int(machine.sizes[STACKS_USED]))
     elif lack == MORE_PLACES:
-        rehash_places(machine)
+        rehash_rows(machine.places, machine.place_slots, int(machine.sizes[PLACES_USED]))
     elif lack == MORE_COLUMNS:
-        rehash_columns(machine)
+        rehash_rows(machine.columns, machine.column_slots, int(machine.sizes[COLUMNS_USED]))
     elif lack == MORE_CONFIGURATIONS:
-        rehash_configurations(machine)
+        rehash_rows(machine.configurations, machine.configuration_slots, int(machine.sizes[CONFIGURATIONS_USED]))
     elif lack == MORE_STATES:
         rehash_states(machine.state_slots, machine.states, machine.members, int(machine.sizes[STATES_USED]))
     return DONE

@@ -18,8 +18,8 @@ from importlib import import_module
 from pathlib import Path
 from threading import RLock, local
 from time import perf_counter, thread_time
-from types import FunctionType
-from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar, get_type_hints
+from types import FunctionType, ModuleType
+from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -394,6 +394,8 @@ def _digest(function: Callable[..., Any]) -> str:
         value = function.__globals__.get(name)
         if isinstance(value, int) or _fields(value):
             digest.update(f"{name} {_fields(value) or value}".encode())
+        elif isinstance(value, ModuleType):
+            digest.update(_source(str(value.__file__)))
     return digest.hexdigest()[:16]
 
 
@@ -412,6 +414,8 @@ def _machine_type(hint: Any) -> Any:
     """Return the Numba type of an annotation; that of a named tuple consists of those of its fields."""
     import numba
 
+    if get_origin(hint) is tuple:
+        return numba.types.Tuple([_machine_type(kind) for kind in get_args(hint)])
     fields = _fields(hint)
     if fields:
         kinds = [_machine_type(kind) for kind in fields.values()]
