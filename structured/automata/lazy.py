@@ -110,18 +110,10 @@ class LazyAutomaton(ABC, Generic[Content]):
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        from structured.automata.loops.machine import LEVEL, STATE, walk, walk_from
+        from structured.automata.loops.machine import walk_states
 
-        arrays, path, progress = walk_from(trie, state)
-        wanted, reached = np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.bool_)
-        while True:
-            table = self._table
-            if len(reached) < len(table):
-                wanted = np.ones(len(table), dtype=np.bool_)
-                reached = np.pad(reached, (0, len(table) - len(reached)))
-            if walk(arrays, table, wanted, reached, path, mask, progress):
-                return int(self._distances[: len(reached)][reached].max(initial=0))
-            self.expand(int(path[progress[LEVEL], STATE]))
+        reached = walk_states(self, trie, state, mask)
+        return int(self._distances[: len(reached)][reached].max(initial=0))
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:  # noqa: ARG002
         """Return None: no string runs are known."""

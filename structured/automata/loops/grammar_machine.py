@@ -4,7 +4,7 @@ The tables of the parser are complete. Python fills in the rows of the lexer whe
 rarer as a text goes on. As in `machine.py`, a loop that cannot go on returns a code, and is called again.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -127,14 +127,11 @@ class GrammarMachine(NamedTuple):
 
 def grown(machine: GrammarMachine, lack: int) -> GrammarMachine:
     """Return a machine whose full arrays are twice as long; their hash table must be filled again."""
-    larger: dict[str, Any] = {}
     for name in GROWING[lack]:
-        array = getattr(machine, name)
-        larger[name] = np.full((2 * len(array), *array.shape[1:]), UNKNOWN, dtype=np.int32)
-        larger[name][: len(array)] = array
-    if lack in SLOTS:
-        larger[SLOTS[lack]] = np.full(2 * len(getattr(machine, SLOTS[lack])), -1, dtype=np.int32)
-    return machine._replace(**larger)
+        machine = with_room(machine, name, 2 * len(getattr(machine, name)))
+    if lack not in SLOTS:
+        return machine
+    return machine._replace(**{SLOTS[lack]: np.full(2 * len(getattr(machine, SLOTS[lack])), -1, dtype=np.int32)})
 
 
 def with_room(machine: GrammarMachine, name: str, count: int) -> GrammarMachine:

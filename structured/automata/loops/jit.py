@@ -267,7 +267,12 @@ def _kept(function: Callable[..., Any]) -> Callable[..., Any] | None:
 
 @functools.cache
 def _dispatcher(function: Callable[..., Any], loop: Callable[..., Any] | None = None) -> Any:
-    """Return a loop as Numba has it, compiled with those that it calls; a `loop` is compiled into its entry."""
+    """Return a loop as Numba has it, compiled with those that it calls; a `loop` is compiled into its entry.
+
+    Without reference counts no loop can return an array: one that does is compiled into those that call it.
+    """
+    if get_origin(get_type_hints(function, include_extras=True)["return"]) is Annotated:
+        return _inlined(function)
     scope = _resolved(function) if loop is None else function.__globals__ | {"loop": _inlined(loop)}
     try:
         return _compiled(function, scope, cache=True)

@@ -1,17 +1,7 @@
 """States that replace others in walks: without counters that short texts cannot exhaust, or without an outer item."""
 
 from structured.automata.loops.distinct_items import SOME_OTHER, inserted, item_frame, next_begun
-from structured.automata.loops.frames import (
-    FINISHED,
-    FIRST,
-    NODE,
-    ROUND,
-    SECOND,
-    TAIL,
-    contents,
-    frame,
-    operation_of,
-)
+from structured.automata.loops.frames import FINISHED, FIRST, NODE, ROUND, SECOND, TAIL, contents, frame, operation_of
 from structured.automata.loops.jit import Ints, compiled_entry, compiled_loop
 from structured.automata.loops.machine import MORE_STACK, Machine
 from structured.automata.loops.states import add_member, intern_state, members_of

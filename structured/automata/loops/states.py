@@ -22,14 +22,7 @@ from structured.automata.loops.frames import (
     rehash_rows,
 )
 from structured.automata.loops.jit import Ints, Rows, compiled_entry, compiled_loop
-from structured.automata.loops.machine import (
-    DONE,
-    MORE_FRAMES,
-    MORE_MEMBERS,
-    MORE_STATES,
-    TOO_MANY_WAYS,
-    Machine,
-)
+from structured.automata.loops.machine import DONE, MORE_FRAMES, MORE_MEMBERS, MORE_STATES, TOO_MANY_WAYS, Machine
 from structured.automata.loops.transitions import CROWDED, add_arc, gather_arcs, join_members
 from structured.automata.opcodes import FAR, UNIQUE_ITEM, A
 
