@@ -42,7 +42,6 @@ from structured.regex.character_sets import (
     ByteRange,
     Range,
     byte_sequences,
-    complement,
 )
 from structured.regex.json_strings import spelled_ranges
 
@@ -62,15 +61,12 @@ def assemble(pattern: Pattern, foundation: "Foundation | None" = None) -> Progra
 
     Raises PatternError if a part of the pattern matches no text shorter than `FAR` bytes.
     """
-    from structured.automata.loops.shortest_lengths import measure
-
     foundation = foundation or Foundation()
     assembly = foundation.begun()
     root = assembly.node(pattern)
     assembly.follow_references()
-    nodes = np.frombuffer(assembly.nodes, dtype=np.int32).reshape(-1, op.COLUMNS)
-    operands = np.frombuffer(assembly.operands, dtype=np.int32)
-    if not measure(nodes, operands, foundation.rows):
+    nodes, operands, has_text = assembly.measured(foundation.rows)
+    if not has_text:
         raise PatternError(
             f"A part of the pattern matches no text, or none shorter than {FAR:,} bytes",
             pattern=excerpt(pattern),
@@ -97,15 +93,11 @@ class Foundation:
         self._assembly.follow_references()
         self.rows = len(self._assembly.nodes) // op.COLUMNS
         """How many rows of `Program.nodes` it takes."""
-        if self.rows:
-            from structured.automata.loops.shortest_lengths import measure
-
-            nodes = np.frombuffer(self._assembly.nodes, dtype=np.int32).reshape(-1, op.COLUMNS)
-            measure(nodes, np.frombuffer(self._assembly.operands, dtype=np.int32), 0)
+        self._assembly.measured(0)
 
     def begun(self) -> "_Assembly":
-        """Return an assembly that begins with the patterns."""
-        return self._assembly.copy()
+        """Return a new assembly that begins with the patterns."""
+        return _Assembly(*(copy(getattr(self._assembly, part.name)) for part in fields(_Assembly)))
 
 
 def _single_bytes(text: str) -> tuple[ByteRange, ...]:
@@ -122,16 +114,6 @@ MIN_CROWDED = 6
 """Up to this many texts never take every character at some place."""
 
 _SPELLED = re.compile(r"\\u....|\\.|.", re.DOTALL)
-
-
-def _covers_plain(ranges: tuple[Range, ...]) -> bool:
-    """Tell whether a set has all plain characters, and no control character, which JSON escapes."""
-    if ranges == UNESCAPED_RANGES:
-        return True
-    if ranges[0][0] < 0x20:
-        return False
-    missing = complement(ranges)
-    return not any(low <= end and start <= high for low, high in missing for start, end in UNESCAPED_RANGES)
 
 
 def _is_crowded(texts: list[list[bytes]]) -> bool:
@@ -155,7 +137,7 @@ def _room(beginning: bytes) -> int:
 
 def _endless(scan: Scan) -> set[int]:
     """Return the states that any number of plain characters may follow."""
-    endless = {state for state, arcs in enumerate(scan.arcs) if _covers_plain_arcs(arcs)}
+    endless = {state for state, arcs in enumerate(scan.arcs) if _covers_plain((low, high) for low, high, _ in arcs)}
     if len(endless) == len(scan.arcs):
         return endless
     before: dict[int, list[int]] = {}
@@ -171,9 +153,10 @@ def _endless(scan: Scan) -> set[int]:
     return endless
 
 
-def _covers_plain_arcs(arcs: Iterable[tuple[int, int, int]]) -> bool:
+def _covers_plain(ranges: Iterable[Range]) -> bool:
+    """Tell whether some ranges in order have all plain characters."""
     reached = UNESCAPED_RANGES[0][0]
-    for low, high, _ in arcs:
+    for low, high in ranges:
         if low > reached and any(start < low and reached <= end for start, end in UNESCAPED_RANGES):
             return False
         reached = max(reached, high + 1)
@@ -193,10 +176,6 @@ class _Assembly:
     _arrays: dict[int, int] = field(default_factory=dict)
     _references: list[tuple[int, Reference]] = field(default_factory=list)
 
-    def copy(self) -> "_Assembly":
-        """Return an independent copy."""
-        return _Assembly(*(copy(getattr(self, part.name)) for part in fields(self)))
-
     def node(self, pattern: Pattern) -> int:
         """Return the row of a node; the same node gets the same row."""
         place = self._places.get(id(pattern))
@@ -209,6 +188,14 @@ class _Assembly:
         for operand, reference in self._references:  # the list grows meanwhile
             self.operands[operand] = self.node(reference.target)
         self._references.clear()
+
+    def measured(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.int32], bool]:
+        """Return nodes and operands with the lengths from row `first` on, and whether each node matches a text."""
+        from structured.automata.loops.shortest_lengths import measure
+
+        nodes = np.frombuffer(self.nodes, dtype=np.int32).reshape(-1, op.COLUMNS)
+        operands = np.frombuffer(self.operands, dtype=np.int32)
+        return nodes, operands, measure(nodes, operands, first)
 
     def literal(self, pattern: Literal) -> int:
         """Return the row of a text."""
@@ -303,14 +290,14 @@ class _Assembly:
         return row
 
     def char_set(self, pattern: CharSet) -> int:
-        """Return the row of a set of characters."""
-        return self._byte_set(byte_sequences(pattern.ranges), covers_plain=_covers_plain(pattern.ranges))
+        """Return the row of a set of characters, of which JSON escapes control characters."""
+        covers_plain = pattern.ranges[0][0] >= 0x20 and _covers_plain(pattern.ranges)
+        return self._byte_set(byte_sequences(pattern.ranges), covers_plain=covers_plain)
 
     def concat(self, pattern: Concat) -> int:
         """Return the row of parts in order."""
-        place_of = self._places.get
-        parts = [place_of(id(part)) or self.node(part) for part in pattern.parts]
-        return self._row(op.SEQUENCE, self._append([number for row in parts for number in (row, 0)]), len(parts))
+        parts = [number for part in pattern.parts for number in (self.node(part), 0)]
+        return self._row(op.SEQUENCE, self._append(parts), len(pattern.parts))
 
     def alternation(self, pattern: Alternation) -> int:
         """Return the row of a choice."""

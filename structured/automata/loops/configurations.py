@@ -31,7 +31,6 @@ DISTANCE, LEAST, MOST, MARK, READ, BEFORE, MET = range(4, 11)
 completion, a lower and an upper bound of these, each UNKNOWN until computed; the last round in which it was gathered,
 as in a frame; in the last search that met it, the bytes read, the configuration before, and the round of that."""
 
-
 MAX_FOLLOWED = 64
 """The most tokens that are followed before a search for the end begins."""
 
@@ -108,10 +107,8 @@ def least(machine: GrammarMachine, current: int) -> int:
     ending = is_end(machine, current)
     if ending < 0:
         return ending
-    found = FAR
-    if ending:
-        found = 0
-    else:
+    found = 0 if ending else FAR
+    if not ending:
         lexer, place = machine.configurations[current, LEXER], int(machine.configurations[current, PLACE])
         first = int(machine.lexed[lexer, 0])
         for row in range(first, first + int(machine.lexed[lexer, 1])):
@@ -121,10 +118,8 @@ def least(machine: GrammarMachine, current: int) -> int:
                 return more
             found = min(found, more)
     machine.configurations[current, LEAST] = found
-    if ending:
-        machine.configurations[current, DISTANCE] = 0
-    elif found >= FAR:
-        machine.configurations[current, DISTANCE] = FAR
+    if ending or found >= FAR:
+        machine.configurations[current, DISTANCE] = found
     return found
 
 
@@ -336,8 +331,6 @@ def search(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop,
     This is the search of `PlainGrammarAutomaton._distance`. After a code it begins anew. It ends when no path is left
     that is shorter than the known upper bound.
     """
-    if machine.configurations[start, DISTANCE] != UNKNOWN:
-        return int(machine.configurations[start, DISTANCE])
     nearest = least(machine, start)
     if nearest < 0 or machine.configurations[start, DISTANCE] != UNKNOWN:
         return nearest
@@ -355,11 +348,8 @@ def search(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop,
     while machine.sizes[HEAP_USED] > 0:
         take(machine)
         first = int(machine.sizes[HEAP_USED])
-        total, read, current = (
-            int(machine.heap[first, 0]),
-            int(machine.heap[first, 1]),
-            int(machine.heap[first, 2]),
-        )
+        entry = machine.heap[first]
+        total, read, current = int(entry[0]), int(entry[1]), int(entry[2])
         if read > machine.configurations[current, READ]:
             continue
         if machine.configurations[current, DISTANCE] != UNKNOWN:

@@ -26,15 +26,15 @@ from structured.automata.loops.frames import (
     TAIL,
     WANTED,
     contents,
+    distinct_length,
     frame,
     known_frame,
-    needed_after,
     numbers,
     push,
 )
 from structured.automata.loops.jit import compiled_loop
 from structured.automata.loops.machine import NEEDS_STATE, Machine
-from structured.automata.opcodes import FAR, LEAST, MOST_ITEMS, SEPARATOR, UNLIMITED, A
+from structured.automata.opcodes import FAR, LEAST, MOST_ITEMS, SEPARATOR, UNLIMITED
 
 ITEM_START, SOME_OTHER = -1, -2
 """Values of FIRST in two more kinds of frames of ITEM. ITEM_START, on FINISHED, has the state before any item in
@@ -184,9 +184,8 @@ def length_unlike(machine: Machine, item: int, state: int, text: int, written: i
 @compiled_loop
 def rest_after(machine: Machine, item: int, written: int) -> int:
     """Return the bytes of the shortest completion after the item that is being read."""
-    start, count = int(machine.nodes[item, A]), int(machine.frames[written, SECOND])
-    needed = needed_after(machine, start, count + 1) - needed_after(machine, start, count)
-    return needed + int(machine.frames[written, LENGTH])
+    _, _, count, _ = contents(machine, written)
+    return distinct_length(machine, item, count + 1) + int(machine.frames[written, LENGTH])
 
 
 @compiled_loop
@@ -202,8 +201,7 @@ def item_frame(machine: Machine, item: int, state: int, text: int, written: int)
         known = frame(machine, item, state, text, written)
         if known < 0:
             return known
-        length = FAR if length == FAR else length + rest_after(machine, item, written)
-        machine.frames[known, LENGTH] = min(length, FAR)
+        machine.frames[known, LENGTH] = min(length + rest_after(machine, item, written), FAR)
     return known if machine.frames[known, LENGTH] < FAR else DEAD
 
 

@@ -1,7 +1,7 @@
 """The frames of the regular automaton, interned, so that equal stacks are one number; and progress within words."""
 
 from structured.automata import opcodes as op
-from structured.automata.loops.jit import Ints, Rows, compiled_loop
+from structured.automata.loops.jit import Ints, Rows, compiled_entry, compiled_loop
 from structured.automata.loops.machine import MORE_FRAMES, Machine
 from structured.automata.loops.quoting import quotation_length
 from structured.automata.opcodes import FAR
@@ -126,7 +126,7 @@ def interned(
     return new
 
 
-@compiled_loop
+@compiled_entry
 def rehash_rows(rows: Rows, slots: Ints, used: int) -> None:
     """Fill an empty hash table with the rows in use."""
     for row in range(used):

@@ -46,15 +46,6 @@ GROWING = {
 }
 """The arrays that are full, for each code."""
 
-SLOTS = {
-    MORE_STACKS: "stack_slots",
-    MORE_PLACES: "place_slots",
-    MORE_COLUMNS: "column_slots",
-    MORE_CONFIGURATIONS: "configuration_slots",
-    MORE_STATES: "state_slots",
-}
-"""The hash tables of these arrays, which are filled again after growth."""
-
 (
     STACKS_USED,
     PLACES_USED,
@@ -68,6 +59,15 @@ SLOTS = {
     ASKED_TOO,
 ) = range(10)
 """What is counted in `sizes`."""
+
+SLOTS = {
+    MORE_STACKS: ("stack_slots", STACKS_USED),
+    MORE_PLACES: ("place_slots", PLACES_USED),
+    MORE_COLUMNS: ("column_slots", COLUMNS_USED),
+    MORE_CONFIGURATIONS: ("configuration_slots", CONFIGURATIONS_USED),
+    MORE_STATES: ("state_slots", STATES_USED),
+}
+"""The hash tables of these arrays, which are filled again after growth, and where their rows in use are counted."""
 
 END_SYMBOL, END_STATE, LINE_END, INDENT, DEDENT, LINE_ENDS, MAX_STATES, MAX_SEARCHED, BLANK_WIDTH = range(9)
 """The `facts` of a grammar: the symbol behind the text, the state there; the terminals of indentation, DEAD if there is
@@ -131,7 +131,8 @@ def grown(machine: GrammarMachine, lack: int) -> GrammarMachine:
         machine = with_room(machine, name, 2 * len(getattr(machine, name)))
     if lack not in SLOTS:
         return machine
-    return machine._replace(**{SLOTS[lack]: np.full(2 * len(getattr(machine, SLOTS[lack])), -1, dtype=np.int32)})
+    slots, _ = SLOTS[lack]
+    return machine._replace(**{slots: np.full(2 * len(getattr(machine, slots)), -1, dtype=np.int32)})
 
 
 def with_room(machine: GrammarMachine, name: str, count: int) -> GrammarMachine:

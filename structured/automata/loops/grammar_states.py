@@ -4,20 +4,14 @@ from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
 from structured.automata.loops.configurations import MARK, arrival_of, distance_of, fresh, landed
 from structured.automata.loops.frames import rehash_rows
 from structured.automata.loops.grammar_machine import (
-    COLUMNS_USED,
-    CONFIGURATIONS_USED,
     DONE,
+    GROWING,
     MAX_STATES,
     MEMBERS_USED,
-    MORE_COLUMNS,
-    MORE_CONFIGURATIONS,
     MORE_MEMBERS,
-    MORE_PLACES,
-    MORE_STACKS,
     MORE_STATES,
-    PLACES_USED,
     ROUND,
-    STACKS_USED,
+    SLOTS,
     STATES_USED,
     GrammarMachine,
 )
@@ -170,17 +164,10 @@ def expand(machine: GrammarMachine, state: int) -> int:
     return DONE
 
 
-@compiled_entry
-def rehash(machine: GrammarMachine, lack: int) -> int:
-    """Fill the empty hash table of what was full."""
-    if lack == MORE_STACKS:
-        rehash_rows(machine.stacks, machine.stack_slots, int(machine.sizes[STACKS_USED]))
-    elif lack == MORE_PLACES:
-        rehash_rows(machine.places, machine.place_slots, int(machine.sizes[PLACES_USED]))
-    elif lack == MORE_COLUMNS:
-        rehash_rows(machine.columns, machine.column_slots, int(machine.sizes[COLUMNS_USED]))
-    elif lack == MORE_CONFIGURATIONS:
-        rehash_rows(machine.configurations, machine.configuration_slots, int(machine.sizes[CONFIGURATIONS_USED]))
-    elif lack == MORE_STATES:
+def rehash(machine: GrammarMachine, lack: int) -> None:
+    """Fill the empty hash table of what was full, if it has one."""
+    if lack == MORE_STATES:
         rehash_states(machine.state_slots, machine.states, machine.members, int(machine.sizes[STATES_USED]))
-    return DONE
+    elif lack in SLOTS:
+        slots, used = SLOTS[lack]
+        rehash_rows(getattr(machine, GROWING[lack][0]), getattr(machine, slots), int(machine.sizes[used]))

@@ -116,6 +116,7 @@ MODULES = (
     "structured.automata.dfa.minimisation",
     "structured.automata.dfa.subsets",
     "structured.automata.loops.shortest_lengths",
+    "structured.automata.loops.frames",
     "structured.automata.loops.quoting",
     "structured.automata.loops.state_walks",
     "structured.automata.loops.states",
@@ -316,10 +317,7 @@ def _compiled(function: Callable[..., Any], scope: dict[str, Any], **options: An
     """Return a function as Numba has it, for the types that it is annotated with."""
     import numba
 
-    hints = get_type_hints(function, include_extras=True)
-    returned, *parameters = map(
-        _machine_type, [hints["return"], *(hint for name, hint in hints.items() if name != "return")]
-    )
+    *parameters, returned = map(_machine_type, get_type_hints(function, include_extras=True).values())
     if _REASSOCIATES.get(function):
         options |= {"fastmath": {"reassoc", "nsz", "contract"}, "error_model": "numpy"}
     is_inner = any(isinstance(parameter, numba.types.BaseNamedTuple) for parameter in parameters)

@@ -147,11 +147,7 @@ def measure_place(machine: GrammarMachine, start: int) -> int:  # noqa: C901  on
         state = machine.stacks[stack, STATE]
         first = int(machine.kernels[state, 0])
         for item in range(first, first + int(machine.kernels[state, 1])):
-            origin, read, closed = (
-                int(machine.items[item, 0]),
-                int(machine.items[item, 1]),
-                int(machine.items[item, 2]),
-            )
+            origin, read, closed = int(machine.items[item, 0]), int(machine.items[item, 1]), int(machine.items[item, 2])
             outer = outer_columns(machine, columns, closed)
             total = min(cost + int(machine.rests[column, item]), FAR)
             if total >= best:

@@ -259,7 +259,7 @@ def expand(machine: Machine, state: int) -> int:
     return DONE
 
 
-@compiled_loop
+@compiled_entry
 def rehash_states(slots: Ints, states: Rows, members: Ints, used: int) -> None:
     """Fill the empty hash table of states with those in use."""
     mask = len(slots) - 1
