@@ -121,22 +121,13 @@ def _unfilled(*shape: int) -> NDArray[np.int32]:
 
 STATE, NEXT, END = range(3)
 """The columns of the path of a walk, with a row for each level of the trie: the state, the next child of the node, and
-the end of its children."""
-
-FIRST_RANK, END_RANK, DEPTH, RULE, CURSOR, AFTER, NEAR = range(3, 10)
-"""Further columns of a level inside a quotation, where `STATE` is the negated frame of the quotation: the interval of
-the suffix array, the depth, the state of the rule; the first rank not passed by the children so far; the state after
-the quotation; and an upper bound of the distance. See `quoting.py`."""
-
-ITEM_STATE, ITEM_TEXT, ENDED = FIRST_RANK, END_RANK, DEPTH
-"""The columns of a level inside an item that must differ, or after it: inside, the state of any item, and the text read
-of this one, DEAD if no written item begins with it; after it, `-1 - s` for the state `s` after the item, and the level
-at which the item ended. See `distinct_items.py`."""
-
-_ROOT = np.zeros(1, dtype=np.int32)
+the end of its children; `state_walks.py` has further ones."""
 
 LEVEL, FARTHEST = range(2)
 """The progress of a walk: the level at which it stopped, and the greatest distance of a state after a token."""
+
+
+_ROOT = np.zeros(1, dtype=np.int32)
 
 
 def walk_from(

@@ -228,15 +228,11 @@ def least_after(machine: GrammarMachine, place: int, terminal: int, width: int, 
     For a line end, the next line has the best indentation; `blanks` of it are read, -1 before the line feed. Returns a
     code if it cannot go on.
     """
-    if machine.facts[LINE_END] == DEAD or terminal != machine.facts[LINE_END]:
-        after = advance(machine, place, terminal)
-        if after < 0:
-            return FAR if after == DEAD else after
-        least = least_of(machine, after)
-        return least if least < 0 else width + least
-    if machine.places[place, BRACKETS]:
-        least = least_of(machine, place)
-        return least if least < 0 else width + least
+    is_line_end = machine.facts[LINE_END] != DEAD and terminal == machine.facts[LINE_END]
+    if not is_line_end or machine.places[place, BRACKETS]:
+        after = place if is_line_end else advance(machine, place, terminal)
+        least = after if after < 0 else least_of(machine, after)
+        return FAR if least == DEAD else least if least < 0 else width + least
     columns, best = int(machine.places[place, COLUMNS]), FAR
     column = int(machine.columns[columns, COLUMN]) + 1
     while True:

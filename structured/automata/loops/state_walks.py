@@ -32,22 +32,12 @@ from structured.automata.loops.frames import (
 )
 from structured.automata.loops.jit import Ints, Rows, Words, compiled_entry, compiled_loop
 from structured.automata.loops.machine import (
-    AFTER,
-    CURSOR,
-    DEPTH,
     DONE,
     END,
-    END_RANK,
-    ENDED,
     FARTHEST,
-    FIRST_RANK,
-    ITEM_STATE,
-    ITEM_TEXT,
     LEVEL,
     MORE_STACK,
-    NEAR,
     NEXT,
-    RULE,
     STATE,
     Machine,
     TrieArrays,
@@ -56,6 +46,16 @@ from structured.automata.loops.machine import (
 from structured.automata.loops.quoting import byte_at, can_end, first_rank, length_of_one, rule_after
 from structured.automata.loops.states import add_member, consists_of, follow, intern_state, members_of, state_of
 from structured.automata.opcodes import ARE_MANY, FAR, ITEM, QUOTATION, UNION, A
+
+FIRST_RANK, END_RANK, DEPTH, RULE, CURSOR, AFTER, NEAR = range(3, 10)
+"""Further columns of a level inside a quotation, where `STATE` is the negated frame of the quotation: the interval of
+the suffix array, the depth, the state of the rule; the first rank not passed by the children so far; the state after
+the quotation; and an upper bound of the distance. See `quoting.py`."""
+
+ITEM_STATE, ITEM_TEXT, ENDED = FIRST_RANK, END_RANK, DEPTH
+"""The columns of a level inside an item that must differ, or after it: inside, the state of any item, and the text read
+of this one, DEAD if no written item begins with it; after it, `-1 - s` for the state `s` after the item, and the level
+at which the item ended. See `distinct_items.py`."""
 
 
 @compiled_loop
