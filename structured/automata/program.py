@@ -36,13 +36,7 @@ from structured.regex import (
     Words,
     excerpt,
 )
-from structured.regex.character_sets import (
-    PLAIN_ESCAPES,
-    UNESCAPED_RANGES,
-    ByteRange,
-    Range,
-    byte_sequences,
-)
+from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES, ByteRange, Range, byte_sequences
 from structured.regex.json_strings import spelled_ranges
 
 
@@ -104,10 +98,7 @@ def _single_bytes(text: str) -> tuple[ByteRange, ...]:
     return tuple((byte, byte) for byte in text.encode())
 
 
-_CHARACTER = (
-    *byte_sequences(UNESCAPED_RANGES),
-    *(_single_bytes(escape) for escape in PLAIN_ESCAPES),
-)
+_CHARACTER = (*byte_sequences(UNESCAPED_RANGES), *(_single_bytes(escape) for escape in PLAIN_ESCAPES))
 """A character inside a JSON string in its only spelling, as ranges of bytes."""
 
 MIN_CROWDED = 6
@@ -234,14 +225,7 @@ class _Assembly:
             for low, high, target in arcs:
                 targets.setdefault(target, []).append((low, high))
             sets = [number for target, ranges in targets.items() for number in (self._character(tuple(ranges)), target)]
-            rows += (
-                self._append(sets),
-                len(targets),
-                int(state in pattern.accepting),
-                FAR,
-                FAR,
-                int(state in endless),
-            )
+            rows += (self._append(sets), len(targets), int(state in pattern.accepting), FAR, FAR, int(state in endless))
         start = self._append(rows)
         most = UNLIMITED if pattern.most is None else pattern.most
         return self._row(op.SCAN, start, len(pattern.arcs), most)

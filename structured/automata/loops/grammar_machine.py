@@ -14,22 +14,8 @@ from structured.automata.loops.jit import Flags, Ints, Rows
 DONE = 0
 """The result of a loop that has finished and returns nothing else."""
 
-(
-    MORE_STACKS,
-    MORE_PLACES,
-    MORE_COLUMNS,
-    MORE_CONFIGURATIONS,
-    MORE_HEAP,
-    MORE_STATES,
-    MORE_MEMBERS,
-    NEEDS_ROW,
-    NEEDS_START,
-    NEEDS_COLUMN,
-    NEEDS_EXITS,
-    TOO_FAR,
-    MORE_FOUND,
-    NEEDS_WALK,
-) = range(-3, -17, -1)
+MORE_STACKS, MORE_PLACES, MORE_COLUMNS, MORE_CONFIGURATIONS, MORE_HEAP, MORE_STATES, MORE_MEMBERS = range(-3, -10, -1)
+NEEDS_ROW, NEEDS_START, NEEDS_COLUMN, NEEDS_EXITS, TOO_FAR, MORE_FOUND, NEEDS_WALK = range(-10, -17, -1)
 """The codes of loops that cannot go on. An array is full. A row or the token ends of the lexer state `sizes[ASKED]` are
 needed; or the start for the context `sizes[ASKED]` and the rest `sizes[ASKED_TOO]`; or the remainders for the column
 `sizes[ASKED]`. A search visited too many configurations. A walk has no room for its results, or needs the walk of the
@@ -46,18 +32,8 @@ GROWING = {
 }
 """The arrays that are full, for each code."""
 
-(
-    STACKS_USED,
-    PLACES_USED,
-    COLUMNS_USED,
-    CONFIGURATIONS_USED,
-    STATES_USED,
-    MEMBERS_USED,
-    ROUND,
-    HEAP_USED,
-    ASKED,
-    ASKED_TOO,
-) = range(10)
+STACKS_USED, PLACES_USED, COLUMNS_USED, CONFIGURATIONS_USED, STATES_USED, MEMBERS_USED = range(6)
+ROUND, HEAP_USED, ASKED, ASKED_TOO = range(6, 10)
 """What is counted in `sizes`."""
 
 SLOTS = {

@@ -32,9 +32,8 @@ WAITING, FEW = 2, 3
 MAX_FEW = 16
 """No set of few nodes has more."""
 
-SET, NEXT_WALK, TOKENS, TOKEN_COUNT, TARGETS, TARGET_COUNT, BEYOND, BEYOND_COUNT, FIRST_TOKEN_END, FIRST_WORD = range(
-    10
-)
+SET, NEXT_WALK, TOKENS, TOKEN_COUNT, TARGETS, TARGET_COUNT = range(6)
+BEYOND, BEYOND_COUNT, FIRST_TOKEN_END, FIRST_WORD = range(6, 10)
 """The columns of a walk: the set of nodes below which it is, the next walk of the same state of the lexer; where its
 rows begin in each of the arrays, and how many there are."""
 
