@@ -159,7 +159,8 @@ class Product(LazyAutomaton[Pair]):
 
     def of(self, parts: Sequence[Automaton]) -> Self:
         """Return the product of two other automata."""
-        return self._changed(*parts, self.absent)
+        left, right = parts
+        return self._changed(left, right, self.absent)
 
     @property
     def _is_large(self) -> bool:

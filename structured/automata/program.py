@@ -280,8 +280,9 @@ class _Assembly:
 
     def concat(self, pattern: Concat) -> int:
         """Return the row of parts in order."""
-        parts = [number for part in pattern.parts for number in (self.node(part), 0)]
-        return self._row(op.SEQUENCE, self._append(parts), len(pattern.parts))
+        place_of = self._places.get
+        parts = [place_of(id(part)) or self.node(part) for part in pattern.parts]
+        return self._row(op.SEQUENCE, self._append([number for row in parts for number in (row, 0)]), len(parts))
 
     def alternation(self, pattern: Alternation) -> int:
         """Return the row of a choice."""
