@@ -37,8 +37,10 @@ class LazyAutomaton(ABC, Generic[Content]):
         self.seconds = 0.0
         self._contents: list[Content] = []
         self._numbers: dict[Content, int] = {}
-        self._table: _Row = np.full((16, 256), UNKNOWN, dtype=np.int32)
-        self._distances: _Row = np.zeros(16, dtype=np.int32)
+        self.table: _Row = np.full((16, 256), UNKNOWN, dtype=np.int32)
+        """The successors that are known; shape (states, 256)."""
+        self.distances: _Row = np.zeros(16, dtype=np.int32)
+        """The number of bytes in the shortest completion of each state; shape (states,)."""
         self._lock = RLock()
 
     def __repr__(self) -> str:
@@ -61,37 +63,27 @@ class LazyAutomaton(ABC, Generic[Content]):
     def distance(self, content: Content) -> int:
         """Return the number of bytes in the shortest completion."""
 
-    @property
-    def table(self) -> _Row:
-        """The successors that are known; shape (states, 256)."""
-        return self._table
-
-    @property
-    def distances(self) -> _Row:
-        """The number of bytes in the shortest completion of each state; shape (states,)."""
-        return self._distances
-
     def accepts(self, state: int) -> bool:
         """Tell whether the bytes read so far are a whole text."""
-        return bool(self._distances[state] == 0)
+        return bool(self.distances[state] == 0)
 
     def step(self, state: int, byte: int) -> int:
         """Return the successor of a state, or DEAD."""
         if state == DEAD or byte == ROW_COMPLETE:
             return DEAD
         self.expand(state)
-        return int(self._table[state, byte])
+        return int(self.table[state, byte])
 
     def expand(self, state: int) -> None:
         """Fill the row of a state."""
-        if self._table[state, ROW_COMPLETE] != UNKNOWN:
+        if self.table[state, ROW_COMPLETE] != UNKNOWN:
             return
         with self._lock, self._timed():
             contents, places = self.successors(self._contents[state])
             numbers = np.array([DEAD if after is None else self.number(after) for after in contents], dtype=np.int32)
             row = numbers[places]
             row[ROW_COMPLETE] = DEAD
-            self._table[state] = row
+            self.table[state] = row
 
     def number(self, content: Content) -> int:
         """Return the state of a content. Raises PatternError if there are too many."""
@@ -100,28 +92,20 @@ class LazyAutomaton(ABC, Generic[Content]):
             state = len(self._contents)
             if state >= self._most_states:
                 raise _too_costly(f"more than {state:,} states")
-            if state == len(self._table):
-                self._table = np.concatenate([self._table, np.full_like(self._table, UNKNOWN)])
-                self._distances = np.concatenate([self._distances, np.zeros_like(self._distances)])
-            self._distances[state] = min(self.distance(content), FAR)
+            if state == len(self.table):
+                self.table = np.concatenate([self.table, np.full_like(self.table, UNKNOWN)])
+                self.distances = np.concatenate([self.distances, np.zeros_like(self.distances)])
+            self.distances[state] = min(self.distance(content), FAR)
             self._contents.append(content)
             self._numbers[content] = state
         return state
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        from structured.automata.loops.machine import LEVEL, STATE, walk, walk_from
+        from structured.automata.loops.machine import walk_states
 
-        arrays, path, progress = walk_from(trie, state)
-        wanted, reached = np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.bool_)
-        while True:
-            table = self._table
-            if len(reached) < len(table):
-                wanted = np.ones(len(table), dtype=np.bool_)
-                reached = np.pad(reached, (0, len(table) - len(reached)))
-            if walk(arrays, table, wanted, reached, path, mask, progress):
-                return int(self._distances[: len(reached)][reached].max(initial=0))
-            self.expand(int(path[progress[LEVEL], STATE]))
+        reached = walk_states(self, trie, state, mask)
+        return int(self.distances[: len(reached)][reached].max(initial=0))
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:  # noqa: ARG002
         """Return None: no string runs are known."""

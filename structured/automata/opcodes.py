@@ -1,8 +1,7 @@
 """The operations and columns of a program, which `program.py` writes and the loops read."""
 
-TEXT, ARCS, WORDS, UNLIKE, SCAN, QUOTATION, ITEM, SEQUENCE, CHOICE, REPEAT, MEMBERS, PERMUTATION, DISTINCT, UNION = (
-    range(14)
-)
+TEXT, ARCS, WORDS, UNLIKE, SCAN, QUOTATION, ITEM = range(7)
+SEQUENCE, CHOICE, REPEAT, MEMBERS, PERMUTATION, DISTINCT, UNION = range(7, 14)
 """The operations of nodes. TEXT reads fixed bytes, ARCS a byte of some ranges, WORDS one of many words, UNLIKE a string
 except some words, SCAN a text of an automaton, QUOTATION a quotation of a document, and ITEM an item that must differ:
 these read a byte themselves. SEQUENCE reads parts in order, CHOICE one option, REPEAT an item again and again, MEMBERS
@@ -33,25 +32,13 @@ MEMBERS: start of the members, number of members; a member is `node, 1 if requir
     if nothing was written before, the same if a member was`. Start of `node of the separator, node of other members or
     -1, bytes of the shortest rest after the members if nothing was written`.
 PERMUTATION: start of the members, number of members; a member is `node, 1 if required, its bytes with a separator if
-    required`. Start of `node of the separator, node of other members or -1, bytes of all required members with
+    required, unused`. Start of `node of the separator, node of other members or -1, bytes of all required members with
     separators, bytes of the shortest match`.
 DISTINCT: as ITEM, and the node of an item.
 """
 
-(
-    QUOTED_TEXT,
-    SUFFIXES,
-    SUFFIX_COUNT,
-    COUNTS,
-    BORDERS,
-    NEAREST,
-    PLACES,
-    KINDS,
-    MOVES,
-    KIND_COUNT,
-    FEWEST,
-    MOST,
-) = range(12)
+QUOTED_TEXT, SUFFIXES, SUFFIX_COUNT, COUNTS, BORDERS, NEAREST = range(6)
+PLACES, KINDS, MOVES, KIND_COUNT, FEWEST, MOST = range(6, 12)
 """The numbers of QUOTATION: start of the document in `text`; start and number of the places where quotations may begin,
 sorted by the bytes from there on; start of the character of each byte, of the first byte of each character, and of the
 bytes to the nearest end, `PLACES` for each state of the rule; start of the kinds of characters, -1 without a rule,

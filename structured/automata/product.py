@@ -160,7 +160,7 @@ class Product(LazyAutomaton[Pair]):
     def of(self, parts: Sequence[Automaton]) -> Self:
         """Return the product of two other automata."""
         left, right = parts
-        return type(self)(left, right, absent=self.absent, limits=self.limits, max_searched=self.max_searched)
+        return self._changed(left, right, self.absent)
 
     @property
     def _is_large(self) -> bool:
@@ -189,8 +189,8 @@ class Product(LazyAutomaton[Pair]):
         except EmptyProductError:
             return None
 
-    def _changed(self, left: Automaton, right: Automaton, absent: frozenset[int]) -> "Product":
-        return Product(left, right, absent=absent, limits=self.limits, max_searched=self.max_searched)
+    def _changed(self, left: Automaton, right: Automaton, absent: frozenset[int]) -> Self:
+        return type(self)(left, right, absent=absent, limits=self.limits, max_searched=self.max_searched)
 
     def successors(self, content: Pair) -> tuple[list[Pair | None], NDArray[np.intp]]:
         """Return the successors of a pair, without pairs that have no completion."""
@@ -236,7 +236,11 @@ class Product(LazyAutomaton[Pair]):
             done.add(pair)
             self._clock.check()
             if len(done) > self.max_searched:
-                raise self._searched_too_far()
+                raise PatternError(
+                    f"No end of a text that both sides of a product allow was found in {self.max_searched:,} steps",
+                    pattern="",
+                    remedy="Use a type with fewer texts, such as Text(contains=…), in which .* stops at line breaks.",
+                )
             here = steps[pair] + 1
             for after in self._following(pair)[0]:
                 if after is None or here >= steps.get(after, FAR):
@@ -253,10 +257,3 @@ class Product(LazyAutomaton[Pair]):
         while pair is not None:
             self._known[pair] = total - steps[pair]
             pair = before[pair]
-
-    def _searched_too_far(self) -> PatternError:
-        return PatternError(
-            f"No end of a text that both sides of a product allow was found in {self.max_searched:,} steps",
-            pattern="",
-            remedy="Use a type with fewer texts, such as Text(contains=…), in which .* stops at line breaks.",
-        )

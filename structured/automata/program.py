@@ -8,35 +8,15 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.opcodes import (
-    ARCS,
-    CHOICE,
-    COLUMNS,
-    DISTINCT,
-    FAR,
-    ITEM,
-    MEMBERS,
-    OPERATION,
-    PERMUTATION,
-    QUOTATION,
-    REPEAT,
-    SCAN,
-    SEQUENCE,
-    SHORTEST,
-    TEXT,
-    UNION,
-    UNIQUE_ITEM,
-    UNLIKE,
-    UNLIMITED,
-    WORDS,
-    A,
-)
+from structured.automata import opcodes as op
+from structured.automata.opcodes import FAR, UNLIMITED
 from structured.automata.quotations import Quotations
 from structured.errors import PatternError
 from structured.errors.recursion import deep
@@ -56,14 +36,7 @@ from structured.regex import (
     Words,
     excerpt,
 )
-from structured.regex.character_sets import (
-    PLAIN_ESCAPES,
-    UNESCAPED_RANGES,
-    ByteRange,
-    Range,
-    byte_sequences,
-    complement,
-)
+from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES, ByteRange, Range, byte_sequences
 from structured.regex.json_strings import spelled_ranges
 
 
@@ -82,22 +55,19 @@ def assemble(pattern: Pattern, foundation: "Foundation | None" = None) -> Progra
 
     Raises PatternError if a part of the pattern matches no text shorter than `FAR` bytes.
     """
-    from structured.automata.loops.shortest_lengths import measure
-
     foundation = foundation or Foundation()
     assembly = foundation.begun()
     root = assembly.node(pattern)
     assembly.follow_references()
-    nodes = np.frombuffer(assembly.nodes, dtype=np.int32).reshape(-1, COLUMNS)
-    operands = np.frombuffer(assembly.operands, dtype=np.int32)
-    if not measure(nodes, operands, foundation.rows):
+    nodes, operands, has_text = assembly.measured(foundation.rows)
+    if not has_text:
         raise PatternError(
             f"A part of the pattern matches no text, or none shorter than {FAR:,} bytes",
             pattern=excerpt(pattern),
             remedy="Make a part that contains itself optional, and repeat less.",
         )
-    for start in nodes[nodes[:, OPERATION] == ITEM, A].tolist():
-        if nodes[operands[start + UNIQUE_ITEM], SHORTEST] == 0:
+    for start in nodes[nodes[:, op.OPERATION] == op.ITEM, op.A].tolist():
+        if nodes[operands[start + op.UNIQUE_ITEM], op.SHORTEST] == 0:
             raise PatternError(
                 "An item that must differ from others may be empty",
                 pattern=excerpt(pattern),
@@ -115,43 +85,26 @@ class Foundation:
         for pattern in self._patterns:
             self._assembly.node(pattern)
         self._assembly.follow_references()
-        self.rows = len(self._assembly.nodes) // COLUMNS
+        self.rows = len(self._assembly.nodes) // op.COLUMNS
         """How many rows of `Program.nodes` it takes."""
-        if self.rows:
-            from structured.automata.loops.shortest_lengths import measure
-
-            nodes = np.frombuffer(self._assembly.nodes, dtype=np.int32).reshape(-1, COLUMNS)
-            measure(nodes, np.frombuffer(self._assembly.operands, dtype=np.int32), 0)
+        self._assembly.measured(0)
 
     def begun(self) -> "_Assembly":
-        """Return an assembly that begins with the patterns."""
-        return self._assembly.copy()
+        """Return a new assembly that begins with the patterns."""
+        return _Assembly(*(copy(getattr(self._assembly, part.name)) for part in fields(_Assembly)))
 
 
 def _single_bytes(text: str) -> tuple[ByteRange, ...]:
     return tuple((byte, byte) for byte in text.encode())
 
 
-_CHARACTER = (
-    *byte_sequences(UNESCAPED_RANGES),
-    *(_single_bytes(escape) for escape in PLAIN_ESCAPES),
-)
+_CHARACTER = (*byte_sequences(UNESCAPED_RANGES), *(_single_bytes(escape) for escape in PLAIN_ESCAPES))
 """A character inside a JSON string in its only spelling, as ranges of bytes."""
 
 MIN_CROWDED = 6
 """Up to this many texts never take every character at some place."""
 
 _SPELLED = re.compile(r"\\u....|\\.|.", re.DOTALL)
-
-
-def _covers_plain(ranges: tuple[Range, ...]) -> bool:
-    """Tell whether a set has all plain characters, and no control character, which JSON escapes."""
-    if ranges == UNESCAPED_RANGES:
-        return True
-    if ranges[0][0] < 0x20:
-        return False
-    missing = complement(ranges)
-    return not any(low <= end and start <= high for low, high in missing for start, end in UNESCAPED_RANGES)
 
 
 def _is_crowded(texts: list[list[bytes]]) -> bool:
@@ -175,7 +128,7 @@ def _room(beginning: bytes) -> int:
 
 def _endless(scan: Scan) -> set[int]:
     """Return the states that any number of plain characters may follow."""
-    endless = {state for state, arcs in enumerate(scan.arcs) if _covers_plain_arcs(arcs)}
+    endless = {state for state, arcs in enumerate(scan.arcs) if _covers_plain((low, high) for low, high, _ in arcs)}
     if len(endless) == len(scan.arcs):
         return endless
     before: dict[int, list[int]] = {}
@@ -191,9 +144,10 @@ def _endless(scan: Scan) -> set[int]:
     return endless
 
 
-def _covers_plain_arcs(arcs: Iterable[tuple[int, int, int]]) -> bool:
+def _covers_plain(ranges: Iterable[Range]) -> bool:
+    """Tell whether some ranges in order have all plain characters."""
     reached = UNESCAPED_RANGES[0][0]
-    for low, high, _ in arcs:
+    for low, high in ranges:
         if low > reached and any(start < low and reached <= end for start, end in UNESCAPED_RANGES):
             return False
         reached = max(reached, high + 1)
@@ -204,7 +158,7 @@ def _covers_plain_arcs(arcs: Iterable[tuple[int, int, int]]) -> bool:
 class _Assembly:
     """The arrays of a program while it is assembled."""
 
-    nodes: "array[int]" = field(default_factory=lambda: array("i", (UNION, 0, 0, 0, 0, 0)))
+    nodes: "array[int]" = field(default_factory=lambda: array("i", (op.UNION, 0, 0, 0, 0, 0)))
     operands: "array[int]" = field(default_factory=lambda: array("i"))
     text: bytearray = field(default_factory=bytearray)
     _places: dict[int, int] = field(default_factory=dict)
@@ -212,19 +166,6 @@ class _Assembly:
     _characters: dict[tuple[Range, ...], int] = field(default_factory=dict)
     _arrays: dict[int, int] = field(default_factory=dict)
     _references: list[tuple[int, Reference]] = field(default_factory=list)
-
-    def copy(self) -> "_Assembly":
-        """Return an independent copy."""
-        return _Assembly(
-            self.nodes[:],
-            self.operands[:],
-            self.text[:],
-            dict(self._places),
-            dict(self._arcs),
-            dict(self._characters),
-            dict(self._arrays),
-            self._references[:],
-        )
 
     def node(self, pattern: Pattern) -> int:
         """Return the row of a node; the same node gets the same row."""
@@ -239,22 +180,30 @@ class _Assembly:
             self.operands[operand] = self.node(reference.target)
         self._references.clear()
 
+    def measured(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.int32], bool]:
+        """Return nodes and operands with the lengths from row `first` on, and whether each node matches a text."""
+        from structured.automata.loops.shortest_lengths import measure
+
+        nodes = np.frombuffer(self.nodes, dtype=np.int32).reshape(-1, op.COLUMNS)
+        operands = np.frombuffer(self.operands, dtype=np.int32)
+        return nodes, operands, measure(nodes, operands, first)
+
     def literal(self, pattern: Literal) -> int:
         """Return the row of a text."""
         encoded = pattern.text.encode()
         start, size = len(self.text), len(encoded)
         self.text += encoded
-        return self._row(TEXT, start, size, shortest=size)
+        return self._row(op.TEXT, start, size, shortest=size)
 
     def words(self, pattern: Words) -> int:
         """Return the row of a choice of words."""
         start, shortest = self._lay_out(pattern.texts)
-        return self._row(WORDS, start, len(pattern.texts), shortest=shortest)
+        return self._row(op.WORDS, start, len(pattern.texts), shortest=shortest)
 
     def unlike(self, pattern: Unlike) -> int:
         """Return the row of any string except some words."""
         character = self._byte_set(_CHARACTER, covers_plain=True)
-        free = self._row(REPEAT, character, 0, UNLIMITED)
+        free = self._row(op.REPEAT, character, 0, UNLIMITED)
         texts = pattern.texts
         if not texts:
             return free
@@ -265,7 +214,7 @@ class _Assembly:
                 remedy="Exclude fewer texts, or forbid all other keys.",
             )
         start, _ = self._lay_out(texts)
-        return self._row(UNLIKE, start, len(texts), self._append((character, free)), shortest=int("" in texts))
+        return self._row(op.UNLIKE, start, len(texts), self._append((character, free)), shortest=int("" in texts))
 
     def scan(self, pattern: Scan) -> int:
         """Return the row of an automaton over characters."""
@@ -279,7 +228,7 @@ class _Assembly:
             rows += (self._append(sets), len(targets), int(state in pattern.accepting), FAR, FAR, int(state in endless))
         start = self._append(rows)
         most = UNLIMITED if pattern.most is None else pattern.most
-        return self._row(SCAN, start, len(pattern.arcs), most)
+        return self._row(op.SCAN, start, len(pattern.arcs), most)
 
     def quotation(self, pattern: Quotation) -> int:
         """Return the row of the quotations of a document."""
@@ -300,7 +249,7 @@ class _Assembly:
             quotations.fewest,
             quotations.most,
         ]
-        return self._row(QUOTATION, self._append(numbers), 0, shortest=quotations.shortest)
+        return self._row(op.QUOTATION, self._append(numbers), 0, shortest=quotations.shortest)
 
     def _lay_out_document(self, text: NDArray[np.uint8]) -> int:
         place = self._arrays.get(id(text))
@@ -325,49 +274,46 @@ class _Assembly:
         return row
 
     def char_set(self, pattern: CharSet) -> int:
-        """Return the row of a set of characters."""
-        return self._byte_set(byte_sequences(pattern.ranges), covers_plain=_covers_plain(pattern.ranges))
+        """Return the row of a set of characters, of which JSON escapes control characters."""
+        covers_plain = pattern.ranges[0][0] >= 0x20 and _covers_plain(pattern.ranges)
+        return self._byte_set(byte_sequences(pattern.ranges), covers_plain=covers_plain)
 
     def concat(self, pattern: Concat) -> int:
         """Return the row of parts in order."""
         place_of = self._places.get
         parts = [place_of(id(part)) or self.node(part) for part in pattern.parts]
-        return self._row(SEQUENCE, self._append([number for row in parts for number in (row, 0)]), len(parts))
+        return self._row(op.SEQUENCE, self._append([number for row in parts for number in (row, 0)]), len(parts))
 
     def alternation(self, pattern: Alternation) -> int:
         """Return the row of a choice."""
-        return self._row(CHOICE, self._append([self.node(option) for option in pattern.options]), len(pattern.options))
+        return self._row(
+            op.CHOICE, self._append([self.node(option) for option in pattern.options]), len(pattern.options)
+        )
 
     def repeat(self, pattern: Iteration) -> int:
         """Return the row of a repetition."""
         most = UNLIMITED if pattern.maximum is None else pattern.maximum
-        return self._row(REPEAT, self.node(pattern.item), pattern.minimum, most)
+        return self._row(op.REPEAT, self.node(pattern.item), pattern.minimum, most)
 
     def members(self, pattern: Members) -> int:
         """Return the row of the members of an object."""
-        if not pattern.in_order:
-            return self._permutation(pattern)
         rows = [n for member, required in pattern.members for n in (self.node(member), int(required), 0, 0)]
-        more = (self.node(pattern.separator), -1 if pattern.rest is None else self.node(pattern.rest), 0)
-        return self._row(MEMBERS, self._append(rows), len(pattern.members), self._append(more))
-
-    def _permutation(self, pattern: Members) -> int:
-        rows = [n for member, required in pattern.members for n in (self.node(member), int(required), 0)]
         more = (self.node(pattern.separator), -1 if pattern.rest is None else self.node(pattern.rest), 0, 0)
-        return self._row(PERMUTATION, self._append(rows), len(pattern.members), self._append(more))
+        operation = op.MEMBERS if pattern.in_order else op.PERMUTATION
+        return self._row(operation, self._append(rows), len(pattern.members), self._append(more))
 
     def distinct(self, pattern: Distinct) -> int:
         """Return the row of items that must all differ."""
         most = UNLIMITED if pattern.most is None else pattern.most
         numbers = [self.node(pattern.item), self.node(pattern.separator), pattern.least, most, int(pattern.many)]
         start = self._append([*numbers, *(pattern.lengths or [FAR]), *[FAR] * (pattern.least + 1)])
-        return self._row(DISTINCT, start, self._row(ITEM, start, 0))
+        return self._row(op.DISTINCT, start, self._row(op.ITEM, start, 0))
 
     def reference(self, pattern: Reference) -> int:
         """Return the row of a reference, which `follow_references` completes."""
         start = self._append((-1,))
         self._references.append((start, pattern))
-        return self._row(CHOICE, start, 1)
+        return self._row(op.CHOICE, start, 1)
 
     def _byte_set(self, sequences: tuple[tuple[ByteRange, ...], ...], *, covers_plain: bool = False) -> int:
         """Return the row of some sequences of byte ranges; the rests after a first range are a node of their own.
@@ -385,7 +331,7 @@ class _Assembly:
                 for number in (low, high, self._byte_set(tuple(rests)) if rests != [()] else -1)
             ]
             shortest = min(map(len, sequences))
-            row = self._row(ARCS, self._append(arcs), len(after), shortest=shortest, is_open=covers_plain)
+            row = self._row(op.ARCS, self._append(arcs), len(after), shortest=shortest, is_open=covers_plain)
             self._arcs[sequences] = row
         return row
 
@@ -410,7 +356,7 @@ class _Assembly:
     def _row(self, operation: int, *a_b_c: int, shortest: int = FAR, is_open: bool = False) -> int:
         a, b, c = a_b_c if len(a_b_c) == 3 else (*a_b_c, 0)
         self.nodes.extend((operation, a, b, c, shortest, is_open))
-        return len(self.nodes) // COLUMNS - 1
+        return len(self.nodes) // op.COLUMNS - 1
 
 
 _NEW_NODE: dict[type, Callable[[_Assembly, Any], int]] = {

@@ -141,18 +141,12 @@ class Walks:
         Returns the states that some of them lead to, as booleans, and of the plain ones the numbers of characters with
         the states after them.
         """
-        from structured.automata.loops.machine import LEVEL, STATE, walk, walk_from
+        from structured.automata.loops.machine import walk_states
 
         run = self._plain_states(state)
         trie = self.vocabulary.trie if run is None else self.vocabulary.special_trie
-        reached = np.zeros(0, dtype=np.bool_)
-        arrays, path, progress = walk_from(trie, state)
-        while True:
-            table = self.automaton.table
-            wanted, reached = (np.pad(marked, (0, len(table) - len(marked))) for marked in (wanted, reached))
-            if walk(arrays, table, wanted, reached, path, mask, progress):
-                return reached, [] if run is None else self._after_plain_tokens(*run)
-            self.automaton.expand(int(path[progress[LEVEL], STATE]))
+        reached = walk_states(self.automaton, trie, state, mask, wanted)
+        return reached, [] if run is None else self._after_plain_tokens(*run)
 
     def follow(
         self,

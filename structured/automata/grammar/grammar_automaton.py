@@ -204,14 +204,12 @@ class GrammarAutomaton(MachineAutomaton):
     def _walk_below(self, trie: Trie, starts: NDArray[np.int32], mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens that may follow configurations, each below its node, step by step."""
         loops, table = loops_of("token_walks"), loops_of("machine")
-        currents, nodes = np.ascontiguousarray(starts.T)
-        arrays, path, _ = table.walk_from(trie, 0)
-        progress = np.zeros(4, dtype=np.int32)
+        arrays, path, progress = table.walk_from(trie, *starts.T)
 
         def walk() -> int:
             nonlocal path
             while True:
-                answer: int = loops.walk_below(arrays, self._machine, currents, nodes, path, mask, progress)
+                answer: int = loops.walk_configurations(arrays, self._machine, path, mask, progress)
                 if answer != loops.MORE_FOUND:
                     return answer
                 path = np.concatenate([path, np.zeros_like(path)])
@@ -223,15 +221,14 @@ class GrammarAutomaton(MachineAutomaton):
         """Find what tokens do below a set of nodes in a state of the lexer."""
         trie, nodes = walks.trie, walks.nodes_of(number)
         loops, table, machine = loops_of("token_walks"), loops_of("machine"), loops_of("grammar_machine")
-        arrays, path, _ = table.walk_from(trie, lexer)
+        arrays, path, progress = table.walk_from(trie, lexer, nodes[::-1])
         found = np.zeros((1024, 2), dtype=np.int32)
-        progress = np.zeros(4, dtype=np.int32)
 
         def walk() -> int:
             nonlocal found
             while True:
                 rows, arrivals = self._machine.rows, self._machine.arrivals
-                answer: int = loops.walk_lexer(arrays, rows, arrivals, lexer, nodes, path, found, progress)
+                answer: int = loops.walk_lexer(arrays, rows, arrivals, path, found, progress)
                 if answer != loops.MORE_FOUND:
                     self._machine.sizes[machine.ASKED] = path[progress[table.LEVEL], table.STATE]
                     return answer

@@ -60,13 +60,13 @@ def new_machine(tables: Tables, absent: frozenset[int], facts: dict[int, int]) -
         brackets=_array(brackets),
         absent=np.isin(np.arange(256), sorted(absent)),
         facts=_array(fact_list),
-        stacks=_zeros(256, 2),
+        stacks=_zeros(256, 4),
         stack_slots=_unfilled(512),
-        places=_zeros(256, 4),
+        places=_unfilled(256, 5, value=UNKNOWN),
         place_slots=_unfilled(512),
-        columns=_zeros(16, 2),
+        columns=_zeros(16, 4),
         column_slots=_unfilled(32),
-        configurations=_zeros(256, 9),
+        configurations=_unfilled(256, 11, value=UNKNOWN),
         configuration_slots=_unfilled(512),
         heap=_zeros(256, 3),
         states=_zeros(64, 2),
@@ -234,4 +234,4 @@ def _renumbered(rows: _Numbers, column: int, kept: _Numbers) -> _Numbers:
 def _roomy(rows: _Numbers) -> _Numbers:
     """Return rows with as much room behind them, of a power of two."""
     room = 1 << max(8, int(2 * len(rows)).bit_length())
-    return np.concatenate([rows, np.full((room - len(rows), rows.shape[1]), -2, dtype=np.int32)])
+    return np.concatenate([rows, _unfilled(room - len(rows), rows.shape[1], value=UNKNOWN)])

@@ -1,6 +1,7 @@
 """The closure of a frame: it is unfolded, without reading a byte, until every frame reads a byte or is finished."""
 
-from structured.automata.loops.distinct_items import unfold_distinct, unfold_item
+from structured.automata import opcodes as op
+from structured.automata.loops.distinct_items import inserted, unfold_distinct, unfold_item
 from structured.automata.loops.frames import (
     BEGUN,
     CHOOSING,
@@ -16,34 +17,18 @@ from structured.automata.loops.frames import (
     SECOND,
     TAIL,
     character_place,
+    contents,
     frame,
-    frame_slot,
     is_word,
+    known_frame,
+    numbers,
+    operation_of,
     push,
     word_length,
 )
 from structured.automata.loops.jit import compiled_loop
 from structured.automata.loops.machine import DONE, MORE_LEAVES, MORE_STACK, Machine
-from structured.automata.opcodes import (
-    CHOICE,
-    DISTINCT,
-    FAR,
-    ITEM,
-    MEMBERS,
-    OPERATION,
-    PERMUTATION,
-    QUOTATION,
-    REPEAT,
-    SCAN,
-    SHORTEST,
-    UNION,
-    UNLIKE,
-    UNLIMITED,
-    WORDS,
-    A,
-    B,
-    C,
-)
+from structured.automata.opcodes import FAR, UNLIMITED
 
 
 @compiled_loop
@@ -52,13 +37,12 @@ def unfold_repeat(machine: Machine, depth: int, current: int) -> int:
 
     `x{0,5}` → `x x{0,4}`, ``; `x{3,5}` → `x x{2,4}`. Returns their number.
     """
-    node, tail = int(machine.frames[current, NODE]), int(machine.frames[current, TAIL])
-    required, allowed = int(machine.frames[current, FIRST]), int(machine.frames[current, SECOND])
+    node, required, allowed, tail = contents(machine, current)
     rest = tail
     if allowed != 1:
         fewer = UNLIMITED if allowed == UNLIMITED else allowed - 1
         rest = frame(machine, node, max(required - 1, 0), fewer, tail)
-    again = push(machine, int(machine.nodes[node, A]), rest)
+    again = push(machine, int(machine.nodes[node, op.A]), rest)
     if required > 0:
         machine.stack[depth] = again
         return 1
@@ -70,9 +54,8 @@ def unfold_repeat(machine: Machine, depth: int, current: int) -> int:
 @compiled_loop
 def unfold_members(machine: Machine, depth: int, current: int) -> int:
     """Put the successors of members on the stack: the next member, and the rest without it; return their number."""
-    node, tail = int(machine.frames[current, NODE]), int(machine.frames[current, TAIL])
-    position, written = int(machine.frames[current, FIRST]), int(machine.frames[current, SECOND])
-    start, count, more = int(machine.nodes[node, A]), int(machine.nodes[node, B]), int(machine.nodes[node, C])
+    node, position, written, tail = contents(machine, current)
+    start, count, more = numbers(machine, node)
     ways = 0
     if position == count:
         if written:
@@ -101,53 +84,51 @@ def unfold(machine: Machine, depth: int, current: int) -> int:  # noqa: C901, PL
 
     A code is put on the stack in place of a frame; MORE_STACK is returned if the stack itself is full.
     """
-    node, first, tail = (
-        int(machine.frames[current, NODE]),
-        int(machine.frames[current, FIRST]),
-        int(machine.frames[current, TAIL]),
-    )
-    operation, start, count = machine.nodes[node, OPERATION], int(machine.nodes[node, A]), int(machine.nodes[node, B])
-    if current == FINISHED or operation < WORDS:
+    if current == FINISHED:
         return 0
-    if operation == ITEM:
+    node, first, second, tail = contents(machine, current)
+    operation = machine.nodes[node, op.OPERATION]
+    start, count, more = numbers(machine, node)
+    if operation < op.WORDS:
+        return 0
+    if operation == op.ITEM:
         count = int(machine.frames[tail, SECOND])
-    if depth + 2 + (count if operation in (CHOICE, PERMUTATION, ITEM) else 0) > len(machine.stack):
+    if depth + 2 + (count if operation in (op.CHOICE, op.PERMUTATION, op.ITEM) else 0) > len(machine.stack):
         return MORE_STACK
-    if operation == ITEM:
+    if operation == op.ITEM:
         return unfold_item(machine, depth, current)
-    if operation == DISTINCT:
+    if operation == op.DISTINCT:
         return unfold_distinct(machine, depth, current)
-    if operation == UNLIKE:
-        second = int(machine.frames[current, SECOND])
+    if operation == op.UNLIKE:
         machine.stack[depth] = tail
-        between = character_place(machine, node, first, second) == machine.operands[machine.nodes[node, C]]
+        between = character_place(machine, node, first, second) == machine.operands[more]
         return 1 if between and not is_word(machine, node, first, second) else 0
-    if operation == SCAN:
+    if operation == op.SCAN:
         machine.stack[depth] = tail
         return int(machine.operands[start + 6 * first + 2])
-    if operation == QUOTATION:
+    if operation == op.QUOTATION:
         machine.stack[depth] = machine.frames[tail, TAIL]
         return 1 if machine.frames[current, LENGTH] == machine.frames[tail, LENGTH] else 0
-    if operation == WORDS:
+    if operation == op.WORDS:
         machine.stack[depth] = tail
-        return 1 if word_length(machine, start, first) == machine.frames[current, SECOND] else 0
-    if operation == REPEAT:
+        return 1 if word_length(machine, start, first) == second else 0
+    if operation == op.REPEAT:
         return unfold_repeat(machine, depth, current)
-    if operation == MEMBERS:
+    if operation == op.MEMBERS:
         return unfold_members(machine, depth, current)
-    if operation == PERMUTATION:
+    if operation == op.PERMUTATION:
         return unfold_permutation(machine, depth, current)
-    if operation == UNION:
+    if operation == op.UNION:
         machine.stack[depth], machine.stack[depth + 1] = first, tail
         return 2
-    if operation == CHOICE:
+    if operation == op.CHOICE:
         for position in range(count):
             option = int(machine.operands[start + count - 1 - position])
             machine.stack[depth + position] = push(machine, option, tail)
         return count
-    rest, end = tail, int(machine.frames[current, SECOND])
-    if first + 1 < (end or count):
-        rest = frame(machine, node, first + 1, end, tail)
+    rest = tail
+    if first + 1 < (second or count):
+        rest = frame(machine, node, first + 1, second, tail)
     machine.stack[depth] = push(machine, int(machine.operands[start + 2 * first]), rest)
     return 1
 
@@ -158,14 +139,10 @@ def is_covered(machine: Machine, current: int, now: int) -> bool:
 
     All texts that match from here then match from there.
     """
-    node, required, allowed = (
-        machine.frames[current, NODE],
-        machine.frames[current, FIRST],
-        machine.frames[current, SECOND],
-    )
-    if current == FINISHED or machine.nodes[node, OPERATION] != REPEAT or required > 0 or allowed == UNLIMITED:
+    node, required, allowed, tail = contents(machine, current)
+    if machine.nodes[node, op.OPERATION] != op.REPEAT or required > 0 or allowed == UNLIMITED:
         return False
-    before = machine.frame_slots[frame_slot(machine, node, 0, allowed + 1, machine.frames[current, TAIL])]
+    before = known_frame(machine, node, 0, allowed + 1, tail)
     return bool(before >= 0 and machine.frames[before, MARK] == now)
 
 
@@ -183,7 +160,7 @@ def close(machine: Machine, top: int) -> int:
     while depth > 0:
         depth -= 1
         current = int(machine.stack[depth])
-        if current == FINISHED or machine.nodes[machine.frames[current, NODE], OPERATION] <= ITEM:
+        if current == FINISHED or operation_of(machine, current) <= op.ITEM:
             if end == len(machine.leaves):
                 return MORE_LEAVES
             machine.leaves[end] = current
@@ -208,43 +185,20 @@ def close(machine: Machine, top: int) -> int:
 
 
 @compiled_loop
-def place_member(machine: Machine, depth: int, current: int) -> int:
-    """Return the stack of written members with the member of a frame added in its place, or a code.
-
-    `3 | 5 2 0 …` → `5 3 2 0 …`; the numbers above the place wait on the stack of the loop.
-    """
-    node, member, below = (
-        int(machine.frames[current, NODE]),
-        int(machine.frames[current, FIRST]),
-        int(machine.frames[current, TAIL]),
-    )
-    above = depth
-    while machine.frames[below, FIRST] > member:
-        machine.stack[above] = machine.frames[below, FIRST]
-        above += 1
-        below = int(machine.frames[below, TAIL])
-    below = frame(machine, node, member, 1, below)
-    while above > depth:
-        above -= 1
-        below = frame(machine, node, int(machine.stack[above]), 1, below)
-    return below
-
-
-@compiled_loop
 def unfold_choosing(machine: Machine, depth: int, node: int, written: int) -> int:
     """Put each member that may come next, and one with another name, on the stack; return their number."""
-    start, rest = int(machine.nodes[node, A]), int(machine.operands[machine.nodes[node, C] + 1])
-    ways = 0
+    start, count, more = numbers(machine, node)
+    rest, ways = int(machine.operands[more + 1]), 0
     if rest >= 0:
         machine.stack[depth] = push(machine, rest, written)
         ways = 1
     frame_left = written
-    for member in range(int(machine.nodes[node, B]) - 1, -1, -1):
+    for member in range(count - 1, -1, -1):
         if machine.frames[frame_left, FIRST] == member:
             frame_left = int(machine.frames[frame_left, TAIL])
             continue
         after = frame(machine, node, member, 0, written)
-        machine.stack[depth + ways] = push(machine, int(machine.operands[start + 3 * member]), after)
+        machine.stack[depth + ways] = push(machine, int(machine.operands[start + 4 * member]), after)
         ways += 1
     return ways
 
@@ -256,23 +210,23 @@ def unfold_written(machine: Machine, depth: int, written: int) -> int:
     These are a separator with one more member and, if no required member is missing, the frame after all members.
     """
     node = int(machine.frames[written, NODE])
-    start, more = int(machine.nodes[node, A]), int(machine.nodes[node, C])
-    shortest = FAR if machine.operands[more + 1] < 0 else int(machine.nodes[machine.operands[more + 1], SHORTEST])
+    start, count, more = numbers(machine, node)
+    shortest = FAR if machine.operands[more + 1] < 0 else int(machine.nodes[machine.operands[more + 1], op.SHORTEST])
     is_missing = False
     frame_left = written
-    for member in range(int(machine.nodes[node, B]) - 1, -1, -1):
+    for member in range(count - 1, -1, -1):
         if machine.frames[frame_left, FIRST] == member:
             frame_left = int(machine.frames[frame_left, TAIL])
         else:
-            is_missing = is_missing or machine.operands[start + 3 * member + 1] == 1
-            shortest = min(shortest, int(machine.nodes[machine.operands[start + 3 * member], SHORTEST]))
+            is_missing = is_missing or machine.operands[start + 4 * member + 1] == 1
+            shortest = min(shortest, int(machine.nodes[machine.operands[start + 4 * member], op.SHORTEST]))
     ways = 0
     if not is_missing:
         machine.stack[depth] = machine.frames[frame_left, TAIL]
         ways = 1
     if shortest < FAR:
         separator = int(machine.operands[more])
-        added = -int(machine.nodes[separator, SHORTEST]) if is_missing else shortest
+        added = -int(machine.nodes[separator, op.SHORTEST]) if is_missing else shortest
         rest = frame(machine, node, CHOOSING, added, written)
         if rest >= 0:
             rest = push(machine, separator, rest)
@@ -284,20 +238,15 @@ def unfold_written(machine: Machine, depth: int, written: int) -> int:
 @compiled_loop
 def unfold_permutation(machine: Machine, depth: int, current: int) -> int:
     """Put the successors of members in any order on the stack; return their number."""
-    node, first, second = (
-        int(machine.frames[current, NODE]),
-        int(machine.frames[current, FIRST]),
-        int(machine.frames[current, SECOND]),
-    )
+    node, first, second, tail = contents(machine, current)
     if first == CHOOSING:
-        below = int(machine.frames[current, TAIL])
-        return unfold_choosing(machine, depth, node, below)
+        return unfold_choosing(machine, depth, node, tail)
     if second:
         return unfold_written(machine, depth, current)
     if first != BEGUN:
-        machine.stack[depth] = place_member(machine, depth, current)
+        machine.stack[depth] = inserted(machine, depth, first, tail)
         return 1
-    begun = frame(machine, node, BEGUN, 1, int(machine.frames[current, TAIL]))
+    begun = frame(machine, node, BEGUN, 1, tail)
     if begun < 0:
         machine.stack[depth] = begun
         return 1

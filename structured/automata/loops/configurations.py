@@ -4,7 +4,7 @@
 """
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
-from structured.automata.loops.frames import mixed
+from structured.automata.loops.frames import interned
 from structured.automata.loops.grammar_machine import (
     ASKED,
     ASKED_TOO,
@@ -25,11 +25,11 @@ from structured.automata.loops.jit import compiled_loop
 from structured.automata.loops.stacks import STACK, advance, is_complete, least_after, least_of
 from structured.automata.opcodes import FAR
 
-LEXER, PLACE, DISTANCE, LEAST, MOST, READ, BEFORE, MET, MARK = range(9)
+LEXER, PLACE = range(2)
+DISTANCE, LEAST, MOST, MARK, READ, BEFORE, MET = range(4, 11)
 """The columns of a configuration: the state of the lexer and the place of the parser; the bytes of the shortest
-completion, a lower and an upper bound of these, each UNKNOWN until computed; in the last search that met it, the bytes
-read, the configuration before, and the round of the search; the last round in which it was gathered."""
-
+completion, a lower and an upper bound of these, each UNKNOWN until computed; the last round in which it was gathered,
+as in a frame; in the last search that met it, the bytes read, the configuration before, and the round of that."""
 
 MAX_FOLLOWED = 64
 """The most tokens that are followed before a search for the end begins."""
@@ -42,37 +42,10 @@ SLACK = 2
 
 
 @compiled_loop
-def configuration_slot(machine: GrammarMachine, lexer: int, place: int) -> int:
-    """Return the slot of a configuration in the hash table, or the free slot for it."""
-    mask = len(machine.configuration_slots) - 1
-    slot = mixed(mixed(0, lexer), place) & mask
-    while machine.configuration_slots[slot] >= 0:
-        known = machine.configuration_slots[slot]
-        if machine.configurations[known, LEXER] == lexer and machine.configurations[known, PLACE] == place:
-            break
-        slot = (slot + 1) & mask
-    return slot
-
-
-@compiled_loop
 def configuration(machine: GrammarMachine, lexer: int, place: int) -> int:
     """Return the configuration of a state of the lexer and a place, or a code."""
-    slot = configuration_slot(machine, lexer, place)
-    if machine.configuration_slots[slot] >= 0:
-        return int(machine.configuration_slots[slot])
-    new = int(machine.sizes[CONFIGURATIONS_USED])
-    if new == len(machine.configurations):
-        return MORE_CONFIGURATIONS
-    machine.configurations[new, LEXER] = lexer
-    machine.configurations[new, PLACE] = place
-    machine.configurations[new, DISTANCE] = UNKNOWN
-    machine.configurations[new, LEAST] = UNKNOWN
-    machine.configurations[new, MOST] = UNKNOWN
-    machine.configurations[new, MET] = 0
-    machine.configurations[new, MARK] = 0
-    machine.configuration_slots[slot] = new
-    machine.sizes[CONFIGURATIONS_USED] = new + 1
-    return new
+    rows, slots = machine.configurations, machine.configuration_slots
+    return interned(rows, slots, machine.sizes, CONFIGURATIONS_USED, MORE_CONFIGURATIONS, lexer, place, 0, 0)
 
 
 @compiled_loop
@@ -87,6 +60,13 @@ def fresh(machine: GrammarMachine, place: int, rest: int) -> int:
         machine.sizes[ASKED_TOO] = rest
         return NEEDS_START
     return configuration(machine, lexer, place)
+
+
+@compiled_loop
+def after_token(machine: GrammarMachine, place: int, terminal: int, rest: int) -> int:
+    """Return the configuration after a token and the rest that it leaves, DEAD if it cannot follow, or a code."""
+    after = advance(machine, place, terminal)
+    return after if after < 0 else fresh(machine, after, rest)
 
 
 @compiled_loop
@@ -107,8 +87,7 @@ def landed(machine: GrammarMachine, current: int, arrival: int, way: int) -> int
         lexer = int(machine.arrivals[arrival, 0])
         return DEAD if lexer == DEAD else configuration(machine, lexer, place)
     token = int(machine.arrivals[arrival, 1]) + way - 1
-    after = advance(machine, place, int(machine.tokens[token, 0]))
-    return after if after < 0 else fresh(machine, after, int(machine.tokens[token, 1]))
+    return after_token(machine, place, int(machine.tokens[token, 0]), int(machine.tokens[token, 1]))
 
 
 @compiled_loop
@@ -128,10 +107,8 @@ def least(machine: GrammarMachine, current: int) -> int:
     ending = is_end(machine, current)
     if ending < 0:
         return ending
-    found = FAR
-    if ending:
-        found = 0
-    else:
+    found = 0 if ending else FAR
+    if not ending:
         lexer, place = machine.configurations[current, LEXER], int(machine.configurations[current, PLACE])
         first = int(machine.lexed[lexer, 0])
         for row in range(first, first + int(machine.lexed[lexer, 1])):
@@ -141,10 +118,8 @@ def least(machine: GrammarMachine, current: int) -> int:
                 return more
             found = min(found, more)
     machine.configurations[current, LEAST] = found
-    if ending:
-        machine.configurations[current, DISTANCE] = 0
-    elif found >= FAR:
-        machine.configurations[current, DISTANCE] = FAR
+    if ending or found >= FAR:
+        machine.configurations[current, DISTANCE] = found
     return found
 
 
@@ -199,12 +174,17 @@ def take(machine: GrammarMachine) -> None:
 
 
 @compiled_loop
-def remember(machine: GrammarMachine, end: int, total: int) -> None:
-    """Store the distances of all configurations on the path found by a search."""
-    current = end
+def remember(machine: GrammarMachine, end: int, total: int, column: int) -> int:
+    """Store the distances of all configurations on the path to an end, or their upper bounds; return that of the first.
+
+    The path, on which `total` bytes are read, was found by a search or by following tokens.
+    """
+    current, left = end, 0
     while current >= 0:
-        machine.configurations[current, DISTANCE] = total - machine.configurations[current, READ]
+        left = total - int(machine.configurations[current, READ])
+        machine.configurations[current, column] = left
         current = int(machine.configurations[current, BEFORE])
+    return left
 
 
 @compiled_loop
@@ -263,9 +243,10 @@ def most(machine: GrammarMachine, start: int) -> int:
         if left >= FAR:
             break
         if left >= 0:
-            return remember_most(machine, current, left + int(machine.configurations[current, READ]))
+            return remember(machine, current, left + int(machine.configurations[current, READ]), MOST)
         way = best_token_end(machine, current)
-        after = way if way < 0 else out_of(machine, current, way)
+        place, end = int(machine.configurations[current, PLACE]), machine.token_ends[max(way, 0)]
+        after = way if way < 0 else after_token(machine, place, int(end[0]), int(end[1]))
         if after == DEAD:
             break
         if after < 0:
@@ -277,24 +258,6 @@ def most(machine: GrammarMachine, start: int) -> int:
     if found >= 0:
         machine.configurations[start, MOST] = found
     return found
-
-
-@compiled_loop
-def remember_most(machine: GrammarMachine, end: int, total: int) -> int:
-    """Store the upper bounds of all configurations on a path to an end; return that of the first."""
-    current, found = end, 0
-    while current >= 0:
-        found = total - int(machine.configurations[current, READ])
-        machine.configurations[current, MOST] = found
-        current = int(machine.configurations[current, BEFORE])
-    return found
-
-
-@compiled_loop
-def out_of(machine: GrammarMachine, current: int, way: int) -> int:
-    """Return the configuration after a token end, DEAD if the parser does not allow it, or a code."""
-    after = advance(machine, int(machine.configurations[current, PLACE]), int(machine.token_ends[way, 0]))
-    return after if after < 0 else fresh(machine, after, int(machine.token_ends[way, 1]))
 
 
 @compiled_loop
@@ -368,8 +331,6 @@ def search(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop,
     This is the search of `PlainGrammarAutomaton._distance`. After a code it begins anew. It ends when no path is left
     that is shorter than the known upper bound.
     """
-    if machine.configurations[start, DISTANCE] != UNKNOWN:
-        return int(machine.configurations[start, DISTANCE])
     nearest = least(machine, start)
     if nearest < 0 or machine.configurations[start, DISTANCE] != UNKNOWN:
         return nearest
@@ -387,16 +348,12 @@ def search(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop,
     while machine.sizes[HEAP_USED] > 0:
         take(machine)
         first = int(machine.sizes[HEAP_USED])
-        total, read, current = (
-            int(machine.heap[first, 0]),
-            int(machine.heap[first, 1]),
-            int(machine.heap[first, 2]),
-        )
+        entry = machine.heap[first]
+        total, read, current = int(entry[0]), int(entry[1]), int(entry[2])
         if read > machine.configurations[current, READ]:
             continue
         if machine.configurations[current, DISTANCE] != UNKNOWN:
-            remember(machine, current, total)
-            return int(machine.configurations[start, DISTANCE])
+            return remember(machine, current, total, DISTANCE)
         if enough != UNKNOWN and total >= enough:
             machine.configurations[start, DISTANCE] = enough
             return enough
@@ -410,11 +367,3 @@ def search(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop,
         if machine.configurations[known, MET] == now:
             machine.configurations[known, DISTANCE] = FAR
     return FAR
-
-
-@compiled_loop
-def rehash_configurations(machine: GrammarMachine) -> None:
-    """Fill the empty hash table of configurations with those in use."""
-    for known in range(machine.sizes[CONFIGURATIONS_USED]):
-        lexer, place = int(machine.configurations[known, LEXER]), int(machine.configurations[known, PLACE])
-        machine.configuration_slots[configuration_slot(machine, lexer, place)] = known

@@ -25,14 +25,16 @@ from structured.automata.loops.frames import (
     SECOND,
     TAIL,
     WANTED,
+    contents,
+    distinct_length,
     frame,
-    frame_slot,
-    needed_after,
+    known_frame,
+    numbers,
     push,
 )
 from structured.automata.loops.jit import compiled_loop
 from structured.automata.loops.machine import NEEDS_STATE, Machine
-from structured.automata.opcodes import FAR, LEAST, MOST_ITEMS, SEPARATOR, UNLIMITED, A, B
+from structured.automata.opcodes import FAR, LEAST, MOST_ITEMS, SEPARATOR, UNLIMITED
 
 ITEM_START, SOME_OTHER = -1, -2
 """Values of FIRST in two more kinds of frames of ITEM. ITEM_START, on FINISHED, has the state before any item in
@@ -41,15 +43,8 @@ them and such a text in `LEAVES`."""
 
 
 @compiled_loop
-def wanting(machine: Machine, state: int) -> int:
-    """Request the row of a state, and return the code for that."""
-    machine.sizes[WANTED], machine.sizes[BYTE_WANTED] = state, -1
-    return NEEDS_STATE
-
-
-@compiled_loop
-def wanting_byte(machine: Machine, state: int, byte: int) -> int:
-    """Request one entry of the row of a state, and return the code for that."""
+def wanting(machine: Machine, state: int, byte: int) -> int:
+    """Request an entry of the row of a state, or the whole row for -1, and return the code for that."""
     machine.sizes[WANTED], machine.sizes[BYTE_WANTED] = state, byte
     return NEEDS_STATE
 
@@ -58,11 +53,8 @@ def wanting_byte(machine: Machine, state: int, byte: int) -> int:
 def first_state(machine: Machine, item: int) -> int:
     """Return the state before any item, or a code."""
     kept = frame(machine, item, ITEM_START, 0, FINISHED)
-    if kept < 0:
-        return kept
-    if machine.frames[kept, LEAVES] < 0:
-        return wanting(machine, -1 - item)
-    return int(machine.frames[kept, LEAVES])
+    state = kept if kept < 0 else int(machine.frames[kept, LEAVES])
+    return wanting(machine, -1 - item, -1) if state == -1 else state
 
 
 @compiled_loop
@@ -74,8 +66,7 @@ def text_with(machine: Machine, item: int, text: int, byte: int) -> int:
 @compiled_loop
 def known_text(machine: Machine, item: int, text: int, byte: int) -> int:
     """Return a text with one more byte; DEAD if there is no such text, so that no item begins with it."""
-    slot = frame_slot(machine, item, byte, int(machine.frames[text, SECOND]) + 1, text)
-    return max(int(machine.frame_slots[slot]), DEAD)
+    return known_frame(machine, item, byte, int(machine.frames[text, SECOND]) + 1, text)
 
 
 @compiled_loop
@@ -158,7 +149,7 @@ def length_along(machine: Machine, item: int, state: int, text: int, word: int, 
         if read + machine.distances[state] >= best:
             break
         if machine.table[state, ROW_COMPLETE] == UNKNOWN:
-            return wanting(machine, state)
+            return wanting(machine, state, -1)
         if read > 0 and machine.frames[text, LEAVES] != machine.sizes[ROUND]:
             best = read + length_here(machine, item, state, text, written, best - read)
             machine.frames[text, LEAVES] = machine.sizes[ROUND]
@@ -178,7 +169,7 @@ def length_unlike(machine: Machine, item: int, state: int, text: int, written: i
     elif machine.frames[text, MARK] != now:
         return int(machine.distances[state])
     if machine.table[state, ROW_COMPLETE] == UNKNOWN:
-        return wanting(machine, state)
+        return wanting(machine, state, -1)
     best = length_here(machine, item, state, text, written, FAR)
     begun = FINISHED if best == machine.distances[state] else next_begun(machine, text, written)
     machine.sizes[ROUND] += 1
@@ -193,9 +184,8 @@ def length_unlike(machine: Machine, item: int, state: int, text: int, written: i
 @compiled_loop
 def rest_after(machine: Machine, item: int, written: int) -> int:
     """Return the bytes of the shortest completion after the item that is being read."""
-    start, count = int(machine.nodes[item, A]), int(machine.frames[written, SECOND])
-    needed = needed_after(machine, start, count + 1) - needed_after(machine, start, count)
-    return needed + int(machine.frames[written, LENGTH])
+    _, _, count, _ = contents(machine, written)
+    return distinct_length(machine, item, count + 1) + int(machine.frames[written, LENGTH])
 
 
 @compiled_loop
@@ -203,7 +193,7 @@ def item_frame(machine: Machine, item: int, state: int, text: int, written: int)
     """Return the frame of an item that is read; DEAD if it can only become a written item; or a code."""
     if text < 0 or written < 0:
         return min(text, written)
-    known = int(machine.frame_slots[frame_slot(machine, item, state, text, written)])
+    known = known_frame(machine, item, state, text, written)
     if known < 0:
         length = length_unlike(machine, item, state, text, written)
         if length < 0:
@@ -211,37 +201,33 @@ def item_frame(machine: Machine, item: int, state: int, text: int, written: int)
         known = frame(machine, item, state, text, written)
         if known < 0:
             return known
-        length = FAR if length == FAR else length + rest_after(machine, item, written)
-        machine.frames[known, LENGTH] = min(length, FAR)
+        machine.frames[known, LENGTH] = min(length + rest_after(machine, item, written), FAR)
     return known if machine.frames[known, LENGTH] < FAR else DEAD
 
 
 @compiled_loop
 def item_after(machine: Machine, leaf: int, byte: int) -> int:
     """Return the frame of an item after one more byte, DEAD, or a code."""
-    item, state = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, FIRST])
+    item, state, text, written = contents(machine, leaf)
     after = int(machine.table[state, byte])
-    if after == UNKNOWN:
-        return wanting_byte(machine, state, byte)
-    if after == DEAD:
-        return DEAD
-    text = text_with(machine, item, int(machine.frames[leaf, SECOND]), byte)
-    return item_frame(machine, item, after, text, int(machine.frames[leaf, TAIL]))
+    if after < 0:
+        return DEAD if after == DEAD else wanting(machine, state, byte)
+    return item_frame(machine, item, after, text_with(machine, item, text, byte), written)
 
 
 @compiled_loop
-def place_item(machine: Machine, depth: int, text: int, written: int) -> int:
-    """Return the stack of written items with one more item in its place, or a code.
+def inserted(machine: Machine, depth: int, number: int, written: int) -> int:
+    """Return the stack of written items or members with one more, told by its number, in its place; or a code.
 
-    `3 | 5 2 …` → `5 3 2 …`; the texts above the place wait on the stack of the loop, from a depth on.
+    `3 | 5 2 …` → `5 3 2 …`; the numbers above the place wait on the stack of the loop, from a depth on.
     """
     node, above, below = int(machine.frames[written, NODE]), depth, written
-    while machine.frames[below, FIRST] > text:
+    while machine.frames[below, FIRST] > number:
         machine.stack[above] = machine.frames[below, FIRST]
         above += 1
         below = int(machine.frames[below, TAIL])
     count = int(machine.frames[below, SECOND]) + 1
-    below = frame(machine, node, text, count, below)
+    below = frame(machine, node, number, count, below)
     while above > depth:
         above -= 1
         count += 1
@@ -252,18 +238,18 @@ def place_item(machine: Machine, depth: int, text: int, written: int) -> int:
 @compiled_loop
 def unfold_item(machine: Machine, depth: int, leaf: int) -> int:
     """Put the frame after an item on the stack if the item may end here; return the number of frames."""
-    text, written = int(machine.frames[leaf, SECOND]), int(machine.frames[leaf, TAIL])
-    if machine.distances[machine.frames[leaf, FIRST]] > 0 or is_written(machine, text, written):
+    _, state, text, written = contents(machine, leaf)
+    if machine.distances[state] > 0 or is_written(machine, text, written):
         return 0
-    machine.stack[depth] = place_item(machine, depth, text, written)
+    machine.stack[depth] = inserted(machine, depth, text, written)
     return 1
 
 
 @compiled_loop
 def unfold_distinct(machine: Machine, depth: int, written: int) -> int:
     """Put the frame after all items, and one more item, on the stack; return the number of frames."""
-    node, count = int(machine.frames[written, NODE]), int(machine.frames[written, SECOND])
-    start, item = int(machine.nodes[node, A]), int(machine.nodes[node, B])
+    node, _, count, _ = contents(machine, written)
+    start, item, _ = numbers(machine, node)
     most, ways = int(machine.operands[start + MOST_ITEMS]), 0
     if count >= machine.operands[start + LEAST]:
         below = written

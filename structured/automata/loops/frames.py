@@ -1,31 +1,10 @@
 """The frames of the regular automaton, interned, so that equal stacks are one number; and progress within words."""
 
-from structured.automata.loops.jit import compiled_loop
+from structured.automata import opcodes as op
+from structured.automata.loops.jit import Ints, Rows, compiled_entry, compiled_loop
 from structured.automata.loops.machine import MORE_FRAMES, Machine
 from structured.automata.loops.quoting import quotation_length
-from structured.automata.opcodes import (
-    DISTINCT,
-    FAR,
-    ITEM,
-    ITEM_LENGTHS,
-    LEAST,
-    MEMBERS,
-    OPERATION,
-    PERMUTATION,
-    QUOTATION,
-    REPEAT,
-    SCAN,
-    SEQUENCE,
-    SHORTEST,
-    SUFFIX_COUNT,
-    TEXT,
-    UNION,
-    UNLIKE,
-    WORDS,
-    A,
-    B,
-    C,
-)
+from structured.automata.opcodes import FAR
 
 
 @compiled_loop
@@ -58,17 +37,17 @@ def next_word(machine: Machine, words: int, total: int, word: int, read: int) ->
 @compiled_loop
 def is_word(machine: Machine, node: int, word: int, read: int) -> bool:
     """Tell whether the bytes read are a whole word."""
-    return word_length(machine, int(machine.nodes[node, A]), word) == read
+    return word_length(machine, int(machine.nodes[node, op.A]), word) == read
 
 
 @compiled_loop
 def character_place(machine: Machine, node: int, word: int, read: int) -> int:
     """Return the node of the rest of a character after `read` bytes of a word; between characters, of a whole one."""
-    whole = int(machine.operands[machine.nodes[node, C]])
+    whole = int(machine.operands[machine.nodes[node, op.C]])
     place = whole
-    start = int(machine.operands[machine.nodes[node, A] + word])
+    start = int(machine.operands[machine.nodes[node, op.A] + word])
     for position in range(start, start + read):
-        first, count = int(machine.nodes[place, A]), int(machine.nodes[place, B])
+        first, count = int(machine.nodes[place, op.A]), int(machine.nodes[place, op.B])
         for arc in range(first, first + 3 * count, 3):
             if machine.operands[arc] <= machine.text[position] <= machine.operands[arc + 1]:
                 place = int(machine.operands[arc + 2])
@@ -85,8 +64,8 @@ def unlike_length(machine: Machine, node: int, word: int, read: int) -> int:
     These suffice, because `assemble` ensures that words never use all characters at a place.
     """
     place = character_place(machine, node, word, read)
-    if place != machine.operands[machine.nodes[node, C]]:
-        return int(machine.nodes[place, SHORTEST])
+    if place != machine.operands[machine.nodes[node, op.C]]:
+        return int(machine.nodes[place, op.SHORTEST])
     return 1 if is_word(machine, node, word, read) else 0
 
 
@@ -115,35 +94,84 @@ def mixed(code: int, value: int) -> int:
 
 
 @compiled_loop
-def frame_hash(node: int, first: int, second: int, tail: int) -> int:
-    """Return the hash code of a frame."""
-    return mixed(mixed(mixed(mixed(0, int(node)), int(first)), int(second)), int(tail))
-
-
-@compiled_loop
-def frame_slot(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
-    """Return the slot of the frame with these contents in the hash table, or the free slot for it."""
-    mask = len(machine.frame_slots) - 1
-    slot = frame_hash(node, first, second, tail) & mask
-    while machine.frame_slots[slot] >= 0:
-        same = machine.frame_slots[slot]
-        if (
-            machine.frames[same, NODE] == node
-            and machine.frames[same, FIRST] == first
-            and machine.frames[same, SECOND] == second
-            and machine.frames[same, TAIL] == tail
-        ):
+def row_slot(rows: Rows, slots: Ints, first: int, second: int, third: int, fourth: int) -> int:
+    """Return the slot of the row that begins with four numbers in a hash table, or the free slot for it."""
+    mask = len(slots) - 1
+    slot = mixed(mixed(mixed(mixed(0, int(first)), int(second)), int(third)), int(fourth)) & mask
+    while slots[slot] >= 0:
+        row = slots[slot]
+        if rows[row, 0] == first and rows[row, 1] == second and rows[row, 2] == third and rows[row, 3] == fourth:
             break
         slot = (slot + 1) & mask
     return slot
 
 
 @compiled_loop
+def interned(
+    rows: Rows, slots: Ints, sizes: Ints, used: int, lack: int, first: int, second: int, third: int, fourth: int
+) -> int:
+    """Return the row that begins with four numbers, which is added if it is new; the code `lack` if it has no room.
+
+    `sizes[used]` are the rows in use.
+    """
+    slot = row_slot(rows, slots, first, second, third, fourth)
+    if slots[slot] >= 0:
+        return int(slots[slot])
+    new = int(sizes[used])
+    if new == len(rows):
+        return lack
+    rows[new, 0], rows[new, 1], rows[new, 2], rows[new, 3] = first, second, third, fourth
+    slots[slot] = new
+    sizes[used] = new + 1
+    return new
+
+
+@compiled_entry
+def rehash_rows(rows: Rows, slots: Ints, used: int) -> None:
+    """Fill an empty hash table with the rows in use."""
+    for row in range(used):
+        slots[row_slot(rows, slots, rows[row, 0], rows[row, 1], rows[row, 2], rows[row, 3])] = row
+
+
+@compiled_loop
+def contents(machine: Machine, current: int) -> tuple[int, int, int, int]:
+    """Return `NODE`, `FIRST`, `SECOND` and `TAIL` of a frame."""
+    row = machine.frames[current]
+    return int(row[NODE]), int(row[FIRST]), int(row[SECOND]), int(row[TAIL])
+
+
+@compiled_loop
+def numbers(machine: Machine, node: int) -> tuple[int, int, int]:
+    """Return `A`, `B` and `C` of a node."""
+    row = machine.nodes[node]
+    return int(row[op.A]), int(row[op.B]), int(row[op.C])
+
+
+@compiled_loop
+def operation_of(machine: Machine, current: int) -> int:
+    """Return the operation of a frame; FINISHED has that of a union."""
+    return int(machine.nodes[machine.frames[current, NODE], op.OPERATION])
+
+
+@compiled_loop
+def leaves_of(machine: Machine, current: int) -> Ints:
+    """Return the leaves of a frame, which are known."""
+    start = machine.frames[current, LEAVES]
+    return machine.leaves[start : start + machine.frames[current, COUNT]]
+
+
+@compiled_loop
+def known_frame(machine: Machine, node: int, first: int, second: int, tail: int) -> int:
+    """Return the frame with these contents, -1 if it has not been made."""
+    return int(machine.frame_slots[row_slot(machine.frames, machine.frame_slots, node, first, second, tail)])
+
+
+@compiled_loop
 def members_length(machine: Machine, node: int, position: int, written: int) -> int:
     """Return the bytes of the shortest rest from a member on, given whether a member was written before."""
-    if position < machine.nodes[node, B]:
-        return int(machine.operands[machine.nodes[node, A] + 4 * position + 2 + written])
-    return 0 if written else int(machine.operands[machine.nodes[node, C] + 2])
+    if position < machine.nodes[node, op.B]:
+        return int(machine.operands[machine.nodes[node, op.A] + 4 * position + 2 + written])
+    return 0 if written else int(machine.operands[machine.nodes[node, op.C] + 2])
 
 
 @compiled_loop
@@ -152,12 +180,12 @@ def permutation_length(machine: Machine, node: int, first: int, second: int) -> 
 
     A written member subtracts its own bytes from those still needed.
     """
-    more = int(machine.nodes[node, C])
+    more = int(machine.nodes[node, op.C])
     if first == CHOOSING:
         return second
     if first == BEGUN:
         return int(machine.operands[more + 2]) if second else int(machine.operands[more + 3])
-    return -int(machine.operands[machine.nodes[node, A] + 3 * first + 2])
+    return -int(machine.operands[machine.nodes[node, op.A] + 4 * first + 2])
 
 
 @compiled_loop
@@ -167,15 +195,15 @@ def quoted_length(machine: Machine, node: int, first: int, second: int, tail: in
         return 0
     depth, state = -1 - int(machine.frames[tail, FIRST]), int(machine.frames[tail, SECOND])
     if depth == 0:
-        return int(machine.nodes[node, SHORTEST])
-    return quotation_length(machine, int(machine.nodes[node, A]), first, second, depth, state)
+        return int(machine.nodes[node, op.SHORTEST])
+    return quotation_length(machine, int(machine.nodes[node, op.A]), first, second, depth, state)
 
 
 @compiled_loop
 def needed_after(machine: Machine, start: int, count: int) -> int:
     """Return the bytes still needed after `count` items that must differ, whose numbers begin at `start`."""
-    least = int(machine.operands[start + LEAST])
-    return int(machine.operands[start + ITEM_LENGTHS + least + min(count, least)])
+    least = int(machine.operands[start + op.LEAST])
+    return int(machine.operands[start + op.ITEM_LENGTHS + least + min(count, least)])
 
 
 @compiled_loop
@@ -184,7 +212,7 @@ def distinct_length(machine: Machine, node: int, count: int) -> int:
 
     A written item subtracts its own bytes from those still needed.
     """
-    start = int(machine.nodes[node, A])
+    start = int(machine.nodes[node, op.A])
     needed = needed_after(machine, start, count)
     return needed if count == 0 else needed - needed_after(machine, start, count - 1)
 
@@ -192,33 +220,33 @@ def distinct_length(machine: Machine, node: int, count: int) -> int:
 @compiled_loop
 def own_length(machine: Machine, node: int, first: int, second: int, tail: int) -> int:  # noqa: C901  as `unfold`
     """Return the bytes of the shortest rest of a partly read node."""
-    operation = machine.nodes[node, OPERATION]
-    if operation == TEXT:
-        return int(machine.nodes[node, SHORTEST]) - first
-    if operation == WORDS:
-        return shortest_word(machine, machine.nodes[node, A], machine.nodes[node, B], first, second)
-    if operation == UNLIKE:
+    operation = machine.nodes[node, op.OPERATION]
+    if operation == op.TEXT:
+        return int(machine.nodes[node, op.SHORTEST]) - first
+    if operation == op.WORDS:
+        return shortest_word(machine, machine.nodes[node, op.A], machine.nodes[node, op.B], first, second)
+    if operation == op.UNLIKE:
         return unlike_length(machine, node, first, second)
-    if operation == SCAN:
-        return int(machine.operands[machine.nodes[node, A] + 6 * first + 4])
-    if operation == QUOTATION:
+    if operation == op.SCAN:
+        return int(machine.operands[machine.nodes[node, op.A] + 6 * first + 4])
+    if operation == op.QUOTATION:
         return quoted_length(machine, node, first, second, tail)
-    if operation == SEQUENCE:
-        rest = int(machine.operands[machine.nodes[node, A] + 2 * first + 1])
-        return rest - int(machine.operands[machine.nodes[node, A] + 2 * second + 1]) if second else rest
-    if operation == MEMBERS:
+    if operation == op.SEQUENCE:
+        rest = int(machine.operands[machine.nodes[node, op.A] + 2 * first + 1])
+        return rest - int(machine.operands[machine.nodes[node, op.A] + 2 * second + 1]) if second else rest
+    if operation == op.MEMBERS:
         return members_length(machine, node, first, second)
-    if operation == PERMUTATION:
+    if operation == op.PERMUTATION:
         return permutation_length(machine, node, first, second)
-    if operation == DISTINCT:
+    if operation == op.DISTINCT:
         return distinct_length(machine, node, second)
-    if operation == ITEM:  # `item_frame` sets the length of an item
+    if operation == op.ITEM:  # `item_frame` sets the length of an item
         return 0
-    if operation == REPEAT:
-        return min(int(first) * int(machine.nodes[machine.nodes[node, A], SHORTEST]), FAR)
-    if operation == UNION:
+    if operation == op.REPEAT:
+        return min(int(first) * int(machine.nodes[machine.nodes[node, op.A], op.SHORTEST]), FAR)
+    if operation == op.UNION:
         return min(int(machine.frames[first, LENGTH]) - int(machine.frames[tail, LENGTH]), 0)
-    return int(machine.nodes[node, SHORTEST])
+    return int(machine.nodes[node, op.SHORTEST])
 
 
 @compiled_loop
@@ -226,23 +254,14 @@ def frame(machine: Machine, node: int, first: int, second: int, tail: int) -> in
     """Return the frame with these contents, or a code; a code in place of the tail is passed on."""
     if tail < 0:
         return tail
-    slot = frame_slot(machine, node, first, second, tail)
-    if machine.frame_slots[slot] >= 0:
-        return int(machine.frame_slots[slot])
-    new = int(machine.sizes[FRAMES_USED])
-    if new == len(machine.frames):
-        return MORE_FRAMES
-    length = own_length(machine, node, first, second, tail)
-    machine.frames[new, NODE] = node
-    machine.frames[new, FIRST] = first
-    machine.frames[new, SECOND] = second
-    machine.frames[new, TAIL] = tail
-    machine.frames[new, LENGTH] = min(length + machine.frames[tail, LENGTH], FAR)
-    machine.frames[new, LEAVES] = -1
-    machine.frames[new, COUNT] = machine.frames[new, MARK] = 0
-    machine.frame_slots[slot] = new
-    machine.sizes[FRAMES_USED] = new + 1
-    return new
+    frames, new = machine.frames, int(machine.sizes[FRAMES_USED])
+    found = interned(frames, machine.frame_slots, machine.sizes, FRAMES_USED, MORE_FRAMES, node, first, second, tail)
+    if found == new:
+        length = own_length(machine, node, first, second, tail)
+        frames[new, LENGTH] = min(length + frames[tail, LENGTH], FAR)
+        frames[new, LEAVES] = -1
+        frames[new, COUNT] = frames[new, MARK] = 0
+    return found
 
 
 @compiled_loop
@@ -251,40 +270,21 @@ def push(machine: Machine, node: int, tail: int) -> int:
 
     For a sequence, that is the frame of its first part, on a frame of the others.
     """
-    while machine.nodes[node, OPERATION] == SEQUENCE:
-        if machine.nodes[node, B] > 1:
+    while machine.nodes[node, op.OPERATION] == op.SEQUENCE:
+        if machine.nodes[node, op.B] > 1:
             tail = frame(machine, node, 1, 0, tail)
-        node = int(machine.operands[machine.nodes[node, A]])
-    if machine.nodes[node, OPERATION] == REPEAT:
-        return frame(machine, node, machine.nodes[node, B], machine.nodes[node, C], tail)
-    if machine.nodes[node, OPERATION] == TEXT and machine.nodes[node, B] == 0:
+        node = int(machine.operands[machine.nodes[node, op.A]])
+    if machine.nodes[node, op.OPERATION] == op.REPEAT:
+        return frame(machine, node, machine.nodes[node, op.B], machine.nodes[node, op.C], tail)
+    if machine.nodes[node, op.OPERATION] == op.TEXT and machine.nodes[node, op.B] == 0:
         return tail
-    if machine.nodes[node, OPERATION] == SCAN:
-        return frame(machine, node, 0, machine.nodes[node, C], tail)
-    if machine.nodes[node, OPERATION] == PERMUTATION:
+    if machine.nodes[node, op.OPERATION] == op.SCAN:
+        return frame(machine, node, 0, machine.nodes[node, op.C], tail)
+    if machine.nodes[node, op.OPERATION] == op.PERMUTATION:
         return frame(machine, node, BEGUN, 0, tail)
-    if machine.nodes[node, OPERATION] == DISTINCT:
+    if machine.nodes[node, op.OPERATION] == op.DISTINCT:
         return frame(machine, node, -1, 0, tail)
-    if machine.nodes[node, OPERATION] == QUOTATION:
-        count = int(machine.operands[machine.nodes[node, A] + SUFFIX_COUNT])
+    if machine.nodes[node, op.OPERATION] == op.QUOTATION:
+        count = int(machine.operands[machine.nodes[node, op.A] + op.SUFFIX_COUNT])
         return frame(machine, node, 0, count, frame(machine, node, -1, 0, tail))
     return frame(machine, node, 0, 0, tail)
-
-
-@compiled_loop
-def rehash_frames(machine: Machine) -> None:
-    """Fill the empty hash table of frames with those in use."""
-    mask = len(machine.frame_slots) - 1
-    for current in range(1, machine.sizes[FRAMES_USED]):
-        slot = (
-            frame_hash(
-                machine.frames[current, NODE],
-                machine.frames[current, FIRST],
-                machine.frames[current, SECOND],
-                machine.frames[current, TAIL],
-            )
-            & mask
-        )
-        while machine.frame_slots[slot] >= 0:
-            slot = (slot + 1) & mask
-        machine.frame_slots[slot] = current

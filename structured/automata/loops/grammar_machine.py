@@ -4,7 +4,7 @@ The tables of the parser are complete. Python fills in the rows of the lexer whe
 rarer as a text goes on. As in `machine.py`, a loop that cannot go on returns a code, and is called again.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,22 +14,8 @@ from structured.automata.loops.jit import Flags, Ints, Rows
 DONE = 0
 """The result of a loop that has finished and returns nothing else."""
 
-(
-    MORE_STACKS,
-    MORE_PLACES,
-    MORE_COLUMNS,
-    MORE_CONFIGURATIONS,
-    MORE_HEAP,
-    MORE_STATES,
-    MORE_MEMBERS,
-    NEEDS_ROW,
-    NEEDS_START,
-    NEEDS_COLUMN,
-    NEEDS_EXITS,
-    TOO_FAR,
-    MORE_FOUND,
-    NEEDS_WALK,
-) = range(-3, -17, -1)
+MORE_STACKS, MORE_PLACES, MORE_COLUMNS, MORE_CONFIGURATIONS, MORE_HEAP, MORE_STATES, MORE_MEMBERS = range(-3, -10, -1)
+NEEDS_ROW, NEEDS_START, NEEDS_COLUMN, NEEDS_EXITS, TOO_FAR, MORE_FOUND, NEEDS_WALK = range(-10, -17, -1)
 """The codes of loops that cannot go on. An array is full. A row or the token ends of the lexer state `sizes[ASKED]` are
 needed; or the start for the context `sizes[ASKED]` and the rest `sizes[ASKED_TOO]`; or the remainders for the column
 `sizes[ASKED]`. A search visited too many configurations. A walk has no room for its results, or needs the walk of the
@@ -46,28 +32,18 @@ GROWING = {
 }
 """The arrays that are full, for each code."""
 
-SLOTS = {
-    MORE_STACKS: "stack_slots",
-    MORE_PLACES: "place_slots",
-    MORE_COLUMNS: "column_slots",
-    MORE_CONFIGURATIONS: "configuration_slots",
-    MORE_STATES: "state_slots",
-}
-"""The hash tables of these arrays, which are filled again after growth."""
-
-(
-    STACKS_USED,
-    PLACES_USED,
-    COLUMNS_USED,
-    CONFIGURATIONS_USED,
-    STATES_USED,
-    MEMBERS_USED,
-    ROUND,
-    HEAP_USED,
-    ASKED,
-    ASKED_TOO,
-) = range(10)
+STACKS_USED, PLACES_USED, COLUMNS_USED, CONFIGURATIONS_USED, STATES_USED, MEMBERS_USED = range(6)
+ROUND, HEAP_USED, ASKED, ASKED_TOO = range(6, 10)
 """What is counted in `sizes`."""
+
+SLOTS = {
+    MORE_STACKS: ("stack_slots", STACKS_USED),
+    MORE_PLACES: ("place_slots", PLACES_USED),
+    MORE_COLUMNS: ("column_slots", COLUMNS_USED),
+    MORE_CONFIGURATIONS: ("configuration_slots", CONFIGURATIONS_USED),
+    MORE_STATES: ("state_slots", STATES_USED),
+}
+"""The hash tables of these arrays, which are filled again after growth, and where their rows in use are counted."""
 
 END_SYMBOL, END_STATE, LINE_END, INDENT, DEDENT, LINE_ENDS, MAX_STATES, MAX_SEARCHED, BLANK_WIDTH = range(9)
 """The `facts` of a grammar: the symbol behind the text, the state there; the terminals of indentation, DEAD if there is
@@ -127,14 +103,12 @@ class GrammarMachine(NamedTuple):
 
 def grown(machine: GrammarMachine, lack: int) -> GrammarMachine:
     """Return a machine whose full arrays are twice as long; their hash table must be filled again."""
-    larger: dict[str, Any] = {}
     for name in GROWING[lack]:
-        array = getattr(machine, name)
-        larger[name] = np.full((2 * len(array), *array.shape[1:]), UNKNOWN, dtype=np.int32)
-        larger[name][: len(array)] = array
-    if lack in SLOTS:
-        larger[SLOTS[lack]] = np.full(2 * len(getattr(machine, SLOTS[lack])), -1, dtype=np.int32)
-    return machine._replace(**larger)
+        machine = with_room(machine, name, 2 * len(getattr(machine, name)))
+    if lack not in SLOTS:
+        return machine
+    slots, _ = SLOTS[lack]
+    return machine._replace(**{slots: np.full(2 * len(getattr(machine, slots)), -1, dtype=np.int32)})
 
 
 def with_room(machine: GrammarMachine, name: str, count: int) -> GrammarMachine:

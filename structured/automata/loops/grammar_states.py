@@ -1,24 +1,23 @@
 """The states of a grammar's automaton: sets of configurations, interned, and their rows of the table filled."""
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
-from structured.automata.loops.configurations import MARK, arrival_of, distance_of, fresh, landed, rehash_configurations
+from structured.automata.loops.configurations import MARK, arrival_of, distance_of, fresh, landed
+from structured.automata.loops.frames import rehash_rows
 from structured.automata.loops.grammar_machine import (
     DONE,
+    GROWING,
     MAX_STATES,
     MEMBERS_USED,
-    MORE_COLUMNS,
-    MORE_CONFIGURATIONS,
     MORE_MEMBERS,
-    MORE_PLACES,
-    MORE_STACKS,
     MORE_STATES,
     ROUND,
+    SLOTS,
     STATES_USED,
     GrammarMachine,
 )
 from structured.automata.loops.jit import compiled_entry, compiled_loop
-from structured.automata.loops.stacks import column_of, place_of, push, rehash_columns, rehash_places, rehash_stacks
-from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, members_code, rehash_states
+from structured.automata.loops.stacks import column_of, place_of, push
+from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, rehash_states, state_slot
 from structured.automata.opcodes import FAR
 
 
@@ -27,19 +26,10 @@ def intern_state(machine: GrammarMachine, count: int, now: int) -> int:
     """Return the state of the `count` configurations behind the used part of `members`, marked `now`, or a code."""
     if count == 0:
         return DEAD
-    start = int(machine.sizes[MEMBERS_USED])
-    mask = len(machine.state_slots) - 1
-    slot = members_code(machine.members, start, count) & mask
-    while machine.state_slots[slot] >= 0:
-        known = int(machine.state_slots[slot])
-        if machine.states[known, MEMBER_COUNT] == count:
-            other = int(machine.states[known, MEMBERS])
-            end = other + count
-            while other < end and machine.configurations[machine.members[other], MARK] == now:
-                other += 1
-            if other == end:
-                return known
-        slot = (slot + 1) & mask
+    start, configurations = int(machine.sizes[MEMBERS_USED]), machine.configurations
+    slot = state_slot(machine.states, machine.state_slots, machine.members, configurations, start, count, now)
+    if machine.state_slots[slot] >= 0:
+        return int(machine.state_slots[slot])
     new = int(machine.sizes[STATES_USED])
     if new == len(machine.states) or new >= machine.facts[MAX_STATES]:
         return MORE_STATES
@@ -174,17 +164,10 @@ def expand(machine: GrammarMachine, state: int) -> int:
     return DONE
 
 
-@compiled_entry
-def rehash(machine: GrammarMachine, lack: int) -> int:
-    """Fill the empty hash table of what was full."""
-    if lack == MORE_STACKS:
-        rehash_stacks(machine)
-    elif lack == MORE_PLACES:
-        rehash_places(machine)
-    elif lack == MORE_COLUMNS:
-        rehash_columns(machine)
-    elif lack == MORE_CONFIGURATIONS:
-        rehash_configurations(machine)
-    elif lack == MORE_STATES:
+def rehash(machine: GrammarMachine, lack: int) -> None:
+    """Fill the empty hash table of what was full, if it has one."""
+    if lack == MORE_STATES:
         rehash_states(machine.state_slots, machine.states, machine.members, int(machine.sizes[STATES_USED]))
-    return DONE
+    elif lack in SLOTS:
+        slots, used = SLOTS[lack]
+        rehash_rows(getattr(machine, GROWING[lack][0]), getattr(machine, slots), int(machine.sizes[used]))

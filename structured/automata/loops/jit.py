@@ -18,8 +18,8 @@ from importlib import import_module
 from pathlib import Path
 from threading import RLock, local
 from time import perf_counter, thread_time
-from types import FunctionType
-from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar, get_type_hints
+from types import FunctionType, ModuleType
+from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,6 +116,7 @@ MODULES = (
     "structured.automata.dfa.minimisation",
     "structured.automata.dfa.subsets",
     "structured.automata.loops.shortest_lengths",
+    "structured.automata.loops.frames",
     "structured.automata.loops.quoting",
     "structured.automata.loops.state_walks",
     "structured.automata.loops.states",
@@ -267,7 +268,12 @@ def _kept(function: Callable[..., Any]) -> Callable[..., Any] | None:
 
 @functools.cache
 def _dispatcher(function: Callable[..., Any], loop: Callable[..., Any] | None = None) -> Any:
-    """Return a loop as Numba has it, compiled with those that it calls; a `loop` is compiled into its entry."""
+    """Return a loop as Numba has it, compiled with those that it calls; a `loop` is compiled into its entry.
+
+    Without reference counts no loop can return an array: one that does is compiled into those that call it.
+    """
+    if get_origin(get_type_hints(function, include_extras=True)["return"]) is Annotated:
+        return _inlined(function)
     scope = _resolved(function) if loop is None else function.__globals__ | {"loop": _inlined(loop)}
     try:
         return _compiled(function, scope, cache=True)
@@ -311,10 +317,7 @@ def _compiled(function: Callable[..., Any], scope: dict[str, Any], **options: An
     """Return a function as Numba has it, for the types that it is annotated with."""
     import numba
 
-    hints = get_type_hints(function, include_extras=True)
-    returned, *parameters = map(
-        _machine_type, [hints["return"], *(hint for name, hint in hints.items() if name != "return")]
-    )
+    *parameters, returned = map(_machine_type, get_type_hints(function, include_extras=True).values())
     if _REASSOCIATES.get(function):
         options |= {"fastmath": {"reassoc", "nsz", "contract"}, "error_model": "numpy"}
     is_inner = any(isinstance(parameter, numba.types.BaseNamedTuple) for parameter in parameters)
@@ -394,6 +397,8 @@ def _digest(function: Callable[..., Any]) -> str:
         value = function.__globals__.get(name)
         if isinstance(value, int) or _fields(value):
             digest.update(f"{name} {_fields(value) or value}".encode())
+        elif isinstance(value, ModuleType):
+            digest.update(_source(str(value.__file__)))
     return digest.hexdigest()[:16]
 
 
@@ -412,6 +417,8 @@ def _machine_type(hint: Any) -> Any:
     """Return the Numba type of an annotation; that of a named tuple consists of those of its fields."""
     import numba
 
+    if get_origin(hint) is tuple:
+        return numba.types.Tuple([_machine_type(kind) for kind in get_args(hint)])
     fields = _fields(hint)
     if fields:
         kinds = [_machine_type(kind) for kind in fields.values()]

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.byte_automaton import DEAD, UNKNOWN
-from structured.automata.loops.jit import Bytes, Flags, Ints, Rows, Words, compiled_entry
+from structured.automata.byte_automaton import DEAD, UNKNOWN, Automaton
+from structured.automata.loops.jit import Bytes, Flags, Ints, Rows, Words, compiled_entry, compiled_loop
 from structured.automata.opcodes import OPERATION, QUOTATION
 from structured.vocabulary.trie import Trie
 
@@ -33,7 +33,6 @@ GROWING = {
     MORE_ARCS: ("arcs",),
 }
 """The arrays that are full, for each code."""
-
 
 FIRST_ROWS, SECOND_ROWS = 1 << 8, 1 << 11
 """The first rows of a table, 256 KB, and those that it has when these are full, 2 MB. When it grows again, it gets room
@@ -122,27 +121,50 @@ def _unfilled(*shape: int) -> NDArray[np.int32]:
 
 STATE, NEXT, END = range(3)
 """The columns of the path of a walk, with a row for each level of the trie: the state, the next child of the node, and
-the end of its children."""
-
-FIRST_RANK, END_RANK, DEPTH, RULE, CURSOR, AFTER, NEAR = range(3, 10)
-"""Further columns of a level inside a quotation, where `STATE` is the negated frame of the quotation: the interval of
-the suffix array, the depth, the state of the rule; the first rank not passed by the children so far; the state after
-the quotation; and an upper bound of the distance. See `quoting.py`."""
-
-ITEM_STATE, ITEM_TEXT, ENDED = FIRST_RANK, END_RANK, DEPTH
-"""The columns of a level inside an item that must differ, or after it: inside, the state of any item, and the text read
-of this one, DEAD if no written item begins with it; after it, `-1 - s` for the state `s` after the item, and the level
-at which the item ended. See `distinct_items.py`."""
+the end of its children; `state_walks.py` has further ones."""
 
 LEVEL, FARTHEST = range(2)
 """The progress of a walk: the level at which it stopped, and the greatest distance of a state after a token."""
 
 
-def walk_from(trie: Trie, state: int) -> tuple[TrieArrays, NDArray[np.int32], NDArray[np.int32]]:
-    """Return the arrays of a trie, and the path and progress of a walk that begins at its root in a state."""
-    path = np.empty((trie.height + 1, 10), dtype=np.int32)
-    path[0, STATE], path[0, NEXT], path[0, END] = state, trie.first[0], trie.first[1]
-    return TrieArrays(trie.byte, trie.first, trie.token_start, trie.token_ids), path, np.zeros(2, dtype=np.int32)
+_ROOT = np.zeros(1, dtype=np.int32)
+
+
+def walk_from(
+    trie: Trie, states: int | NDArray[np.int32], nodes: NDArray[np.int32] = _ROOT
+) -> tuple[TrieArrays, NDArray[np.int32], NDArray[np.int32]]:
+    """Return the arrays of a trie, and the path and progress of a walk below some nodes, each from a state.
+
+    The nodes are levels of the path; the walk goes on with the next when it is done with what is above it.
+    """
+    path = np.empty((trie.height + len(nodes), 10), dtype=np.int32)
+    path[: len(nodes), STATE], path[: len(nodes), NEXT] = states, trie.first[nodes]
+    path[: len(nodes), END] = trie.first[nodes + 1]
+    arrays = TrieArrays(trie.byte, trie.first, trie.token_start, trie.token_ids)
+    return arrays, path, np.array([len(nodes) - 1, 0], dtype=np.int32)
+
+
+def walk_states(
+    automaton: Automaton, trie: Trie, state: int, mask: NDArray[np.uint32], wanted: NDArray[np.bool_] | None = None
+) -> NDArray[np.bool_]:
+    """Set the bits of the tokens that lead to a wanted state, or to any for None; return which states are reached."""
+    arrays, path, progress = walk_from(trie, state)
+    reached = np.zeros(0, dtype=np.bool_)
+    while True:
+        table = automaton.table
+        reached = np.pad(reached, (0, len(table) - len(reached)))
+        marked = np.ones_like(reached) if wanted is None else np.pad(wanted, (0, len(table) - len(wanted)))
+        if walk(arrays, table, marked, reached, path, mask, progress):
+            return reached
+        automaton.expand(int(path[progress[LEVEL], STATE]))
+
+
+@compiled_loop
+def allow_tokens(trie: TrieArrays, node: int, mask: Words) -> None:
+    """Set the bits of the tokens that end at a node."""
+    for position in range(trie.token_start[node], trie.token_start[node + 1]):
+        token_id = trie.token_ids[position]
+        mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
 
 
 @compiled_entry
@@ -172,9 +194,7 @@ def walk(trie: TrieArrays, table: Rows, wanted: Flags, reached: Flags, path: Row
         if trie.token_start[child] < trie.token_start[child + 1]:
             reached[target] = True
             if wanted[target]:
-                for position in range(trie.token_start[child], trie.token_start[child + 1]):
-                    token_id = trie.token_ids[position]
-                    mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
+                allow_tokens(trie, child, mask)
         if trie.first[child] < trie.first[child + 1]:
             path[level, NEXT] = node
             level += 1

@@ -14,25 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD
 from structured.automata.loops.jit import Bytes, Flags, Ints, Rows, compiled_loop, entry_with_fallback
 from structured.automata.loops.machine import Machine
-from structured.automata.opcodes import (
-    BARRIER,
-    BORDERS,
-    COUNTS,
-    FAR,
-    FEWEST,
-    KIND_COUNT,
-    KINDS,
-    MOST,
-    MOVES,
-    NEAREST,
-    PLACES,
-    QUOTED_TEXT,
-    SUFFIXES,
-    UNLIMITED,
-)
+from structured.automata.opcodes import BARRIER, FAR, UNLIMITED
 
 _FIRST = 8
 """Bytes that the first round compares: as many as an integer holds."""
@@ -121,13 +107,13 @@ def bytes_to_end(machine: Machine, quotation: int, rank: int, depth: int, state:
 
     `quotation` is the start of the node's numbers in `operands`.
     """
-    begin = int(machine.operands[machine.operands[quotation + SUFFIXES] + rank])
-    counts, place = int(machine.operands[quotation + COUNTS]), begin + depth
-    fewest, most = int(machine.operands[quotation + FEWEST]), int(machine.operands[quotation + MOST])
+    begin = int(machine.operands[machine.operands[quotation + op.SUFFIXES] + rank])
+    counts, place = int(machine.operands[quotation + op.COUNTS]), begin + depth
+    fewest, most = int(machine.operands[quotation + op.FEWEST]), int(machine.operands[quotation + op.MOST])
     if fewest > 0:
         enough = int(machine.operands[counts + begin]) + fewest
-        place = max(place, int(machine.operands[machine.operands[quotation + BORDERS] + enough]))
-    row = int(machine.operands[quotation + NEAREST]) + state * int(machine.operands[quotation + PLACES])
+        place = max(place, int(machine.operands[machine.operands[quotation + op.BORDERS] + enough]))
+    row = int(machine.operands[quotation + op.NEAREST]) + state * int(machine.operands[quotation + op.PLACES])
     left = int(machine.operands[row + place])
     if left >= FAR:
         return FAR
@@ -161,8 +147,8 @@ def length_of_one(machine: Machine, quotation: int, first: int, end: int, depth:
 @compiled_loop
 def byte_at(machine: Machine, quotation: int, rank: int, depth: int) -> int:
     """Return the byte at a depth of a suffix."""
-    begin = machine.operands[machine.operands[quotation + SUFFIXES] + rank]
-    return int(machine.text[machine.operands[quotation + QUOTED_TEXT] + begin + depth])
+    begin = machine.operands[machine.operands[quotation + op.SUFFIXES] + rank]
+    return int(machine.text[machine.operands[quotation + op.QUOTED_TEXT] + begin + depth])
 
 
 @compiled_loop
@@ -188,8 +174,8 @@ def after_character(machine: Machine, quotation: int, rank: int, end: int, depth
     """Return the end of the run of ranks, from a rank on, with the same character at a depth."""
     if byte_at(machine, quotation, rank, depth) == BARRIER:
         return rank + 1
-    counts, last, ahead = int(machine.operands[quotation + COUNTS]), end, depth
-    place = counts + int(machine.operands[machine.operands[quotation + SUFFIXES] + rank])
+    counts, last, ahead = int(machine.operands[quotation + op.COUNTS]), end, depth
+    place = counts + int(machine.operands[machine.operands[quotation + op.SUFFIXES] + rank])
     while machine.operands[place + ahead] == machine.operands[place + depth]:
         byte = byte_at(machine, quotation, rank, ahead)
         last = first_rank(machine, quotation, rank, last, ahead, byte + 1)
@@ -215,12 +201,12 @@ def can_end(machine: Machine, quotation: int, first: int, end: int, depth: int, 
 @compiled_loop
 def rule_after(machine: Machine, quotation: int, rank: int, depth: int, state: int) -> int:
     """Return the state of the rule after the byte at a depth of a suffix, or DEAD."""
-    kinds = int(machine.operands[quotation + KINDS])
+    kinds = int(machine.operands[quotation + op.KINDS])
     if kinds < 0:
         return state
-    begin = int(machine.operands[machine.operands[quotation + SUFFIXES] + rank])
+    begin = int(machine.operands[machine.operands[quotation + op.SUFFIXES] + rank])
     kind = int(machine.operands[kinds + begin + depth])
     if kind < 0:
         return state
-    moves = int(machine.operands[quotation + MOVES])
-    return int(machine.operands[moves + state * int(machine.operands[quotation + KIND_COUNT]) + kind])
+    moves = int(machine.operands[quotation + op.MOVES])
+    return int(machine.operands[moves + state * int(machine.operands[quotation + op.KIND_COUNT]) + kind])

@@ -1,28 +1,8 @@
 """The lengths of a program: of its words, of the shortest match of each of its nodes."""
 
+from structured.automata import opcodes as op
 from structured.automata.loops.jit import Bytes, Ints, Rows, compiled_entry, compiled_loop
-from structured.automata.opcodes import (
-    CHOICE,
-    DISTINCT,
-    FAR,
-    ITEM,
-    ITEM_LENGTHS,
-    LEAST,
-    MEMBERS,
-    OPEN,
-    OPERATION,
-    PERMUTATION,
-    REPEAT,
-    SCAN,
-    SEPARATOR,
-    SEQUENCE,
-    SHORTEST,
-    UNIQUE_ITEM,
-    UNLIMITED,
-    A,
-    B,
-    C,
-)
+from structured.automata.opcodes import FAR, UNLIMITED
 
 
 @compiled_entry
@@ -39,14 +19,14 @@ def common_prefixes(starts: Ints, text: Bytes, shared: Ints) -> None:
 @compiled_loop
 def shortest_members(nodes: Rows, operands: Ints, node: int) -> int:
     """Return the bytes of the shortest members of a node, after filling in those from each of them on."""
-    start, more = int(nodes[node, A]), int(nodes[node, C])
-    separator = int(nodes[operands[more], SHORTEST])
-    first = FAR if operands[more + 1] < 0 else int(nodes[operands[more + 1], SHORTEST])
+    start, more = int(nodes[node, op.A]), int(nodes[node, op.C])
+    separator = int(nodes[operands[more], op.SHORTEST])
+    first = FAR if operands[more + 1] < 0 else int(nodes[operands[more + 1], op.SHORTEST])
     later = 0  # the bytes if something was written before; `first` if nothing was
     operands[more + 2] = first
-    for position in range(nodes[node, B] - 1, -1, -1):
+    for position in range(nodes[node, op.B] - 1, -1, -1):
         operand = start + 4 * position
-        member = min(int(nodes[operands[operand], SHORTEST]) + later, FAR)
+        member = min(int(nodes[operands[operand], op.SHORTEST]) + later, FAR)
         if operands[operand + 1]:
             first = member
             later = min(separator + member, FAR)
@@ -60,12 +40,12 @@ def shortest_members(nodes: Rows, operands: Ints, node: int) -> int:
 @compiled_loop
 def shortest_permutation(nodes: Rows, operands: Ints, node: int) -> int:
     """Return the bytes of the shortest members of a node in any order, after filling in what the required ones take."""
-    start, more = int(nodes[node, A]), int(nodes[node, C])
-    separator = int(nodes[operands[more], SHORTEST])
-    any_one = FAR if operands[more + 1] < 0 else int(nodes[operands[more + 1], SHORTEST])
+    start, more = int(nodes[node, op.A]), int(nodes[node, op.C])
+    separator = int(nodes[operands[more], op.SHORTEST])
+    any_one = FAR if operands[more + 1] < 0 else int(nodes[operands[more + 1], op.SHORTEST])
     required = 0
-    for operand in range(start, start + 3 * int(nodes[node, B]), 3):
-        member = int(nodes[operands[operand], SHORTEST])
+    for operand in range(start, start + 4 * int(nodes[node, op.B]), 4):
+        member = int(nodes[operands[operand], op.SHORTEST])
         any_one = min(any_one, member)
         if operands[operand + 1]:
             operands[operand + 2] = min(member + separator, FAR)
@@ -81,7 +61,7 @@ def shortest_scan(nodes: Rows, operands: Ints, node: int) -> int:
 
     Texts of the fewest characters are meant, since these are what is limited; of those, the ones of the fewest bytes.
     """
-    start, count = int(nodes[node, A]), int(nodes[node, B])
+    start, count = int(nodes[node, op.A]), int(nodes[node, op.B])
     changed = True
     while changed:
         changed = False
@@ -93,23 +73,23 @@ def shortest_scan(nodes: Rows, operands: Ints, node: int) -> int:
             for pair in range(operands[row], operands[row] + 2 * operands[row + 1], 2):
                 after = start + 6 * int(operands[pair + 1])
                 characters = min(int(operands[after + 3]) + 1, FAR)
-                size = min(int(operands[after + 4]) + int(nodes[operands[pair], SHORTEST]), FAR)
+                size = min(int(operands[after + 4]) + int(nodes[operands[pair], op.SHORTEST]), FAR)
                 if characters < fewest or (characters == fewest and size < shortest):
                     fewest, shortest = characters, size
             if fewest != operands[row + 3] or shortest != operands[row + 4]:
                 operands[row + 3], operands[row + 4] = fewest, shortest
                 changed = True
-    most = nodes[node, C]
+    most = nodes[node, op.C]
     return FAR if most != UNLIMITED and operands[start + 3] > most else int(operands[start + 4])
 
 
 @compiled_loop
 def shortest_distinct(nodes: Rows, operands: Ints, node: int) -> int:
     """Return the bytes of the shortest items of a node that all differ, after filling in what so many still need."""
-    start = int(nodes[node, A])
-    least, lengths = int(operands[start + LEAST]), start + ITEM_LENGTHS
-    separator = int(nodes[operands[start + SEPARATOR], SHORTEST]) if least > 1 else 0
-    operands[lengths] = nodes[operands[start + UNIQUE_ITEM], SHORTEST]
+    start = int(nodes[node, op.A])
+    least, lengths = int(operands[start + op.LEAST]), start + op.ITEM_LENGTHS
+    separator = int(nodes[operands[start + op.SEPARATOR], op.SHORTEST]) if least > 1 else 0
+    operands[lengths] = nodes[operands[start + op.UNIQUE_ITEM], op.SHORTEST]
     needed = lengths + least
     operands[needed + least] = 0
     for count in range(least - 1, -1, -1):
@@ -121,47 +101,47 @@ def shortest_distinct(nodes: Rows, operands: Ints, node: int) -> int:
 @compiled_loop
 def shortest_match(nodes: Rows, operands: Ints, node: int) -> int:  # noqa: C901  one case for each operation
     """Return the bytes of the shortest match of a node, given those of the nodes below it."""
-    operation, start, count = nodes[node, OPERATION], int(nodes[node, A]), int(nodes[node, B])
-    if operation == SEQUENCE:
+    operation, start, count = nodes[node, op.OPERATION], int(nodes[node, op.A]), int(nodes[node, op.B])
+    if operation == op.SEQUENCE:
         rest = 0
         for position in range(count - 1, -1, -1):
             operand = start + 2 * position
-            rest = min(rest + int(nodes[operands[operand], SHORTEST]), FAR)
+            rest = min(rest + int(nodes[operands[operand], op.SHORTEST]), FAR)
             operands[operand + 1] = rest
         return rest
-    if operation == CHOICE:
+    if operation == op.CHOICE:
         shortest = FAR
         for operand in range(start, start + count):
-            shortest = min(shortest, int(nodes[operands[operand], SHORTEST]))
+            shortest = min(shortest, int(nodes[operands[operand], op.SHORTEST]))
         return shortest
-    if operation == REPEAT:
-        return min(count * int(nodes[start, SHORTEST]), FAR)
-    if operation == MEMBERS:
+    if operation == op.REPEAT:
+        return min(count * int(nodes[start, op.SHORTEST]), FAR)
+    if operation == op.MEMBERS:
         return shortest_members(nodes, operands, node)
-    if operation == PERMUTATION:
+    if operation == op.PERMUTATION:
         return shortest_permutation(nodes, operands, node)
-    if operation == SCAN:
+    if operation == op.SCAN:
         return shortest_scan(nodes, operands, node)
-    if operation == ITEM:
-        return int(nodes[operands[start + UNIQUE_ITEM], SHORTEST])
-    if operation == DISTINCT:
+    if operation == op.ITEM:
+        return int(nodes[operands[start + op.UNIQUE_ITEM], op.SHORTEST])
+    if operation == op.DISTINCT:
         return shortest_distinct(nodes, operands, node)
-    return int(nodes[node, SHORTEST])
+    return int(nodes[node, op.SHORTEST])
 
 
 @compiled_loop
 def is_open(nodes: Rows, operands: Ints, node: int) -> bool:
     """Tell whether every plain character is a match of a node; of a repetition, whether it is one of its item."""
-    operation, start = nodes[node, OPERATION], int(nodes[node, A])
-    if operation == REPEAT:
-        return bool(nodes[start, OPEN] and nodes[start, OPERATION] != REPEAT)
-    if operation == CHOICE:
-        for operand in range(start, start + nodes[node, B]):
+    operation, start = nodes[node, op.OPERATION], int(nodes[node, op.A])
+    if operation == op.REPEAT:
+        return bool(nodes[start, op.OPEN] and nodes[start, op.OPERATION] != op.REPEAT)
+    if operation == op.CHOICE:
+        for operand in range(start, start + nodes[node, op.B]):
             option = operands[operand]
-            if nodes[option, OPEN] and nodes[option, OPERATION] != REPEAT:
+            if nodes[option, op.OPEN] and nodes[option, op.OPERATION] != op.REPEAT:
                 return True
         return False
-    return bool(nodes[node, OPEN])
+    return bool(nodes[node, op.OPEN])
 
 
 @compiled_entry
@@ -175,12 +155,12 @@ def measure(nodes: Rows, operands: Ints, first: int) -> bool:
         changed = False
         for node in range(first, len(nodes)):
             shortest = shortest_match(nodes, operands, node)
-            changed = changed or shortest != nodes[node, SHORTEST]
-            nodes[node, SHORTEST] = shortest
-            nodes[node, OPEN] = is_open(nodes, operands, node)
+            changed = changed or shortest != nodes[node, op.SHORTEST]
+            nodes[node, op.SHORTEST] = shortest
+            nodes[node, op.OPEN] = is_open(nodes, operands, node)
     for node in range(first, len(nodes)):
-        if nodes[node, SHORTEST] == FAR:
+        if nodes[node, op.SHORTEST] == FAR:
             return False
-        if nodes[node, OPERATION] == REPEAT and nodes[nodes[node, A], SHORTEST] == 0:
-            nodes[node, B] = 0  # where the item may be empty, a count from 0 on matches the same
+        if nodes[node, op.OPERATION] == op.REPEAT and nodes[nodes[node, op.A], op.SHORTEST] == 0:
+            nodes[node, op.B] = 0  # where the item may be empty, a count from 0 on matches the same
     return True

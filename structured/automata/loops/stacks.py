@@ -4,7 +4,7 @@ A place is a stack with the number of open brackets and the columns of the open 
 """
 
 from structured.automata.byte_automaton import DEAD, UNKNOWN
-from structured.automata.loops.frames import mixed
+from structured.automata.loops.frames import interned
 from structured.automata.loops.grammar_machine import (
     ASKED,
     BLANK_WIDTH,
@@ -27,9 +27,11 @@ from structured.automata.loops.jit import compiled_loop
 from structured.automata.opcodes import FAR
 
 STATE, BELOW = range(2)
-"""The columns of a stack: the state of the parser on top, the stack below."""
+"""The columns of a stack: the state of the parser on top, the stack below. All rows that are interned have four columns
+that identify them, the last of which may be 0; the others of a new row are UNKNOWN."""
 
-STACK, BRACKETS, COLUMNS, LEAST = range(4)
+STACK, BRACKETS, COLUMNS = range(3)
+LEAST = 4
 """The columns of a place; `LEAST` is a lower bound of the bytes to the end, UNKNOWN until it is computed."""
 
 COLUMN, OUTER = range(2)
@@ -39,32 +41,9 @@ IGNORED = -1
 
 
 @compiled_loop
-def stack_slot(machine: GrammarMachine, state: int, below: int) -> int:
-    """Return the slot of a stack in the hash table, or the free slot for it."""
-    mask = len(machine.stack_slots) - 1
-    slot = mixed(mixed(0, state), below) & mask
-    while machine.stack_slots[slot] >= 0:
-        stack = machine.stack_slots[slot]
-        if machine.stacks[stack, STATE] == state and machine.stacks[stack, BELOW] == below:
-            break
-        slot = (slot + 1) & mask
-    return slot
-
-
-@compiled_loop
 def push(machine: GrammarMachine, state: int, below: int) -> int:
     """Return the stack of a state on another stack, or a code."""
-    slot = stack_slot(machine, state, below)
-    if machine.stack_slots[slot] >= 0:
-        return int(machine.stack_slots[slot])
-    new = int(machine.sizes[STACKS_USED])
-    if new == len(machine.stacks):
-        return MORE_STACKS
-    machine.stacks[new, STATE] = state
-    machine.stacks[new, BELOW] = below
-    machine.stack_slots[slot] = new
-    machine.sizes[STACKS_USED] = new + 1
-    return new
+    return interned(machine.stacks, machine.stack_slots, machine.sizes, STACKS_USED, MORE_STACKS, state, below, 0, 0)
 
 
 @compiled_loop
@@ -106,62 +85,21 @@ def entered(machine: GrammarMachine, count: int, stack: int, cost: int) -> int:
 
 
 @compiled_loop
-def place_slot(machine: GrammarMachine, stack: int, brackets: int, columns: int) -> int:
-    """Return the slot of a place in the hash table, or the free slot for it."""
-    mask = len(machine.place_slots) - 1
-    slot = mixed(mixed(mixed(0, stack), brackets), columns) & mask
-    while machine.place_slots[slot] >= 0:
-        place = machine.place_slots[slot]
-        if (
-            machine.places[place, STACK] == stack
-            and machine.places[place, BRACKETS] == brackets
-            and machine.places[place, COLUMNS] == columns
-        ):
-            break
-        slot = (slot + 1) & mask
-    return slot
-
-
-@compiled_loop
 def place_of(machine: GrammarMachine, stack: int, brackets: int, columns: int) -> int:
     """Return the place of a stack, or a code; DEAD or a code in place of the stack is passed on."""
-    if stack < 0:
-        return stack
-    if columns < 0:
-        return columns
-    slot = place_slot(machine, stack, brackets, columns)
-    if machine.place_slots[slot] >= 0:
-        return int(machine.place_slots[slot])
-    new = int(machine.sizes[PLACES_USED])
-    if new == len(machine.places):
-        return MORE_PLACES
-    machine.places[new, STACK] = stack
-    machine.places[new, BRACKETS] = brackets
-    machine.places[new, COLUMNS] = columns
-    machine.places[new, LEAST] = UNKNOWN
-    machine.place_slots[slot] = new
-    machine.sizes[PLACES_USED] = new + 1
-    return new
+    if stack < 0 or columns < 0:
+        return min(stack, columns)
+    return interned(
+        machine.places, machine.place_slots, machine.sizes, PLACES_USED, MORE_PLACES, stack, brackets, columns, 0
+    )
 
 
 @compiled_loop
 def column_of(machine: GrammarMachine, column: int, outer: int) -> int:
     """Return the number of the column of a block within another, or a code."""
-    mask = len(machine.column_slots) - 1
-    slot = mixed(mixed(0, column), outer) & mask
-    while machine.column_slots[slot] >= 0:
-        same = int(machine.column_slots[slot])
-        if machine.columns[same, COLUMN] == column and machine.columns[same, OUTER] == outer:
-            return same
-        slot = (slot + 1) & mask
-    new = int(machine.sizes[COLUMNS_USED])
-    if new == len(machine.columns):
-        return MORE_COLUMNS
-    machine.columns[new, COLUMN] = column
-    machine.columns[new, OUTER] = outer
-    machine.column_slots[slot] = new
-    machine.sizes[COLUMNS_USED] = new + 1
-    return new
+    return interned(
+        machine.columns, machine.column_slots, machine.sizes, COLUMNS_USED, MORE_COLUMNS, column, outer, 0, 0
+    )
 
 
 @compiled_loop
@@ -209,11 +147,7 @@ def measure_place(machine: GrammarMachine, start: int) -> int:  # noqa: C901  on
         state = machine.stacks[stack, STATE]
         first = int(machine.kernels[state, 0])
         for item in range(first, first + int(machine.kernels[state, 1])):
-            origin, read, closed = (
-                int(machine.items[item, 0]),
-                int(machine.items[item, 1]),
-                int(machine.items[item, 2]),
-            )
+            origin, read, closed = int(machine.items[item, 0]), int(machine.items[item, 1]), int(machine.items[item, 2])
             outer = outer_columns(machine, columns, closed)
             total = min(cost + int(machine.rests[column, item]), FAR)
             if total >= best:
@@ -294,15 +228,11 @@ def least_after(machine: GrammarMachine, place: int, terminal: int, width: int, 
     For a line end, the next line has the best indentation; `blanks` of it are read, -1 before the line feed. Returns a
     code if it cannot go on.
     """
-    if machine.facts[LINE_END] == DEAD or terminal != machine.facts[LINE_END]:
-        after = advance(machine, place, terminal)
-        if after < 0:
-            return FAR if after == DEAD else after
-        least = least_of(machine, after)
-        return least if least < 0 else width + least
-    if machine.places[place, BRACKETS]:
-        least = least_of(machine, place)
-        return least if least < 0 else width + least
+    is_line_end = machine.facts[LINE_END] != DEAD and terminal == machine.facts[LINE_END]
+    if not is_line_end or machine.places[place, BRACKETS]:
+        after = place if is_line_end else advance(machine, place, terminal)
+        least = after if after < 0 else least_of(machine, after)
+        return FAR if least == DEAD else least if least < 0 else width + least
     columns, best = int(machine.places[place, COLUMNS]), FAR
     column = int(machine.columns[columns, COLUMN]) + 1
     while True:
@@ -329,30 +259,3 @@ def is_complete(machine: GrammarMachine, place: int) -> int:
         columns = int(machine.columns[columns, OUTER])
     stack = advance_stack(machine, stack, int(machine.facts[END_SYMBOL]))
     return stack if stack < DEAD else int(stack >= 0)
-
-
-@compiled_loop
-def rehash_stacks(machine: GrammarMachine) -> None:
-    """Fill the empty hash table of stacks with those in use."""
-    for stack in range(machine.sizes[STACKS_USED]):
-        state, below = int(machine.stacks[stack, STATE]), int(machine.stacks[stack, BELOW])
-        machine.stack_slots[stack_slot(machine, state, below)] = stack
-
-
-@compiled_loop
-def rehash_places(machine: GrammarMachine) -> None:
-    """Fill the empty hash table of places with those in use."""
-    for place in range(machine.sizes[PLACES_USED]):
-        stack, brackets = int(machine.places[place, STACK]), int(machine.places[place, BRACKETS])
-        machine.place_slots[place_slot(machine, stack, brackets, int(machine.places[place, COLUMNS]))] = place
-
-
-@compiled_loop
-def rehash_columns(machine: GrammarMachine) -> None:
-    """Fill the empty hash table of columns with those in use."""
-    mask = len(machine.column_slots) - 1
-    for block in range(machine.sizes[COLUMNS_USED]):
-        slot = mixed(mixed(0, int(machine.columns[block, COLUMN])), int(machine.columns[block, OUTER])) & mask
-        while machine.column_slots[slot] >= 0:
-            slot = (slot + 1) & mask
-        machine.column_slots[slot] = block

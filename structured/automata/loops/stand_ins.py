@@ -1,11 +1,10 @@
 """States that replace others in walks: without counters that short texts cannot exhaust, or without an outer item."""
 
-from structured.automata.loops.distinct_items import SOME_OTHER, item_frame, next_begun, place_item
-from structured.automata.loops.frames import FINISHED, FIRST, MARK, MEMBERS_USED, NODE, ROUND, SECOND, TAIL, frame
+from structured.automata.loops.distinct_items import SOME_OTHER, inserted, item_frame, next_begun
+from structured.automata.loops.frames import FINISHED, FIRST, NODE, ROUND, SECOND, TAIL, contents, frame, operation_of
 from structured.automata.loops.jit import Ints, compiled_entry, compiled_loop
-from structured.automata.loops.machine import MORE_MEMBERS, MORE_STACK, Machine
-from structured.automata.loops.state_walks import reads_item
-from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, intern_state
+from structured.automata.loops.machine import MORE_STACK, Machine
+from structured.automata.loops.states import add_member, intern_state, members_of
 from structured.automata.loops.string_parts import frame_at, height_of, lone_item
 from structured.automata.loops.string_runs import NONE
 from structured.automata.opcodes import FAR, ITEM, OPERATION, REPEAT, SCAN, SHORTEST, UNION, UNLIMITED, A, B
@@ -14,12 +13,11 @@ from structured.automata.opcodes import FAR, ITEM, OPERATION, REPEAT, SCAN, SHOR
 @compiled_loop
 def is_in_item(machine: Machine, state: int) -> bool:
     """Tell whether a state reads an item that must differ, and no text may end in it."""
-    start, in_item = int(machine.states[state, MEMBERS]), False
-    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
-        leaf = int(machine.members[position])
+    in_item = False
+    for leaf in members_of(machine, state):
         if leaf == FINISHED:
             return False
-        in_item = in_item or reads_item(machine, leaf)
+        in_item = in_item or operation_of(machine, leaf) == ITEM
     return in_item
 
 
@@ -28,7 +26,7 @@ def moved(machine: Machine, leaf: int, below: int) -> int:
     """Return the stack of a frame with `below` put under it; NONE if it contains a union; or a code."""
     height, current = 0, leaf
     while current != FINISHED:
-        if machine.nodes[machine.frames[current, NODE], OPERATION] == UNION:
+        if operation_of(machine, current) == UNION:
             return NONE
         if height == len(machine.stack):
             return MORE_STACK
@@ -37,13 +35,11 @@ def moved(machine: Machine, leaf: int, below: int) -> int:
         current = int(machine.frames[current, TAIL])
     while height > 0 and below >= 0:
         height -= 1
-        current = int(machine.stack[height])
-        node, first = machine.frames[current, NODE], machine.frames[current, FIRST]
-        second = machine.frames[current, SECOND]
+        node, first, second, _ = contents(machine, int(machine.stack[height]))
         if machine.nodes[node, OPERATION] == ITEM:
-            below = item_frame(machine, int(node), int(first), int(second), below)
+            below = item_frame(machine, node, first, second, below)
         else:
-            below = frame(machine, int(node), int(first), int(second), below)
+            below = frame(machine, node, first, second, below)
     return below
 
 
@@ -56,30 +52,22 @@ def find_inner(machine: Machine, state: int) -> int:
     leaf = lone_item(machine, state)
     if leaf < 0 or not is_in_item(machine, int(machine.frames[leaf, FIRST])):
         return state
-    item, inside, written = (
-        int(machine.frames[leaf, NODE]),
-        int(machine.frames[leaf, FIRST]),
-        int(machine.frames[leaf, TAIL]),
-    )
+    item, inside, _, written = contents(machine, leaf)
     if machine.frames[written, SECOND] > len(machine.stack):
         return MORE_STACK
     other = frame(machine, item, SOME_OTHER, 0, FINISHED)
-    below = other if other < 0 else place_item(machine, 0, other, written)
-    start, count = int(machine.states[inside, MEMBERS]), int(machine.states[inside, MEMBER_COUNT])
-    for position in range(start, start + count):  # makes all frames first, since that begins new rounds
-        top = below if below < 0 else moved(machine, int(machine.members[position]), below)
+    below = other if other < 0 else inserted(machine, 0, other, written)
+    for member in members_of(machine, inside):  # makes all frames first, since that begins new rounds
+        top = below if below < 0 else moved(machine, int(member), below)
         if top < 0:
             return state if top == NONE else top
-    free, new = int(machine.sizes[MEMBERS_USED]), 0
-    if free + count > len(machine.members):
-        return MORE_MEMBERS
-    for position in range(start, start + count):
-        machine.members[free + new] = moved(machine, int(machine.members[position]), below)
-        new += 1
     machine.sizes[ROUND] += 1
-    for position in range(free, free + new):
-        machine.frames[machine.members[position], MARK] = machine.sizes[ROUND]
-    return intern_state(machine, new)
+    count = 0
+    for member in members_of(machine, inside):
+        count = add_member(machine, count, moved(machine, int(member), below))
+        if count < 0:
+            return count
+    return intern_state(machine, count)
 
 
 @compiled_entry
@@ -89,7 +77,7 @@ def find_rest(machine: Machine, state: int, above: int, found: Ints) -> int:
     `found[0]` is the length of the rest, and its first bytes follow. The search begins below the frame `above`, or at
     the top if that is FINISHED. Returns the frame of the item, FINISHED if there is none.
     """
-    leaf = int(machine.members[machine.states[state, MEMBERS]])
+    leaf = int(members_of(machine, state)[0])
     text = int(machine.frames[leaf, SECOND])
     below = int(machine.frames[leaf if above == FINISHED else above, TAIL])
     begun = next_begun(machine, text, below)
@@ -117,7 +105,7 @@ def most_needed(machine: Machine, node: int) -> int:
 @compiled_loop
 def count_left(machine: Machine, current: int, length: int) -> int:
     """Return `SECOND` of a frame, or UNLIMITED if it is a counter that `length` bytes cannot exhaust."""
-    node, second = int(machine.frames[current, NODE]), int(machine.frames[current, SECOND])
+    node, _, second, _ = contents(machine, current)
     if machine.nodes[node, OPERATION] == REPEAT:
         item = max(int(machine.nodes[machine.nodes[node, A], SHORTEST]), 1)
         return UNLIMITED if second > length // item + 1 else second
@@ -143,21 +131,15 @@ def find_without_counters(machine: Machine, state: int, length: int) -> int:
 
     A state with high stacks is returned unchanged.
     """
-    start, free = int(machine.states[state, MEMBERS]), int(machine.sizes[MEMBERS_USED])
     machine.sizes[ROUND] += 1
-    now, count = machine.sizes[ROUND], 0
-    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
-        leaf = int(machine.members[position])
+    count = 0
+    for member in members_of(machine, state):
+        leaf = int(member)
         height = height_of(machine, leaf)
         if height < 0:
             return state
         top = without_counts(machine, leaf, height, length)
-        if top < 0:
-            return top
-        if machine.frames[top, MARK] != now:
-            machine.frames[top, MARK] = now
-            if free + count == len(machine.members):
-                return MORE_MEMBERS
-            machine.members[free + count] = top
-            count += 1
+        count = top if top < 0 else add_member(machine, count, top)
+        if count < 0:
+            return count
     return intern_state(machine, count)

@@ -4,17 +4,15 @@ Inside a quotation, and inside an item that must differ, nearly each byte would 
 There, a walk stores places on its path and makes no states.
 """
 
-import numpy as np
-
 from structured.automata.byte_automaton import DEAD, UNKNOWN
 from structured.automata.loops.closure import close
 from structured.automata.loops.distinct_items import (
     SOME_OTHER,
+    inserted,
     is_written,
     item_frame,
     known_text,
     length_unlike,
-    place_item,
     rest_after,
     text_with,
     wanting,
@@ -24,40 +22,40 @@ from structured.automata.loops.frames import (
     FIRST,
     LEAVES,
     LENGTH,
-    MARK,
-    MEMBERS_USED,
     NODE,
     ROUND,
     SECOND,
     TAIL,
+    contents,
     frame,
+    operation_of,
 )
 from structured.automata.loops.jit import Ints, Rows, Words, compiled_entry, compiled_loop
 from structured.automata.loops.machine import (
-    AFTER,
-    CURSOR,
-    DEPTH,
     DONE,
     END,
-    END_RANK,
-    ENDED,
     FARTHEST,
-    FIRST_RANK,
-    ITEM_STATE,
-    ITEM_TEXT,
     LEVEL,
-    MORE_MEMBERS,
     MORE_STACK,
-    NEAR,
     NEXT,
-    RULE,
     STATE,
     Machine,
     TrieArrays,
+    allow_tokens,
 )
 from structured.automata.loops.quoting import byte_at, can_end, first_rank, length_of_one, rule_after
-from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, consists_of, follow, intern_state, state_of
-from structured.automata.opcodes import ARE_MANY, FAR, ITEM, OPERATION, QUOTATION, UNION, A
+from structured.automata.loops.states import add_member, consists_of, follow, intern_state, members_of, state_of
+from structured.automata.opcodes import ARE_MANY, FAR, ITEM, QUOTATION, UNION, A
+
+FIRST_RANK, END_RANK, DEPTH, RULE, CURSOR, AFTER, NEAR = range(3, 10)
+"""Further columns of a level inside a quotation, where `STATE` is the negated frame of the quotation: the interval of
+the suffix array, the depth, the state of the rule; the first rank not passed by the children so far; the state after
+the quotation; and an upper bound of the distance. See `quoting.py`."""
+
+ITEM_STATE, ITEM_TEXT, ENDED = FIRST_RANK, END_RANK, DEPTH
+"""The columns of a level inside an item that must differ, or after it: inside, the state of any item, and the text read
+of this one, DEAD if no written item begins with it; after it, `-1 - s` for the state `s` after the item, and the level
+at which the item ended. See `distinct_items.py`."""
 
 
 @compiled_loop
@@ -67,22 +65,21 @@ def enter_quotation(machine: Machine, state: int, path: Rows, level: int) -> int
     `path[level]` and the levels below then have places and no states, because few places of a document are reached
     again.
     """
-    start, count = int(machine.states[state, MEMBERS]), int(machine.states[state, MEMBER_COUNT])
-    for position in range(start, start + count):
-        leaf = int(machine.members[position])
-        node, below = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL])
-        if leaf != FINISHED and machine.nodes[node, OPERATION] == QUOTATION:
-            lack = close(machine, leaf)
+    for leaf in members_of(machine, state):
+        if operation_of(machine, leaf) == QUOTATION:
+            lack = close(machine, int(leaf))
             if lack != DONE:
                 return lack
-            after = state_of(machine, int(machine.frames[below, TAIL]))
+            _, first, end, below = contents(machine, leaf)
+            _, lower, rule, tail = contents(machine, below)
+            after = state_of(machine, tail)
             if after < 0 or not consists_of(machine, state, leaf):
                 return min(after, DEAD)
             path[level, STATE] = -leaf
-            path[level, FIRST_RANK] = path[level, CURSOR] = machine.frames[leaf, FIRST]
-            path[level, END_RANK] = machine.frames[leaf, SECOND]
-            path[level, DEPTH] = -1 - machine.frames[below, FIRST]
-            path[level, RULE] = machine.frames[below, SECOND]
+            path[level, FIRST_RANK] = path[level, CURSOR] = first
+            path[level, END_RANK] = end
+            path[level, DEPTH] = -1 - lower
+            path[level, RULE] = rule
             path[level, AFTER] = after
             return DONE
     return DEAD
@@ -134,11 +131,9 @@ def enter_item(machine: Machine, state: int, path: Rows, level: int) -> int:
 
     Each text of the item is a state of its own, so nearly each token would make states.
     """
-    start, count = int(machine.states[state, MEMBERS]), int(machine.states[state, MEMBER_COUNT])
-    for position in range(start, start + count):
-        leaf = int(machine.members[position])
-        if reads_item(machine, leaf):
-            lack = close(machine, leaf)
+    for leaf in members_of(machine, state):
+        if operation_of(machine, leaf) == ITEM:
+            lack = close(machine, int(leaf))
             if lack != DONE or not consists_of(machine, state, leaf):
                 return min(lack, DEAD)
             path[level, STATE] = -leaf
@@ -149,25 +144,15 @@ def enter_item(machine: Machine, state: int, path: Rows, level: int) -> int:
 
 
 @compiled_loop
-def reads_item(machine: Machine, leaf: int) -> bool:
-    """Tell whether a frame reads an item that must differ."""
-    return bool(leaf != FINISHED and machine.nodes[machine.frames[leaf, NODE], OPERATION] == ITEM)
-
-
-@compiled_loop
 def other_frames(machine: Machine, state: int) -> int:
     """Return the state of the frames of a state that read no such item, DEAD if there are none, or a code."""
-    start, free = int(machine.states[state, MEMBERS]), int(machine.sizes[MEMBERS_USED])
     machine.sizes[ROUND] += 1
     count = 0
-    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
-        leaf = int(machine.members[position])
-        if not reads_item(machine, leaf):
-            if free + count == len(machine.members):
-                return MORE_MEMBERS
-            machine.frames[leaf, MARK] = machine.sizes[ROUND]
-            machine.members[free + count] = leaf
-            count += 1
+    for leaf in members_of(machine, state):
+        if operation_of(machine, leaf) != ITEM:
+            count = add_member(machine, count, leaf)
+            if count < 0:
+                return count
     return intern_state(machine, count) if count else DEAD
 
 
@@ -177,11 +162,10 @@ def split(machine: Machine, state: int, found: Ints) -> int:
 
     Returns how many there are, 0 if the state is none that has to be split, or of too many, or a code.
     """
-    start, parts = int(machine.states[state, MEMBERS]), 0
-    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
-        leaf = int(machine.members[position])
-        if reads_item(machine, leaf):
-            part = state_of(machine, leaf)
+    parts = 0
+    for leaf in members_of(machine, state):
+        if operation_of(machine, leaf) == ITEM:
+            part = state_of(machine, int(leaf))
             if part < 0 or part == state or parts == len(found) - 1:
                 return min(part, 0)
             found[parts] = part
@@ -195,11 +179,11 @@ def split(machine: Machine, state: int, found: Ints) -> int:
 @compiled_loop
 def read_inside(machine: Machine, path: Rows, level: int, byte: int) -> int:
     """Return UNKNOWN if a byte may follow in an item, whose place is then on the next level; DEAD, or a code."""
-    leaf, state = -int(path[level, STATE]), int(path[level, ITEM_STATE])
-    item, written, text = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL]), int(path[level, ITEM_TEXT])
+    state, text = int(path[level, ITEM_STATE]), int(path[level, ITEM_TEXT])
+    item, _, _, written = contents(machine, -path[level, STATE])
     after = int(machine.table[state, byte])
     if after < 0:
-        return DEAD if after == DEAD else wanting(machine, state)
+        return DEAD if after == DEAD else wanting(machine, state, -1)
     text = known_text(machine, item, text, byte) if text >= 0 else DEAD
     length = int(machine.distances[after])
     if text >= 0:
@@ -215,14 +199,14 @@ def read_inside(machine: Machine, path: Rows, level: int, byte: int) -> int:
 @compiled_loop
 def state_behind(machine: Machine, leaf: int) -> int:
     """Return the state after any item that differs from the written ones, or a code."""
-    item, written = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL])
+    item, _, _, written = contents(machine, leaf)
     kept = frame(machine, item, SOME_OTHER, 0, written)
     if kept < 0 or machine.frames[kept, LEAVES] >= 0:
         return kept if kept < 0 else int(machine.frames[kept, LEAVES])
     if machine.frames[written, SECOND] > len(machine.stack):
         return MORE_STACK
     other = frame(machine, item, SOME_OTHER, 0, FINISHED)
-    behind = other if other < 0 else state_of(machine, place_item(machine, 0, other, written))
+    behind = other if other < 0 else state_of(machine, inserted(machine, 0, other, written))
     machine.frames[kept, LEAVES] = max(behind, DEAD)
     return behind
 
@@ -239,12 +223,12 @@ def first_level(path: Rows, level: int) -> int:
 def follow_exactly(trie: TrieArrays, machine: Machine, path: Rows, level: int, ended: int, byte: int) -> int:
     """Return the state by a byte after the item that ended at a level, DEAD if there is none, or a code."""
     leaf, first = -int(path[level, STATE]), first_level(path, level)
-    item, text = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, SECOND])
+    item, _, text, written = contents(machine, leaf)
     for place in range(first, ended):
         text = text_with(machine, item, text, int(trie.byte[path[place, NEXT] - 1]))
         if text < 0:
             return text
-    top = item_frame(machine, item, int(path[ended, ITEM_STATE]), text, int(machine.frames[leaf, TAIL]))
+    top = item_frame(machine, item, int(path[ended, ITEM_STATE]), text, written)
     state = state_of(machine, top)
     for place in range(ended, level):
         if state >= 0:
@@ -258,7 +242,7 @@ def next_item(machine: Machine, current: int) -> int:
 
     FINISHED if there is none.
     """
-    while current != FINISHED and machine.nodes[machine.frames[current, NODE], OPERATION] not in (ITEM, UNION):
+    while current != FINISHED and operation_of(machine, current) not in (ITEM, UNION):
         current = int(machine.frames[current, TAIL])
     return current
 
@@ -272,15 +256,14 @@ def is_same_behind(machine: Machine, path: Rows, level: int, ended: int, state: 
     """
     first = first_level(path, level)
     size = int(machine.frames[machine.frames[-path[level, STATE], SECOND], SECOND]) + ended - first
-    start = int(machine.states[state, MEMBERS])
-    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
-        below = next_item(machine, int(machine.members[position]))
+    for member in members_of(machine, state):
+        below = next_item(machine, int(member))
         if below != FINISHED:
-            if machine.nodes[machine.frames[below, NODE], OPERATION] == UNION:
+            if operation_of(machine, below) == UNION:
                 return False
-            item, written = int(machine.frames[below, NODE]), int(machine.frames[below, TAIL])
+            item, _, text, written = contents(machine, below)
             shortest = machine.frames[below, LENGTH] - rest_after(machine, item, written)
-            if machine.frames[below, SECOND] != FINISHED or size <= shortest:
+            if text != FINISHED or size <= shortest:
                 return False
     return True
 
@@ -335,7 +318,7 @@ def read_new(trie: TrieArrays, machine: Machine, path: Rows, level: int, byte: i
             return entered
         if entered == DEAD:
             return follow(machine, int(path[level, STATE]), byte)
-    if machine.nodes[machine.frames[-path[level, STATE], NODE], OPERATION] == ITEM:
+    if operation_of(machine, -path[level, STATE]) == ITEM:
         return read_item(trie, machine, path, level, byte)
     return read_quoted(machine, path, level, byte)
 
@@ -371,9 +354,8 @@ def walk(trie: TrieArrays, machine: Machine, within: int, path: Rows, mask: Word
         if trie.token_start[child] < trie.token_start[child + 1]:
             distance = int(machine.distances[target]) if target >= 0 else int(path[level + 1, NEAR])
             farthest = max(farthest, distance)
-            for position in range(trie.token_start[child], trie.token_start[child + 1] if distance <= within else 0):
-                token_id = trie.token_ids[position]
-                mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
+            if distance <= within:
+                allow_tokens(trie, child, mask)
         if trie.first[child] < trie.first[child + 1]:
             path[level, NEXT] = node
             level += 1

@@ -16,21 +16,14 @@ from structured.automata.loops.frames import (
     ROUND,
     STATES_USED,
     frame,
+    leaves_of,
     mixed,
     push,
-    rehash_frames,
+    rehash_rows,
 )
 from structured.automata.loops.jit import Ints, Rows, compiled_entry, compiled_loop
-from structured.automata.loops.machine import (
-    DONE,
-    MORE_ARCS,
-    MORE_FRAMES,
-    MORE_MEMBERS,
-    MORE_STATES,
-    TOO_MANY_WAYS,
-    Machine,
-)
-from structured.automata.loops.transitions import CROWDED, gather_arcs, join_members
+from structured.automata.loops.machine import DONE, MORE_FRAMES, MORE_MEMBERS, MORE_STATES, TOO_MANY_WAYS, Machine
+from structured.automata.loops.transitions import CROWDED, add_arc, gather_arcs, join_members
 from structured.automata.opcodes import FAR, UNIQUE_ITEM, A
 
 MEMBERS, MEMBER_COUNT, FIRST_ARC, ARC_COUNT = range(4)
@@ -51,30 +44,39 @@ def members_code(members: Ints, start: int, count: int) -> int:
 
 
 @compiled_loop
-def intern_state(machine: Machine, count: int) -> int:
-    """Return the state of the `count` frames after the used part of `members`, or a code.
+def state_slot(states: Rows, slots: Ints, members: Ints, elements: Rows, start: int, count: int, now: int) -> int:
+    """Return the slot of the state of `count` members from `start` on, or the free slot for it.
 
-    These frames are marked in this round, so a known state is the same if all its frames are marked.
+    These are marked `now` among the `elements`, so a known state is the same if all its members are marked.
     """
-    start, now = int(machine.sizes[MEMBERS_USED]), machine.sizes[ROUND]
-    mask = len(machine.state_slots) - 1
-    slot = members_code(machine.members, start, count) & mask
-    while machine.state_slots[slot] >= 0:
-        known = int(machine.state_slots[slot])
-        if machine.states[known, MEMBER_COUNT] == count:
-            other = int(machine.states[known, MEMBERS])
+    mask = len(slots) - 1
+    slot = members_code(members, start, count) & mask
+    while slots[slot] >= 0:
+        known = slots[slot]
+        if states[known, MEMBER_COUNT] == count:
+            other = int(states[known, MEMBERS])
             end = other + count
-            while other < end and machine.frames[machine.members[other], MARK] == now:
+            while other < end and elements[members[other], MARK] == now:
                 other += 1
             if other == end:
-                return known
+                break
         slot = (slot + 1) & mask
+    return slot
+
+
+@compiled_loop
+def intern_state(machine: Machine, count: int) -> int:
+    """Return the state of the `count` frames after the used part of `members`, marked in this round, or a code."""
+    start, now = int(machine.sizes[MEMBERS_USED]), int(machine.sizes[ROUND])
+    slot = state_slot(machine.states, machine.state_slots, machine.members, machine.frames, start, count, now)
+    if machine.state_slots[slot] >= 0:
+        return int(machine.state_slots[slot])
     new = int(machine.sizes[STATES_USED])
     if new == len(machine.states) or new >= machine.most:
         return MORE_STATES
     distance = FAR
-    for position in range(start, start + count):
-        distance = min(distance, int(machine.frames[machine.members[position], LENGTH]))
+    for member in machine.members[start : start + count]:
+        distance = min(distance, int(machine.frames[member, LENGTH]))
     machine.states[new, MEMBERS] = start
     machine.states[new, MEMBER_COUNT] = count
     machine.states[new, ARC_COUNT] = -1
@@ -85,6 +87,29 @@ def intern_state(machine: Machine, count: int) -> int:
     machine.sizes[STATES_USED] = new + 1
     machine.sizes[MEMBERS_USED] = start + count
     return new
+
+
+@compiled_loop
+def members_of(machine: Machine, state: int) -> Ints:
+    """Return the frames of a state."""
+    start = machine.states[state, MEMBERS]
+    return machine.members[start : start + machine.states[state, MEMBER_COUNT]]
+
+
+@compiled_loop
+def add_member(machine: Machine, count: int, new: int) -> int:
+    """Put a frame behind `count` others after the used part of `members`, unless it is marked in this round.
+
+    Returns how many are there, or a code.
+    """
+    if machine.frames[new, MARK] == machine.sizes[ROUND]:
+        return count
+    place = int(machine.sizes[MEMBERS_USED]) + count
+    if place == len(machine.members):
+        return MORE_MEMBERS
+    machine.frames[new, MARK] = machine.sizes[ROUND]
+    machine.members[place] = new
+    return count + 1
 
 
 @compiled_loop
@@ -101,23 +126,17 @@ def gather_members(machine: Machine, first: int, end: int, byte: int) -> int:
     Returns their number, or a code.
     """
     machine.sizes[ROUND] += 1
-    now = machine.sizes[ROUND]
-    start = int(machine.sizes[MEMBERS_USED])
     count = 0
     for arc in range(first, end):
         if machine.arcs[arc, 0] <= byte <= machine.arcs[arc, 1]:
             target = arc_target(machine, arc, byte)
             if target == DEAD:
                 continue
-            place = machine.frames[target, LEAVES]
-            for leaf in machine.leaves[place : place + machine.frames[target, COUNT]]:
-                if machine.frames[leaf, MARK] != now:
-                    machine.frames[leaf, MARK] = now
-                    if start + count == len(machine.members):
-                        return MORE_MEMBERS
-                    machine.members[start + count] = leaf
-                    count += 1
-    return count if count <= CROWDED else join_members(machine, start, count)
+            for leaf in leaves_of(machine, target):
+                count = add_member(machine, count, leaf)
+                if count < 0:
+                    return count
+    return count if count <= CROWDED else join_members(machine, int(machine.sizes[MEMBERS_USED]), count)
 
 
 @compiled_loop
@@ -145,11 +164,8 @@ def target_state(machine: Machine, first: int, end: int, byte: int) -> int:
 def state_of(machine: Machine, top: int) -> int:
     """Return the state of a single frame, or a code."""
     place = int(machine.sizes[ARCS_USED])
-    if top < 0 or place == len(machine.arcs):
-        return top if top < 0 else MORE_ARCS
-    machine.arcs[place, 0] = machine.arcs[place, 1] = 0
-    machine.arcs[place, 2] = top
-    return target_state(machine, place, place + 1, 0)
+    end = top if top < 0 else add_arc(machine, place, 0, 0, top)
+    return end if end < 0 else target_state(machine, place, end, 0)
 
 
 @compiled_entry
@@ -180,11 +196,9 @@ def prepare(machine: Machine, state: int) -> int:
     if machine.states[state, ARC_COUNT] >= 0:
         return DONE
     first = count = int(machine.sizes[ARCS_USED])
-    start = int(machine.states[state, MEMBERS])
-    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
-        if machine.members[position] != FINISHED:
-            leaf = int(machine.members[position])
-            count = gather_arcs(machine, leaf, count)
+    for leaf in members_of(machine, state):
+        if leaf != FINISHED:
+            count = gather_arcs(machine, int(leaf), count)
             if count < 0:
                 return count
     machine.states[state, FIRST_ARC] = first
@@ -245,7 +259,7 @@ def expand(machine: Machine, state: int) -> int:
     return DONE
 
 
-@compiled_loop
+@compiled_entry
 def rehash_states(slots: Ints, states: Rows, members: Ints, used: int) -> None:
     """Fill the empty hash table of states with those in use."""
     mask = len(slots) - 1
@@ -260,7 +274,7 @@ def rehash_states(slots: Ints, states: Rows, members: Ints, used: int) -> None:
 def rehash(machine: Machine, lack: int) -> None:
     """Fill the empty hash table of the array that was full, if it has one."""
     if lack == MORE_FRAMES:
-        rehash_frames(machine)
+        rehash_rows(machine.frames, machine.frame_slots, int(machine.sizes[FRAMES_USED]))
     elif lack == MORE_STATES:
         rehash_states(machine.state_slots, machine.states, machine.members, int(machine.sizes[STATES_USED]))
 
@@ -268,11 +282,10 @@ def rehash(machine: Machine, lack: int) -> None:
 @compiled_loop
 def consists_of(machine: Machine, state: int, top: int) -> bool:
     """Tell whether a state consists of one frame alone, whose leaves are known."""
-    start, count = int(machine.states[state, MEMBERS]), int(machine.states[state, MEMBER_COUNT])
-    if machine.frames[top, COUNT] != count:
+    members, same = members_of(machine, state), 0
+    if len(members) != machine.frames[top, COUNT]:
         return False
-    same = 0
-    for first in range(start, start + count):
-        for second in range(machine.frames[top, LEAVES], machine.frames[top, LEAVES] + count):
-            same += machine.members[first] == machine.leaves[second]
-    return same == count
+    for member in members:
+        for leaf in leaves_of(machine, top):
+            same += member == leaf
+    return same == len(members)

@@ -11,17 +11,18 @@ from structured.automata.loops.frames import (
     FINISHED,
     FIRST,
     LENGTH,
-    MARK,
-    MEMBERS_USED,
     NODE,
     ROUND,
     SECOND,
     TAIL,
+    contents,
     frame,
+    numbers,
+    operation_of,
 )
 from structured.automata.loops.jit import Ints, compiled_entry, compiled_loop
-from structured.automata.loops.machine import DONE, MORE_MEMBERS, Machine
-from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, intern_state
+from structured.automata.loops.machine import DONE, Machine
+from structured.automata.loops.states import add_member, intern_state, members_of
 from structured.automata.loops.string_runs import BACKSLASH, NONE, QUOTE, find_string_run
 from structured.automata.opcodes import FAR, ITEM, OPERATION, REPEAT, SCAN, SEQUENCE, TEXT, UNLIKE, WORDS, A, B
 
@@ -39,7 +40,7 @@ MAX_ABOVE = 16
 @compiled_loop
 def is_narrow(machine: Machine, leaf: int) -> bool:
     """Tell whether a frame reads one of some listed texts."""
-    return leaf == FINISHED or machine.nodes[machine.frames[leaf, NODE], OPERATION] in (TEXT, WORDS)
+    return leaf == FINISHED or operation_of(machine, leaf) in (TEXT, WORDS)
 
 
 @compiled_loop
@@ -56,10 +57,11 @@ def first_quote(machine: Machine, node: int, read: int) -> int:
 @compiled_loop
 def parts_before_quote(machine: Machine, current: int) -> int:
     """Return the end of the parts of a sequence that can be read without a quote; NONE if all can."""
-    node = int(machine.frames[current, NODE])
+    node, first, _, _ = contents(machine, current)
+    start, count, _ = numbers(machine, node)
     if machine.nodes[node, OPERATION] == SEQUENCE:
-        for place in range(int(machine.frames[current, FIRST]), int(machine.nodes[node, B])):
-            quote = first_quote(machine, int(machine.operands[machine.nodes[node, A] + 2 * place]), 0)
+        for place in range(first, count):
+            quote = first_quote(machine, int(machine.operands[start + 2 * place]), 0)
             if quote >= 0:
                 return place if quote == 0 else place + 1
     return NONE
@@ -68,7 +70,7 @@ def parts_before_quote(machine: Machine, current: int) -> int:
 @compiled_loop
 def shortened(machine: Machine, current: int, end: int) -> int:
     """Return the frame of a sequence that ends with some part, on nothing else, or a code."""
-    node, first = int(machine.frames[current, NODE]), int(machine.frames[current, FIRST])
+    node, first, _, _ = contents(machine, current)
     if first == end:
         return FINISHED
     return frame(machine, node, first, end if end < machine.nodes[node, B] else 0, FINISHED)
@@ -108,8 +110,7 @@ def cut_off(machine: Machine, leaf: int) -> int:
         top = FINISHED
     current = int(machine.frames[leaf, TAIL])
     while top == NONE:
-        operation = machine.nodes[machine.frames[current, NODE], OPERATION]
-        if current == FINISHED or above == MAX_ABOVE or operation not in (REPEAT, SCAN, SEQUENCE, UNLIKE):
+        if above == MAX_ABOVE or operation_of(machine, current) not in (REPEAT, SCAN, SEQUENCE, UNLIKE):
             return otherwise
         end = parts_before_quote(machine, current)
         if end >= 0:
@@ -118,13 +119,8 @@ def cut_off(machine: Machine, leaf: int) -> int:
             current = int(machine.frames[current, TAIL])
             above += 1
     for height in range(above - 1, -1, -1):
-        source = frame_at(machine, leaf, height)
-        node, first, second = (
-            machine.frames[source, NODE],
-            machine.frames[source, FIRST],
-            machine.frames[source, SECOND],
-        )
-        top = frame(machine, int(node), int(first), int(second), top)
+        node, first, second, _ = contents(machine, frame_at(machine, leaf, height))
+        top = frame(machine, node, first, second, top)
     return top
 
 
@@ -134,37 +130,27 @@ def part(machine: Machine, state: int, narrow: bool) -> int:
 
     NONE if there are none, or a code. The cut frames have to exist already.
     """
-    start, free = int(machine.states[state, MEMBERS]), int(machine.sizes[MEMBERS_USED])
     machine.sizes[ROUND] += 1
-    now, count = machine.sizes[ROUND], 0
-    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
-        leaf = int(machine.members[position])
-        if is_narrow(machine, leaf) != narrow or leaf == FINISHED:
-            continue
-        cut = cut_off(machine, leaf)
-        if machine.frames[cut, MARK] != now:
-            machine.frames[cut, MARK] = now
-            if free + count == len(machine.members):
-                return MORE_MEMBERS
-            machine.members[free + count] = cut
-            count += 1
+    count = 0
+    for leaf in members_of(machine, state):
+        if is_narrow(machine, leaf) == narrow and leaf != FINISHED:
+            count = add_member(machine, count, cut_off(machine, int(leaf)))
+            if count < 0:
+                return count
     return intern_state(machine, count) if count else NONE
 
 
 @compiled_loop
 def find_plain_parts(machine: Machine, state: int, found: Ints) -> int:
     """Find the parts of a state, as `find_string_parts`, that is in no item that must differ."""
-    start = int(machine.states[state, MEMBERS])
-    end = start + int(machine.states[state, MEMBER_COUNT])
     is_broad = False
-    for position in range(start, end):
-        is_broad = is_broad or not is_narrow(machine, int(machine.members[position]))
+    for leaf in members_of(machine, state):
+        is_broad = is_broad or not is_narrow(machine, leaf)
     if not is_broad:
         return NONE
     found[BEYOND] = 0
-    for position in range(start, end):
-        leaf = int(machine.members[position])
-        cut = cut_off(machine, leaf)
+    for leaf in members_of(machine, state):
+        cut = cut_off(machine, int(leaf))
         if cut < 0:
             return cut
         found[BEYOND] = max(found[BEYOND], machine.frames[leaf, LENGTH] - machine.frames[cut, LENGTH])
@@ -178,45 +164,40 @@ def find_plain_parts(machine: Machine, state: int, found: Ints) -> int:
 @compiled_loop
 def lone_item(machine: Machine, state: int) -> int:
     """Return the only frame of a state if it reads an item that must differ, else NONE."""
-    leaf = int(machine.members[machine.states[state, MEMBERS]])
-    is_lone = machine.states[state, MEMBER_COUNT] == 1 and leaf != FINISHED
-    return leaf if is_lone and machine.nodes[machine.frames[leaf, NODE], OPERATION] == ITEM else NONE
+    members = members_of(machine, state)
+    return int(members[0]) if len(members) == 1 and operation_of(machine, members[0]) == ITEM else NONE
 
 
 @compiled_loop
 def is_ended_by_quote(machine: Machine, leaf: int) -> bool:
     """Tell whether a frame reads a quote or a backslash next, or a frame after which a quote follows at once."""
-    node, first = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, FIRST])
-    start = int(machine.nodes[node, A])
+    node, first, read, current = contents(machine, leaf)
+    start, count, _ = numbers(machine, node)
     if machine.nodes[node, OPERATION] == TEXT:
         return bool(machine.text[start + first] in (QUOTE, BACKSLASH))
     if machine.nodes[node, OPERATION] == WORDS:
-        read = int(machine.frames[leaf, SECOND])
-        for word in range(int(machine.nodes[node, B])):
-            if machine.text[machine.operands[start + word]] != BACKSLASH or read > 0:
-                return False
-        return True
-    current = int(machine.frames[leaf, TAIL])
+        is_escape = read == 0
+        for word in range(count):
+            is_escape = is_escape and machine.text[machine.operands[start + word]] == BACKSLASH
+        return is_escape
     while current != FINISHED:
-        node = int(machine.frames[current, NODE])
-        if machine.nodes[node, OPERATION] == SEQUENCE:
-            for place in range(int(machine.frames[current, FIRST]), int(machine.nodes[node, B])):
-                quote = first_quote(machine, int(machine.operands[machine.nodes[node, A] + 2 * place]), 0)
-                if quote >= 0:
-                    return quote == 0
-        current = int(machine.frames[current, TAIL])
+        node, place, _, current = contents(machine, current)
+        start, count, _ = numbers(machine, node)
+        while machine.nodes[node, OPERATION] == SEQUENCE and place < count:
+            quote = first_quote(machine, int(machine.operands[start + 2 * place]), 0)
+            if quote >= 0:
+                return quote == 0
+            place += 1
     return False
 
 
 @compiled_loop
 def are_ended_by_quotes(machine: Machine, state: int) -> bool:
     """Tell whether every frame of a state is ended by a quote, as `is_ended_by_quote` tells."""
-    start = int(machine.states[state, MEMBERS])
-    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
-        leaf = int(machine.members[position])
-        if leaf == FINISHED or not is_ended_by_quote(machine, leaf):
-            return False
-    return True
+    are_ended = True
+    for leaf in members_of(machine, state):
+        are_ended = are_ended and leaf != FINISHED and is_ended_by_quote(machine, leaf)
+    return are_ended
 
 
 @compiled_loop
@@ -236,21 +217,17 @@ def detour(machine: Machine, leaf: int) -> int:
     Only texts up to the quote that ends the string are considered. NONE if one of them can only become a written item;
     what is lacking.
     """
-    item, text, written = (
-        int(machine.frames[leaf, NODE]),
-        int(machine.frames[leaf, SECOND]),
-        int(machine.frames[leaf, TAIL]),
-    )
+    item, read, text, written = contents(machine, leaf)
     farther, begun = 0, next_begun(machine, text, written)
     while begun != FINISHED:
-        word, state = int(machine.frames[begun, FIRST]), int(machine.frames[leaf, FIRST])
+        word, state = int(machine.frames[begun, FIRST]), read
         for count in range(int(machine.frames[text, SECOND]) + 1, int(machine.frames[word, SECOND]) + 1):
             here = beginning(machine, word, count)
             byte = int(machine.frames[here, FIRST])
             if byte == QUOTE and not is_escaped(machine, here):
                 break
             if machine.table[state, byte] == UNKNOWN:
-                return wanting(machine, state)
+                return wanting(machine, state, -1)
             state = int(machine.table[state, byte])
             length = length_unlike(machine, item, state, here, written)
             if length < 0 or length >= FAR:
@@ -271,11 +248,7 @@ def find_string_parts(machine: Machine, state: int, found: Ints) -> int:
     leaf = lone_item(machine, state)
     if leaf < 0:
         return find_plain_parts(machine, state, found)
-    any_item, text, written = (
-        int(machine.frames[leaf, FIRST]),
-        int(machine.frames[leaf, SECOND]),
-        int(machine.frames[leaf, TAIL]),
-    )
+    _, any_item, text, written = contents(machine, leaf)
     farther, is_begun = 0, next_begun(machine, text, written) != FINISHED
     if is_begun:
         farther = detour(machine, leaf) if are_ended_by_quotes(machine, any_item) else NONE

@@ -6,22 +6,21 @@ and other tokens are allowed alike at every count that does not run out within o
 
 from structured.automata.loops.closure import close
 from structured.automata.loops.frames import (
-    COUNT,
     FINISHED,
     FIRST,
-    LEAVES,
     LENGTH,
     NODE,
-    SECOND,
-    TAIL,
     character_place,
+    contents,
     frame,
-    frame_slot,
+    known_frame,
+    leaves_of,
+    numbers,
     push,
 )
 from structured.automata.loops.jit import Ints, compiled_loop
 from structured.automata.loops.machine import DONE, Machine
-from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, consists_of, state_of
+from structured.automata.loops.states import consists_of, members_of, state_of
 from structured.automata.opcodes import ARCS, OPEN, OPERATION, REPEAT, SCAN, TEXT, UNLIKE, UNLIMITED, A, B, C
 
 LENGTH_LEFT, FARTHEST, REPRESENTATIVE, QUOTED, INSIDE, STEADY = range(6)
@@ -39,23 +38,19 @@ NONE = -1
 @compiled_loop
 def open_leaf(machine: Machine, state: int) -> int:
     """Return a frame of a state that reads any number of plain characters; NONE if there is none."""
-    start = int(machine.states[state, MEMBERS])
-    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
-        leaf = int(machine.members[position])
-        node, rest = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL])
-        if leaf == FINISHED:
-            continue
-        if machine.nodes[node, OPERATION] == UNLIKE:
-            place = character_place(machine, node, int(machine.frames[leaf, FIRST]), int(machine.frames[leaf, SECOND]))
-            if place == machine.operands[machine.nodes[node, C]]:
+    for member in members_of(machine, state):
+        leaf = int(member)
+        node, first, second, rest = contents(machine, leaf)
+        operation = machine.nodes[node, OPERATION]
+        if operation == UNLIKE:
+            if character_place(machine, node, first, second) == machine.operands[machine.nodes[node, C]]:
                 return leaf
-        elif machine.nodes[node, OPERATION] == SCAN:
-            row = machine.nodes[node, A] + 6 * machine.frames[leaf, FIRST]
-            if machine.frames[leaf, SECOND] == UNLIMITED and machine.operands[row + 5]:
+        elif operation == SCAN:
+            if second == UNLIMITED and machine.operands[machine.nodes[node, A] + 6 * first + 5]:
                 return leaf
-        elif machine.nodes[node, OPERATION] == ARCS and machine.nodes[node, OPEN] and rest != FINISHED:
-            again = int(machine.frames[rest, NODE])
-            if machine.nodes[again, OPERATION] == REPEAT and machine.nodes[again, OPEN]:
+        elif operation == ARCS and machine.nodes[node, OPEN]:
+            again = machine.nodes[machine.frames[rest, NODE]]
+            if again[OPERATION] == REPEAT and again[OPEN]:
                 return leaf
     return NONE
 
@@ -76,12 +71,11 @@ def repetition(machine: Machine, state: int, rest: int) -> int:
 
     NONE if it does not, or a code.
     """
-    required, allowed = int(machine.frames[rest, FIRST]), int(machine.frames[rest, SECOND])
+    node, required, allowed, tail = contents(machine, rest)
     before = UNLIMITED if allowed == UNLIMITED else allowed + 1
     for candidate in (required + 1, 0):
         if candidate > 0 or required == 0:
-            slot = frame_slot(machine, machine.frames[rest, NODE], candidate, before, machine.frames[rest, TAIL])
-            found = int(machine.frame_slots[slot])
+            found = known_frame(machine, node, candidate, before, tail)
             if found >= 0:
                 lack = close(machine, found)
                 if lack != DONE:
@@ -94,12 +88,9 @@ def repetition(machine: Machine, state: int, rest: int) -> int:
 @compiled_loop
 def ends_with_quote(machine: Machine, top: int) -> bool:
     """Tell whether nothing but a quote can be read from a frame whose leaves are known."""
-    for position in range(machine.frames[top, LEAVES], machine.frames[top, LEAVES] + machine.frames[top, COUNT]):
-        leaf = int(machine.leaves[position])
-        node = int(machine.frames[leaf, NODE])
-        if leaf == FINISHED or machine.nodes[node, OPERATION] != TEXT:
-            return False
-        if machine.text[machine.nodes[node, A] + machine.frames[leaf, FIRST]] != 0x22:
+    for leaf in leaves_of(machine, top):
+        node, first, _, _ = contents(machine, leaf)
+        if machine.nodes[node, OPERATION] != TEXT or machine.text[machine.nodes[node, A] + first] != QUOTE:
             return False
     return True
 
@@ -124,22 +115,20 @@ def reads_plain(machine: Machine, leaf: int) -> bool:
 @compiled_loop
 def reads_alone(machine: Machine, state: int, leaf: int) -> bool:
     """Tell whether a frame is the only one of a state that reads plain characters."""
-    start = int(machine.states[state, MEMBERS])
-    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
-        other = int(machine.members[position])
-        if other != leaf and reads_plain(machine, other):
-            return False
-    return True
+    is_alone = True
+    for other in members_of(machine, state):
+        is_alone = is_alone and (other == leaf or not reads_plain(machine, other))
+    return is_alone
 
 
 @compiled_loop
 def is_text_in_string(machine: Machine, leaf: int) -> bool:
     """Tell whether a frame reads a text that comes to a quote, and no escape before it."""
-    node = int(machine.frames[leaf, NODE])
-    if leaf == FINISHED or machine.nodes[node, OPERATION] != TEXT:
+    node, first, _, _ = contents(machine, leaf)
+    start, size, _ = numbers(machine, node)
+    if machine.nodes[node, OPERATION] != TEXT:
         return False
-    start = int(machine.nodes[node, A])
-    for place in range(start + machine.frames[leaf, FIRST], start + machine.nodes[node, B]):
+    for place in range(start + first, start + size):
         byte = machine.text[place]
         if byte == QUOTE:
             return True
@@ -155,11 +144,9 @@ def find_any_string(machine: Machine, state: int, found: Ints) -> int:
     Up to the next quote, both states read the same. Say what is full.
     """
     inside = NONE
-    start = int(machine.states[state, MEMBERS])
-    for position in range(start, start + machine.states[state, MEMBER_COUNT]):
-        leaf = int(machine.members[position])
-        node, tail = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL])
-        if leaf != FINISHED and machine.nodes[node, OPERATION] == UNLIKE:
+    for leaf in members_of(machine, state):
+        node, _, _, tail = contents(machine, leaf)
+        if machine.nodes[node, OPERATION] == UNLIKE:
             lack = close(machine, tail)
             if lack != DONE:
                 return lack
@@ -183,8 +170,8 @@ def find_representative(machine: Machine, whole: int, special: int, is_alone: bo
     The latter only if no plain character changes the representative: nothing else reads one (`is_alone`). Say what is
     full.
     """
-    node, tail = int(machine.frames[whole, NODE]), int(machine.frames[whole, TAIL])
-    required = min(int(machine.frames[whole, FIRST]), special + 1)
+    node, first, _, tail = contents(machine, whole)
+    required = min(first, special + 1)
     representative = state_of(machine, frame(machine, node, required, UNLIMITED, tail))
     if representative < 0:
         return representative
@@ -212,13 +199,13 @@ def find_string_run(machine: Machine, state: int, longest: int, special: int, fo
     found[REPRESENTATIVE] = state
     found[QUOTED] = found[STEADY] = 0
     found[INSIDE] = NONE
-    rest = int(machine.frames[leaf, TAIL])
-    if machine.nodes[machine.frames[leaf, NODE], OPERATION] == SCAN:
-        found[FARTHEST] = machine.frames[rest, LENGTH] + farthest_endless(machine, int(machine.frames[leaf, NODE]))
+    node, _, _, rest = contents(machine, leaf)
+    if machine.nodes[node, OPERATION] == SCAN:
+        found[FARTHEST] = machine.frames[rest, LENGTH] + farthest_endless(machine, node)
         return DONE
-    if machine.nodes[machine.frames[leaf, NODE], OPERATION] == UNLIKE:
+    if machine.nodes[node, OPERATION] == UNLIKE:
         return find_any_string(machine, state, found)
-    tail, allowed = int(machine.frames[rest, TAIL]), int(machine.frames[rest, SECOND])
+    _, _, allowed, tail = contents(machine, rest)
     whole = repetition(machine, state, rest)
     if whole < NONE:
         return whole

@@ -8,30 +8,32 @@ from typing import NamedTuple
 import numpy as np
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
-from structured.automata.loops.configurations import LEXER, MOST, PLACE, arrival_of, configuration, fresh, landed, most
+from structured.automata.loops.configurations import (
+    LEXER,
+    MOST,
+    PLACE,
+    after_token,
+    arrival_of,
+    configuration,
+    landed,
+    most,
+)
 from structured.automata.loops.grammar_machine import DONE, MORE_FOUND, NEEDS_ROW, NEEDS_WALK, GrammarMachine
 from structured.automata.loops.jit import Ints, Rows, Words, compiled_entry, compiled_loop
-from structured.automata.loops.machine import END, FARTHEST, LEVEL, NEXT, STATE, TrieArrays
-from structured.automata.loops.stacks import advance
+from structured.automata.loops.machine import END, FARTHEST, LEVEL, NEXT, STATE, TrieArrays, allow_tokens
 from structured.automata.opcodes import FAR
 
 FOUND = 1
 """What `walk_lexer` counts in `progress`, besides the level that it stopped at: the nodes where tokens may end."""
 
-
-WHICH, IS_BEGUN = 2, 3
-"""What `walk_below` writes down besides: which node it is at, and whether that walk has begun."""
-
-
 WAITING, FEW = 2, 3
-"""What `walk_on` writes down besides: how many sub-walks wait, and how many nodes are left to `walk_below`."""
+"""What `walk_on` writes down besides: how many sub-walks wait, and how many nodes are left to `walk_configurations`."""
 
 MAX_FEW = 16
 """No set of few nodes has more."""
 
-SET, NEXT_WALK, TOKENS, TOKEN_COUNT, TARGETS, TARGET_COUNT, BEYOND, BEYOND_COUNT, FIRST_TOKEN_END, FIRST_WORD = range(
-    10
-)
+SET, NEXT_WALK, TOKENS, TOKEN_COUNT, TARGETS, TARGET_COUNT = range(6)
+BEYOND, BEYOND_COUNT, FIRST_TOKEN_END, FIRST_WORD = range(6, 10)
 """The columns of a walk: the set of nodes below which it is, the next walk of the same state of the lexer; where its
 rows begin in each of the arrays, and how many there are."""
 
@@ -63,35 +65,15 @@ class WalkArrays(NamedTuple):
 
 
 @compiled_entry
-def walk_lexer(
-    trie: TrieArrays,
-    rows: Rows,
-    arrivals: Rows,
-    start: int,
-    nodes: Ints,
-    path: Rows,
-    found: Rows,
-    progress: Ints,
-) -> int:
-    """Walk a trie along the lexer, from a state of it below some nodes.
+def walk_lexer(trie: TrieArrays, rows: Rows, arrivals: Rows, path: Rows, found: Rows, progress: Ints) -> int:
+    """Walk a trie along the lexer.
 
     Each node where a token of the vocabulary stays within one of the grammar, or one of the grammar may end, is noted
     in `found`, with the arrival. Returns NEEDS_ROW where the row of the state at `path[progress[LEVEL]]` is not known.
     """
     level = int(progress[LEVEL])
-    if not progress[IS_BEGUN]:
-        path[0, NEXT] = 0
-        path[0, END] = 0
-        progress[IS_BEGUN] = 1
     state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
-    while level > 0 or node < end or progress[WHICH] < len(nodes):
-        if level == 0 and node == end:
-            root = nodes[progress[WHICH]]
-            progress[WHICH] += 1
-            state, node, end = start, int(trie.first[root]), int(trie.first[root + 1])
-            path[0, STATE] = state
-            path[0, END] = end
-            continue
+    while level > 0 or node < end:
         if node == end:
             level -= 1
             state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
@@ -198,11 +180,11 @@ def step_into(trie: TrieArrays, machine: GrammarMachine, current: int, node: int
     return arrival
 
 
-@compiled_loop
+@compiled_entry
 def walk_configurations(trie: TrieArrays, machine: GrammarMachine, path: Rows, mask: Words, progress: Ints) -> int:
     """Walk a trie from configurations, without making states: each way that a text may be read is followed by itself.
 
-    Say what is full or has to be told.
+    Returns DONE or a code.
     """
     level = int(progress[LEVEL])
     while level >= 0:
@@ -223,35 +205,12 @@ def walk_configurations(trie: TrieArrays, machine: GrammarMachine, path: Rows, m
                 continue
             if trie.token_start[node] < trie.token_start[node + 1]:
                 progress[FARTHEST] = max(int(progress[FARTHEST]), int(machine.configurations[after, MOST]))
-                for position in range(trie.token_start[node], trie.token_start[node + 1]):
-                    token_id = trie.token_ids[position]
-                    mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
+                allow_tokens(trie, node, mask)
             if trie.first[node] < trie.first[node + 1]:
                 level += 1
                 path[level, STATE] = after
                 path[level, NEXT] = trie.first[node]
                 path[level, END] = trie.first[node + 1]
-    return DONE
-
-
-@compiled_entry
-def walk_below(
-    trie: TrieArrays, machine: GrammarMachine, currents: Ints, nodes: Ints, path: Rows, mask: Words, progress: Ints
-) -> int:
-    """Walk the subtrees of some nodes of a trie, each from its configuration; return DONE or a code."""
-    while progress[WHICH] < len(nodes):
-        if not progress[IS_BEGUN]:
-            node = nodes[progress[WHICH]]
-            path[0, STATE] = currents[progress[WHICH]]
-            path[0, NEXT] = trie.first[node]
-            path[0, END] = trie.first[node + 1]
-            progress[LEVEL] = 0
-            progress[IS_BEGUN] = 1
-        answer = walk_configurations(trie, machine, path, mask, progress)
-        if answer != DONE:
-            return answer
-        progress[IS_BEGUN] = 0
-        progress[WHICH] += 1
     return DONE
 
 
@@ -287,8 +246,7 @@ def walk_one(machine: GrammarMachine, place: int, walks: WalkArrays, walk: int, 
     first, count = int(walks.walks[walk, TOKENS]), int(walks.walks[walk, TOKEN_COUNT])
     words = int(walks.walks[walk, FIRST_WORD])
     for end in range(count):
-        after = advance(machine, place, int(walks.tokens[first + end, 0]))
-        after = after if after < 0 else fresh(machine, after, int(walks.tokens[first + end, 1]))
+        after = after_token(machine, place, int(walks.tokens[first + end, 0]), int(walks.tokens[first + end, 1]))
         left = FAR if after == DEAD else after if after < 0 else most_of(machine, after)
         if left < 0:
             return left

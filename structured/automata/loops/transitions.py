@@ -1,5 +1,6 @@
 """The transitions of a frame that reads a byte: arcs, each from a range of bytes to a frame."""
 
+from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE
 from structured.automata.loops.frames import (
     FINISHED,
@@ -7,35 +8,29 @@ from structured.automata.loops.frames import (
     MARK,
     NODE,
     ROUND,
-    SECOND,
     TAIL,
     character_place,
+    contents,
     frame,
     is_word,
     next_word,
+    numbers,
+    operation_of,
     push,
 )
 from structured.automata.loops.jit import compiled_loop
 from structured.automata.loops.machine import MORE_ARCS, MORE_MEMBERS, Machine
 from structured.automata.loops.quoting import byte_at, first_rank, length_of_one, rule_after
-from structured.automata.opcodes import (
-    ARCS,
-    BARRIER,
-    FAR,
-    ITEM,
-    OPERATION,
-    QUOTATION,
-    REPEAT,
-    SCAN,
-    SEQUENCE,
-    UNION_NODE,
-    UNLIKE,
-    UNLIMITED,
-    WORDS,
-    A,
-    B,
-    C,
-)
+from structured.automata.opcodes import BARRIER, FAR, UNLIMITED
+
+
+@compiled_loop
+def add_arc(machine: Machine, count: int, low: int, high: int, target: int) -> int:
+    """Append an arc to the first `count` of `arcs`; return their number, or a code."""
+    if count == len(machine.arcs):
+        return MORE_ARCS
+    machine.arcs[count, 0], machine.arcs[count, 1], machine.arcs[count, 2] = low, high, target
+    return count + 1
 
 
 @compiled_loop
@@ -44,24 +39,20 @@ def gather_words(machine: Machine, leaf: int, count: int) -> int:
 
     In WORDS, the last byte of a word that no other word continues leads to the frame below; in UNLIKE, it does not.
     """
-    node, word = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, FIRST])
-    read, tail = int(machine.frames[leaf, SECOND]), int(machine.frames[leaf, TAIL])
-    words, total = int(machine.nodes[node, A]), int(machine.nodes[node, B])
+    node, word, read, tail = contents(machine, leaf)
+    words, total, _ = numbers(machine, node)
     if is_word(machine, node, word, read):
         word = next_word(machine, words, total, word, read)
     while word < total:
-        if count == len(machine.arcs):
-            return MORE_ARCS
-        last = machine.nodes[node, OPERATION] == WORDS and is_word(machine, node, word, read + 1)
+        last = machine.nodes[node, op.OPERATION] == op.WORDS and is_word(machine, node, word, read + 1)
         several = word + 1 < total and machine.operands[words + total + 2 + word] > read
         target = tail
         if several or not last:
             target = frame(machine, node, word, read + 1, tail)
-        if target < 0:
-            return target
-        machine.arcs[count, 0] = machine.arcs[count, 1] = machine.text[machine.operands[words + word] + read]
-        machine.arcs[count, 2] = target
-        count += 1
+        byte = int(machine.text[machine.operands[words + word] + read])
+        count = target if target < 0 else add_arc(machine, count, byte, byte, target)
+        if count < 0:
+            return count
         word = next_word(machine, words, total, word, read)
     return count
 
@@ -73,8 +64,8 @@ def gather_set(machine: Machine, node: int, tail: int, first_known: int, count: 
     `a-z` less `c` → `a-b`, `d-z`
     """
     known = count
-    start = int(machine.nodes[node, A])
-    for arc in range(start, start + 3 * int(machine.nodes[node, B]), 3):
+    start = int(machine.nodes[node, op.A])
+    for arc in range(start, start + 3 * int(machine.nodes[node, op.B]), 3):
         target = tail
         if machine.operands[arc + 2] >= 0:
             target = push(machine, int(machine.operands[arc + 2]), tail)
@@ -85,12 +76,9 @@ def gather_set(machine: Machine, node: int, tail: int, first_known: int, count: 
             end = int(machine.operands[arc + 1])
             high = min(end, int(machine.arcs[other, 0]) - 1) if other < known else end
             if low <= high:
-                if count == len(machine.arcs):
-                    return MORE_ARCS
-                machine.arcs[count, 0] = low
-                machine.arcs[count, 1] = high
-                machine.arcs[count, 2] = target
-                count += 1
+                count = add_arc(machine, count, low, high, target)
+                if count < 0:
+                    return count
             if other < known:
                 low = max(low, int(machine.arcs[other, 0]) + 1)
     return count
@@ -99,8 +87,8 @@ def gather_set(machine: Machine, node: int, tail: int, first_known: int, count: 
 @compiled_loop
 def gather_scan(machine: Machine, leaf: int, count: int) -> int:
     """Append the arcs of an automaton over characters, but for those after which too many would be needed."""
-    node, state = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, FIRST])
-    left, tail, start = int(machine.frames[leaf, SECOND]), int(machine.frames[leaf, TAIL]), int(machine.nodes[node, A])
+    node, state, left, tail = contents(machine, leaf)
+    start = int(machine.nodes[node, op.A])
     after = UNLIMITED if left == UNLIMITED else left - 1
     row = start + 6 * state
     for pair in range(machine.operands[row], machine.operands[row] + 2 * machine.operands[row + 1], 2):
@@ -119,69 +107,55 @@ def gather_scan(machine: Machine, leaf: int, count: int) -> int:
 @compiled_loop
 def gather_quotation(machine: Machine, leaf: int, count: int) -> int:
     """Append one arc for each next byte of a quotation that can still end; as `gather_arcs`."""
-    node, below = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL])
-    depth, tail = -1 - int(machine.frames[below, FIRST]), int(machine.frames[below, TAIL])
-    quotation, end = int(machine.nodes[node, A]), int(machine.frames[leaf, SECOND])
-    first = int(machine.frames[leaf, FIRST])
+    node, first, end, below = contents(machine, leaf)
+    _, lower, rule, tail = contents(machine, below)
+    quotation, depth = int(machine.nodes[node, op.A]), -1 - lower
     while first < end:
         byte = byte_at(machine, quotation, first, depth)
         after = first_rank(machine, quotation, first, end, depth, byte + 1)
-        state = rule_after(machine, quotation, first, depth, int(machine.frames[below, SECOND]))
-        if (
-            byte != BARRIER
-            and state != DEAD
-            and length_of_one(machine, quotation, first, after, depth + 1, state) < FAR
-        ):
-            if count == len(machine.arcs):
-                return MORE_ARCS
+        state = rule_after(machine, quotation, first, depth, rule)
+        is_live = byte != BARRIER and state != DEAD
+        if is_live and length_of_one(machine, quotation, first, after, depth + 1, state) < FAR:
             target = frame(machine, node, first, after, frame(machine, node, -2 - depth, state, tail))
-            if target < 0:
-                return target
-            machine.arcs[count, 0] = machine.arcs[count, 1] = byte
-            machine.arcs[count, 2] = target
-            count += 1
+            count = target if target < 0 else add_arc(machine, count, byte, byte, target)
+            if count < 0:
+                return count
         first = after
     return count
 
 
 @compiled_loop
-def gather_arcs(machine: Machine, leaf: int, count: int) -> int:  # noqa: C901  one case for each operation
+def gather_arcs(machine: Machine, leaf: int, count: int) -> int:
     """Append the arcs of a leaf, `low, high, frame after`, to the first `count` of `arcs`; return their number.
 
     Each byte of an item that must differ leads to a frame of its own, which is made when needed: until then the item
     has one arc for all bytes, to the negated leaf itself.
     """
-    node, tail = int(machine.frames[leaf, NODE]), int(machine.frames[leaf, TAIL])
-    first, operation = int(machine.nodes[node, A]), machine.nodes[node, OPERATION]
-    if operation == ARCS:
+    node, first, second, tail = contents(machine, leaf)
+    start, size, more = numbers(machine, node)
+    operation = machine.nodes[node, op.OPERATION]
+    if operation == op.ARCS:
         return gather_set(machine, node, tail, count, count)
-    if operation == WORDS:
+    if operation == op.WORDS:
         return gather_words(machine, leaf, count)
-    if operation == SCAN:
+    if operation == op.SCAN:
         return gather_scan(machine, leaf, count)
-    if operation == QUOTATION:
+    if operation == op.QUOTATION:
         return gather_quotation(machine, leaf, count)
-    if operation == UNLIKE:  # on along the words, or off them and free
+    if operation == op.UNLIKE:  # on along the words, or off them and free
         along = gather_words(machine, leaf, count)
-        free = push(machine, int(machine.operands[machine.nodes[node, C] + 1]), tail)
+        free = push(machine, int(machine.operands[more + 1]), tail)
         if along < 0 or free < 0:
             return min(along, free)
-        place = character_place(machine, node, int(machine.frames[leaf, FIRST]), int(machine.frames[leaf, SECOND]))
+        place = character_place(machine, node, first, second)
         return gather_set(machine, place, free, count, along)
-    if count == len(machine.arcs):
-        return MORE_ARCS
-    if operation == ITEM:
-        machine.arcs[count, 0], machine.arcs[count, 1], machine.arcs[count, 2] = 0, ROW_COMPLETE - 1, -leaf
-        return count + 1
-    read = int(machine.frames[leaf, FIRST])
+    if operation == op.ITEM:
+        return add_arc(machine, count, 0, ROW_COMPLETE - 1, -leaf)
     target = tail
-    if read + 1 < machine.nodes[node, B]:
-        target = frame(machine, node, read + 1, 0, tail)
-    if target < 0:
-        return target
-    machine.arcs[count, 0] = machine.arcs[count, 1] = machine.text[first + read]
-    machine.arcs[count, 2] = target
-    return count + 1
+    if first + 1 < size:
+        target = frame(machine, node, first + 1, 0, tail)
+    byte = int(machine.text[start + first])
+    return target if target < 0 else add_arc(machine, count, byte, byte, target)
 
 
 CROWDED = 16
@@ -194,11 +168,7 @@ MAX_COMMON = 16
 @compiled_loop
 def is_same_top(machine: Machine, one: int, other: int) -> bool:
     """Tell whether two frames differ only in what is below them."""
-    return bool(
-        machine.frames[one, NODE] == machine.frames[other, NODE]
-        and machine.frames[one, FIRST] == machine.frames[other, FIRST]
-        and machine.frames[one, SECOND] == machine.frames[other, SECOND]
-    )
+    return contents(machine, one)[:3] == contents(machine, other)[:3]
 
 
 @compiled_loop
@@ -227,7 +197,7 @@ def gather_below(machine: Machine, first: int, end: int, free: int) -> int:
     count = 0
     for position in range(first, end):
         below = int(machine.frames[machine.members[position], TAIL])
-        while below != FINISHED and machine.frames[below, NODE] == UNION_NODE:
+        while below != FINISHED and machine.frames[below, NODE] == op.UNION_NODE:
             count = add_frame(machine, free, count, int(machine.frames[below, FIRST]))
             below = int(machine.frames[below, TAIL])
             if count < 0:
@@ -242,10 +212,9 @@ def gather_below(machine: Machine, first: int, end: int, free: int) -> int:
 def have_same_top(machine: Machine, start: int, end: int) -> bool:
     """Tell whether some members are repetitions or sequences that differ only in what is below them."""
     first = int(machine.members[start])
-    if first == FINISHED or machine.nodes[machine.frames[first, NODE], OPERATION] not in (REPEAT, SEQUENCE):
+    if operation_of(machine, first) not in (op.REPEAT, op.SEQUENCE):
         return False
-    for position in range(start + 1, end):
-        other = int(machine.members[position])
+    for other in machine.members[start + 1 : end]:
         if other == FINISHED or not is_same_top(machine, first, other):
             return False
     return True
@@ -271,12 +240,11 @@ def joined(machine: Machine, start: int, end: int, free: int) -> int:
         return count
     below = int(machine.members[free + count - 1])
     for position in range(free + count - 2, free - 1, -1):
-        below = frame(machine, UNION_NODE, int(machine.members[position]), 0, below)
+        below = frame(machine, op.UNION_NODE, int(machine.members[position]), 0, below)
     while above > 0:
         above -= 1
-        top = machine.stack[above]
-        node, first, second = machine.frames[top, NODE], machine.frames[top, FIRST], machine.frames[top, SECOND]
-        below = frame(machine, int(node), int(first), int(second), below)
+        node, first, second, _ = contents(machine, int(machine.stack[above]))
+        below = frame(machine, node, first, second, below)
     return below
 
 
@@ -286,7 +254,7 @@ def join_members(machine: Machine, start: int, count: int) -> int:
     end, group, left = start + count, start, start
     while group < end:
         leaf, after = int(machine.members[group]), group + 1
-        if leaf != FINISHED and machine.nodes[machine.frames[leaf, NODE], OPERATION] not in (QUOTATION, ITEM):
+        if leaf != FINISHED and operation_of(machine, leaf) not in (op.QUOTATION, op.ITEM):
             for position in range(group + 1, end):
                 other = int(machine.members[position])
                 if other != FINISHED and is_same_top(machine, leaf, other):
