@@ -182,6 +182,21 @@ def stopping_place(automaton: Automaton, text: str) -> tuple[int, int] | None:
     return None
 
 
+def shortest_text(automaton: Automaton, state: int, absent: frozenset[int] = frozenset()) -> bytes:
+    """Return the first of the shortest texts from a state to acceptance; bytes of `absent` are taken where all are."""
+    order = sorted(range(256), key=lambda byte: (byte in absent, byte))
+    text = bytearray()
+    while not automaton.accepts(state):
+        if automaton.table[state, ROW_COMPLETE] == UNKNOWN:
+            automaton.expand(state)
+        row, distances = automaton.table[state], automaton.distances
+        left = int(distances[state])
+        byte = next(byte for byte in order if row[byte] > DEAD and distances[row[byte]] < left)
+        text.append(byte)
+        state = int(row[byte])
+    return bytes(text)
+
+
 T = TypeVar("T")
 
 

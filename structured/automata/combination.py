@@ -9,7 +9,7 @@ separate positions with the same automaton.
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cache, reduce
 from heapq import heappop, heappush
 from typing import NamedTuple, Self
 
@@ -292,14 +292,7 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
 
     def without_bytes(self, absent: frozenset[int]) -> "CombinedAutomaton | None":
         """Return the automaton of the same texts but for those in which some bytes occur; see the protocol."""
-        restrictions: dict[int, Automaton | None] = {}
-
-        def restricted(automaton: Automaton) -> Automaton | None:
-            if id(automaton) not in restrictions:
-                restrictions[id(automaton)] = automaton.without_bytes(absent)
-            return restrictions[id(automaton)]
-
-        left = _each(self.expression, restricted)
+        left = _each(self.expression, cache(lambda automaton: automaton.without_bytes(absent)))
         return None if left is None else CombinedAutomaton(left, limits=self.limits)
 
     def successors(

@@ -72,7 +72,9 @@ class GrammarAutomaton(MachineAutomaton):
         self._began = 0.0
         self._kept = 0
         self._enough = limits.bytes // 4
-        self._remainders = Remainders(tables, self._widths(), self.lexer.blank_width)
+        widths = self.lexer.widths
+        widths = [*widths, *[0] * (tables.end_symbol - len(widths))]  # none of those that no text makes
+        self._remainders = Remainders(tables, widths, self.lexer.blank_width)
         self._token_ends = TokenEnds(self.lexer, absent)
         self._token_walks: dict[int, TokenWalks] = {}
         self._told = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0, "token_ends": 0}
@@ -250,11 +252,6 @@ class GrammarAutomaton(MachineAutomaton):
     def without_counters(self, state: int, length: int) -> int:  # noqa: ARG002
         """Return the state itself: no counters are known."""
         return state
-
-    def _widths(self) -> list[int]:
-        """Return the least number of bytes of each terminal, and none for those that no text makes."""
-        widths = self.lexer.widths
-        return [*widths, *[0] * (self.tables.end_symbol - len(widths))]
 
     def _facts(self) -> dict[int, int]:
         machine, indentation = loops_of("grammar_machine"), self.tables.indentation

@@ -81,7 +81,15 @@ def read_grammar(
     check_text(text)
     plugins = {"LALR_Parser": _parser_class(text), "ContextualLexer": _lexer_class(text)}
     try:
-        lark = Lark(text, **_options(start, indenter, import_paths), _plugins=plugins)
+        lark = Lark(
+            text,
+            parser="lalr",
+            lexer="contextual",
+            postlex=indenter,
+            start=start,
+            import_paths=list(import_paths),
+            _plugins=plugins,
+        )
         for lexer in {id(one): one for one in _lexers(lark).values()}.values():
             lexer.scanner  # noqa: B018  compiled here, so that what `re` refuses is refused now
     except (LarkError, re.error, ImportError, OSError, AssertionError, ValueError, RecursionError) as error:
@@ -91,11 +99,6 @@ def read_grammar(
     declared = range(len(tables.terminals), tables.end_symbol)
     check_declared([tables.symbols[symbol] for symbol in declared if symbol not in made], text)
     return lark, tables
-
-
-def _options(start: str, indenter: "Indenter | None", import_paths: Iterable[str]) -> dict[str, Any]:
-    lexing = {"parser": "lalr", "lexer": "contextual", "postlex": indenter}
-    return {**lexing, "start": start, "import_paths": list(import_paths)}
 
 
 def _parser_class(text: str) -> type:
@@ -150,8 +153,8 @@ def _kernels(analysis: Any) -> list[Any]:
 
 def _lexers(lark: Any) -> Mapping[int, Any]:
     lexer = lark.parser.lexer
-    found: Mapping[int, Any] = getattr(lexer, "lexer", lexer).lexers
-    return found
+    lexers: Mapping[int, Any] = getattr(lexer, "lexer", lexer).lexers  # an indenter's is around the other
+    return lexers
 
 
 def _tables(lark: Any, start: str, indenter: Any) -> Tables:

@@ -60,16 +60,13 @@ class TokenEnds:
     def _some(self, state: int) -> list[TokenEnd]:
         """Return a token end for each terminal, or for each column of a line end."""
         found: list[TokenEnd] = []
+        indentation = self.lexer.indentation
         for terminal, _ in self.lexer.expected[state]:
-            if self._ends_line(terminal):
+            if indentation is not None and terminal == indentation.line_end:
                 found += self._line_ends(state, terminal)
             else:
                 found += filter(None, [self._find(state, terminal)])
         return found
-
-    def _ends_line(self, terminal: int) -> bool:
-        indentation = self.lexer.indentation
-        return indentation is not None and terminal == indentation.line_end
 
     def _find(self, state: int, terminal: int) -> TokenEnd | None:
         """Return the nearest token end of a terminal, as far as each byte brings it nearer."""
@@ -196,11 +193,6 @@ class TokenWalks:
         self._used = dict.fromkeys(self.arrays._fields, 0)
         self._used["first_node"] = 1
         self._sets: dict[bytes, int] = {}
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that the walks take."""
-        return sum(int(array.nbytes) for array in self.arrays)
 
     def set_of(self, nodes: _Numbers) -> int:
         """Return the number of a set of nodes of the trie."""
