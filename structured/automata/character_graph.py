@@ -4,13 +4,12 @@ An automaton that is explored completely is minimised. Of others, which may be i
 A run of single characters becomes one arrow, unless each character is to have a state.
 """
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from structured.automata.byte_automaton import DEAD, Automaton, shortest_text
+from structured.automata.byte_automaton import DEAD, Automaton, runs_of_bytes, shortest_text
 from structured.automata.dfa.alphabet import Step, common_alphabet, ranges_by_state
 from structured.automata.dfa.character_automaton import Table
 from structured.automata.dfa.minimisation import smallest
@@ -200,11 +199,8 @@ class CharacterSteps:
 
     def _runs(self, state: int, first: int, last: int) -> Iterator[Step]:
         """Yield runs of bytes that lead to the same state."""
-        row = row_of(self.automaton, state)[first : last + 1]
-        starts = [0, *(np.flatnonzero(np.diff(row)) + 1).tolist(), len(row)]
-        for start, end in itertools.pairwise(starts):
-            if row[start] > DEAD:
-                yield first + start, first + end - 1, int(row[start])
+        for low, high, target in runs_of_bytes(row_of(self.automaton, state)[first : last + 1]):
+            yield first + low, first + high, target
 
 
 def _append(steps: list[Step], more: list[Step], offset: int) -> None:

@@ -8,7 +8,7 @@ expressions (Brzozowski, 1964) were rejected: they give the same states, but the
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import chain, product, repeat
 from threading import RLock
 from typing import TYPE_CHECKING, Any
@@ -381,11 +381,9 @@ def _kept_branches(
     branches: Iterable[_Branch], tracked: dict[tuple[PatternLanguage, int], int], found: Sequence[Any]
 ) -> Iterator[_Branch]:
     """Yield the branches with what is left of their obligations, if they can be met."""
-    left_of: dict[frozenset[_Obligation], frozenset[_Obligation] | None] = {}
+    left_of = cache(lambda obligations: _kept_obligations(obligations, tracked, found))
     for after, obligations in branches:
-        if obligations not in left_of:
-            left_of[obligations] = _kept_obligations(obligations, tracked, found)
-        left = left_of[obligations]
+        left = left_of(obligations)
         if left is not None:
             yield after, left
 

@@ -1,6 +1,5 @@
 """Automata over characters: the table, the smallest automaton, its regular expression, and the lengths of its texts."""
 
-from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -47,25 +46,6 @@ class Automaton:
     accepting: frozenset[int]
 
 
-def distances(targets: Sequence[Collection[int]], accepting: Iterable[int]) -> dict[int, int]:
-    """Return the characters of the shortest completion of each state from which a text can end.
-
-    `targets[state]` are the states that its characters lead to.
-    """
-    before: list[list[int]] = [[] for _ in targets]
-    for state, inner in enumerate(targets):
-        for target in inner:
-            before[target].append(state)
-    found = dict.fromkeys(accepting, 0)
-    border = list(found)
-    size = 0
-    while border:
-        size += 1
-        border = [*{source for state in border for source in before[state]} - found.keys()]
-        found.update(dict.fromkeys(border, size))
-    return found
-
-
 def longest_paths(targets: dict[int, set[int]]) -> dict[int, int]:
     """Return the arcs of the longest path from each state from which no path is without end.
 
@@ -93,7 +73,13 @@ def _targets(automaton: Automaton | Scan) -> list[set[int]]:
 
 def fewest_characters(automaton: Automaton | Scan) -> int:
     """Return the characters of the shortest text."""
-    return distances(_targets(automaton), automaton.accepting)[0]
+    targets, level, count = _targets(automaton), {0}, 0
+    met = set(level)
+    while level.isdisjoint(automaton.accepting):
+        level = set[int]().union(*(targets[state] for state in level)) - met
+        met |= level
+        count += 1
+    return count
 
 
 def most_characters(automaton: Automaton | Scan) -> int | None:

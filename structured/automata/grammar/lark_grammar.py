@@ -103,7 +103,7 @@ def read_grammar(
 
 def _parser_class(text: str) -> type:
     """Return Lark's parser, which keeps the items of its states."""
-    from lark.parsers.lalr_analysis import IntParseTable, LALR_Analyzer
+    from lark.parsers.lalr_analysis import IntParseTable, LALR_Analyzer, Reduce
     from lark.parsers.lalr_parser import LALR_Parser, _Parser
 
     class Parser(LALR_Parser):
@@ -111,21 +111,16 @@ def _parser_class(text: str) -> type:
             check_size(parser_conf.rules, text)
             analysis: Any = LALR_Analyzer(parser_conf, debug=True, strict=strict)  # which names states by their items
             analysis.compute_lalr()
-            check_cycles(_reduced(analysis), analysis.NULLABLE, text)
+            actions = [action for state in analysis.parse_table.states.values() for action in state.values()]
+            reduced = {id(rule): rule for kind, rule in actions if kind is Reduce}
+            check_cycles(reduced.values(), analysis.NULLABLE, text)
             self._parse_table = IntParseTable.from_ParseTable(analysis.parse_table)
-            self.kernels = _kernels(analysis)
+            kernels = {itemset.closure: itemset.kernel for itemset in analysis.lr0_itemsets}
+            self.kernels = [kernels[closure] for closure in analysis.parse_table.states]  # in the order of the table
             self.parser_conf = parser_conf
             self.parser = _Parser(self._parse_table, parser_conf.callbacks, debug)
 
     return Parser
-
-
-def _reduced(analysis: Any) -> list[Any]:
-    """Return the rules that end somewhere, each once."""
-    from lark.parsers.lalr_analysis import Reduce
-
-    actions = [action for state in analysis.parse_table.states.values() for action in state.values()]
-    return list({id(rule): rule for kind, rule in actions if kind is Reduce}.values())
 
 
 def _lexer_class(text: str) -> type:
@@ -143,12 +138,6 @@ def _lexer_class(text: str) -> type:
             super().__init__(conf, states, always_accept)
 
     return Lexer
-
-
-def _kernels(analysis: Any) -> list[Any]:
-    """Return the kernel of each state, in the order of the table."""
-    kernels = {itemset.closure: itemset.kernel for itemset in analysis.lr0_itemsets}
-    return [kernels[closure] for closure in analysis.parse_table.states]
 
 
 def _lexers(lark: Any) -> Mapping[int, Any]:
