@@ -125,7 +125,7 @@ class Positions:
 
     @cached_property
     def rest(self) -> list[int]:
-        """The bytes of the shortest text after each position, FAR if there is none (Dijkstra's algorithm, from the ends)."""
+        """The bytes of the shortest text after each position, FAR if there is none (by Dijkstra's algorithm)."""
         before: list[list[int]] = [[] for _ in self.automata]
         for position, followers in enumerate(self.following):
             for follower in followers:
