@@ -307,7 +307,9 @@ class GrammarAutomaton(MachineAutomaton):
                 sizes = self._machine.sizes
                 self._tell_start(int(sizes[machine.ASKED]), int(sizes[machine.ASKED_TOO]))
             elif answer == machine.NEEDS_COLUMN:
-                self._tell_column(int(self._machine.sizes[machine.ASKED]))
+                column = int(self._machine.sizes[machine.ASKED])
+                self._room("rests", column + 1)
+                self._machine.rests[column] = self._remainders.at(column)
             elif answer == machine.TOO_FAR:
                 raise SearchedTooFarError
             else:
@@ -332,11 +334,6 @@ class GrammarAutomaton(MachineAutomaton):
         self._append("token_ends", token_ends)
         self._room("token_ends_of", state + 1)
         self._machine.token_ends_of[state] = first, -1 if is_complete and not token_ends else len(token_ends), 0
-
-    def _tell_column(self, column: int) -> None:
-        """Copy the remainders of rules in a block at a column to the machine."""
-        self._room("rests", column + 1)
-        self._machine.rests[column] = self._remainders.at(column)
 
     def _tell_start(self, context: int, rest: int) -> None:
         """Copy the lexer state before a token to the machine."""

@@ -172,21 +172,10 @@ class TokenWalks:
         from structured.automata.loops.token_walks import WalkArrays
 
         self.trie = trie
-        self.arrays = WalkArrays(
-            last=_none(64),
-            walks=_rows(64, 10),
-            tokens=_rows(64, 2),
-            targets=_none(64),
-            first_token_end=_none(64),
-            token_ends=_rows(64, 2),
-            is_complete=_none(64),
-            first_word=_none(64),
-            words=_none(64),
-            bits=np.zeros(64, dtype=np.uint32),
-            beyond=_rows(64, 3),
-            first_node=np.zeros(64, dtype=np.int32),
-            nodes=_none(64),
-        )
+        widths = {"walks": (10,), "tokens": (2,), "token_ends": (2,), "beyond": (3,)}
+        arrays = {name: np.zeros((64, *widths.get(name, ())), dtype=np.int32) for name in WalkArrays._fields}
+        arrays["last"][:] = -1
+        self.arrays = WalkArrays(**arrays)._replace(bits=np.zeros(64, dtype=np.uint32))
         self.count = 0
         self.longest = 1
         """The most tokens of the grammar in a walk."""
@@ -322,11 +311,3 @@ def _sorted(
 
 def _starts(counts: Sequence[int] | NDArray[np.int64]) -> _Numbers:
     return np.concatenate([[0], np.cumsum(np.array(counts, dtype=np.int64))]).astype(np.int32)
-
-
-def _rows(count: int, width: int) -> _Numbers:
-    return np.zeros((count, width), dtype=np.int32)
-
-
-def _none(count: int) -> _Numbers:
-    return np.full(count, -1, dtype=np.int32)
