@@ -308,13 +308,14 @@ class PatternLanguage:
         tracked: dict[tuple[PatternLanguage, int], int] = {}
         for rest, held in branches:
             leaves = self.closure(rest, before)[0]
-            self.counter.add(1 + len(leaves))
+            steps = 1 + len(leaves)
             for block, after, more in leaves:
                 obligations = held | more if more else held
-                self.counter.add(len(obligations))
                 following.setdefault(block, {})[after, obligations] = None
                 for language, inner, _ in obligations:
                     tracked.setdefault((language, inner), len(tracked) + 2)
+                steps += len(obligations)
+            self.counter.add(steps)
         found_by_block = list(following.values())
         holding = self._holding([*following])
         rows_behind = [language.row(inner) for language, inner in zip(self.behind.values(), before, strict=False)]
