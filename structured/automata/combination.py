@@ -9,7 +9,7 @@ separate positions with the same automaton.
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, reduce
+from functools import cached_property, reduce
 from heapq import heappop, heappush
 from typing import NamedTuple, Self
 
@@ -283,7 +283,8 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
 
     def without_bytes(self, absent: frozenset[int]) -> "CombinedAutomaton | None":
         """Return the automaton of the same texts but for those in which some bytes occur; see the protocol."""
-        left = _each(self.expression, cache(lambda automaton: automaton.without_bytes(absent)))
+        restricted = {automaton: automaton.without_bytes(absent) for automaton in set(self.parts)}
+        left = _each(self.expression, restricted.__getitem__)
         return None if left is None else CombinedAutomaton(left, limits=self.limits)
 
     def successors(
