@@ -1,6 +1,7 @@
 """The interface of all automata: of patterns, grammars, combinations and products."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from threading import Lock
 from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
@@ -180,6 +181,29 @@ def stopping_place(automaton: Automaton, text: str) -> tuple[int, int] | None:
                 return line, column
         line, column = (line + 1, 1) if character == "\n" else (line, column + 1)
     return None
+
+
+def runs_of_bytes(row: NDArray[np.int32]) -> Iterator[tuple[int, int, int]]:
+    """Yield the longest runs of entries of a row that lead to the same state: the first, the last, and the state."""
+    starts = [0, *(np.flatnonzero(np.diff(row)) + 1).tolist(), len(row)]
+    for start, end in pairwise(starts):
+        if row[start] > DEAD:
+            yield start, end - 1, int(row[start])
+
+
+def shortest_text(automaton: Automaton, state: int, absent: frozenset[int] = frozenset()) -> bytes:
+    """Return the first of the shortest texts from a state to acceptance; bytes of `absent` are taken where all are."""
+    order = sorted(range(256), key=lambda byte: (byte in absent, byte))
+    text = bytearray()
+    while not automaton.accepts(state):
+        if automaton.table[state, ROW_COMPLETE] == UNKNOWN:
+            automaton.expand(state)
+        row, distances = automaton.table[state], automaton.distances
+        left = int(distances[state])
+        byte = next(byte for byte in order if row[byte] > DEAD and distances[row[byte]] < left)
+        text.append(byte)
+        state = int(row[byte])
+    return bytes(text)
 
 
 T = TypeVar("T")

@@ -4,18 +4,17 @@ An automaton that is explored completely is minimised. Of others, which may be i
 A run of single characters becomes one arrow, unless each character is to have a state.
 """
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, Automaton
-from structured.automata.dfa.alphabet import DEAD as NOWHERE
-from structured.automata.dfa.alphabet import common_alphabet, ranges_by_state
+from structured.automata.byte_automaton import DEAD, Automaton, runs_of_bytes, shortest_text
+from structured.automata.dfa.alphabet import Step, common_alphabet, ranges_by_state
 from structured.automata.dfa.character_automaton import Table
 from structured.automata.dfa.minimisation import smallest
 from structured.automata.diagram import Arrow, State
+from structured.automata.lazy import row_of
 from structured.regex.character_sets import Range, normalise
 
 MAX_EXPLORED = 2_000
@@ -23,9 +22,6 @@ MAX_EXPLORED = 2_000
 
 _Characters = tuple[Range, ...]
 _Runs = list[tuple[tuple[_Characters, ...], int]]
-
-Step = tuple[int, int, int]
-"""The first and the last code point of a range, and the state to which the range leads."""
 
 _LEADS = ((0xC0, 0xDF, 1), (0xE0, 0xEF, 2), (0xF0, 0xF7, 3))
 """The ranges of first bytes of UTF-8 (RFC 3629, section 3), and how many bytes follow each."""
@@ -91,7 +87,7 @@ def _smallest(graph: _Graph) -> _Graph:
     alphabet = common_alphabet(frozenset(ranges for inner in graph.arrows.values() for ranges in inner.values()))
     rows = []
     for inner in graph.arrows.values():
-        row = [NOWHERE] * len(alphabet)
+        row = [DEAD] * len(alphabet)
         for target, ranges in inner.items():
             for number in alphabet.members(alphabet.block(ranges)):
                 row[number] = numbers[target]
@@ -178,19 +174,13 @@ class CharacterSteps:
 
     def after(self, state: int) -> dict[int, tuple[Range, ...]]:
         """Return the successors of a state with their characters, in the order of the first characters."""
-        ranges_to: dict[int, list[Range]] = {}
-        for low, high, target in self._steps(state):
-            ranges_to.setdefault(target, []).append((low, high))
-        return {target: tuple(ranges) for target, ranges in ranges_to.items()}
-
-    def _steps(self, state: int) -> list[Step]:
         steps = [*self._runs(state, 0x00, 0x7F)]
         for first, last, count in _LEADS:
             for low, high, target in self._runs(state, first, last):
                 tail = self._tail(target, count)
                 for lead in range(low, high + 1):
                     _append(steps, tail, lead - first << 6 * count)
-        return steps
+        return ranges_by_state(steps)
 
     def _tail(self, state: int, count: int) -> list[Step]:
         """Return the steps of the last `count` bytes of characters, by the numbers that they add to a code point."""
@@ -209,13 +199,8 @@ class CharacterSteps:
 
     def _runs(self, state: int, first: int, last: int) -> Iterator[Step]:
         """Yield runs of bytes that lead to the same state."""
-        if self.automaton.table[state, ROW_COMPLETE] == UNKNOWN:
-            self.automaton.expand(state)
-        row = self.automaton.table[state, first : last + 1]
-        starts = [0, *(np.flatnonzero(np.diff(row)) + 1).tolist(), len(row)]
-        for start, end in itertools.pairwise(starts):
-            if row[start] > DEAD:
-                yield first + start, first + end - 1, int(row[start])
+        for low, high, target in runs_of_bytes(row_of(self.automaton, state)[first : last + 1]):
+            yield first + low, first + high, target
 
 
 def _append(steps: list[Step], more: list[Step], offset: int) -> None:
@@ -225,17 +210,3 @@ def _append(steps: list[Step], more: list[Step], offset: int) -> None:
             steps[-1] = (steps[-1][0], high + offset, target)
         else:
             steps.append((low + offset, high + offset, target))
-
-
-def shortest_text(automaton: Automaton, state: int) -> bytes:
-    """Return the first of the shortest texts that lead from a state to acceptance."""
-    text = bytearray()
-    while not automaton.accepts(state):
-        if automaton.table[state, ROW_COMPLETE] == UNKNOWN:
-            automaton.expand(state)
-        row = automaton.table[state]
-        live = np.flatnonzero(row > DEAD)
-        byte = int(live[np.argmin(automaton.distances[row[live]])])
-        text.append(byte)
-        state = int(row[byte])
-    return bytes(text)

@@ -9,7 +9,7 @@ separate positions with the same automaton.
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cached_property, reduce
 from heapq import heappop, heappush
 from typing import NamedTuple, Self
 
@@ -57,15 +57,10 @@ def combined(expression: Expression) -> Automaton:
 
     Raises PatternError if it has too many positions.
     """
-    regular = _regular(expression)
-    return CombinedAutomaton(expression) if regular is None else regular
-
-
-def _regular(expression: Expression) -> RegularAutomaton | None:
     parts = list(_automata(expression))
     regular = [part for part in parts if isinstance(part, RegularAutomaton)]
     if len(regular) < len(parts):
-        return None
+        return CombinedAutomaton(expression)
     foundation = next((part.foundation for part in regular if part.foundation is not None), None)
     return RegularAutomaton(_pattern(expression), foundation=foundation)
 
@@ -107,7 +102,7 @@ Member = tuple[int, int]
 """A position, and a state of its automaton."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Positions:
     """The positions of automata in a combination: the first ones, and the ones that may follow each.
 
@@ -119,11 +114,6 @@ class Positions:
     following: Sequence[Sequence[int]]
     last: frozenset[int]
     is_empty: bool
-    rest: Sequence[int] = field(init=False, repr=False)
-    """For each position, the bytes of the shortest text after it; FAR if there is none."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rest", self._shortest())
 
     @classmethod
     def of(cls, expression: Expression) -> "Positions":
@@ -133,8 +123,9 @@ class Positions:
         following = [tuple(dict.fromkeys(followers)) for followers in laid_out.following]
         return cls(laid_out.automata, fragment.first, following, frozenset(fragment.last), fragment.is_empty)
 
-    def _shortest(self) -> list[int]:
-        """Return the bytes of the shortest text after each position (Dijkstra's algorithm, from the ends)."""
+    @cached_property
+    def rest(self) -> list[int]:
+        """The bytes of the shortest text after each position, FAR if there is none (by Dijkstra's algorithm)."""
         before: list[list[int]] = [[] for _ in self.automata]
         for position, followers in enumerate(self.following):
             for follower in followers:
@@ -292,14 +283,8 @@ class CombinedAutomaton(LazyAutomaton[tuple[bool, frozenset[Member]]]):
 
     def without_bytes(self, absent: frozenset[int]) -> "CombinedAutomaton | None":
         """Return the automaton of the same texts but for those in which some bytes occur; see the protocol."""
-        restrictions: dict[int, Automaton | None] = {}
-
-        def restricted(automaton: Automaton) -> Automaton | None:
-            if id(automaton) not in restrictions:
-                restrictions[id(automaton)] = automaton.without_bytes(absent)
-            return restrictions[id(automaton)]
-
-        left = _each(self.expression, restricted)
+        restricted = {automaton: automaton.without_bytes(absent) for automaton in set(self.parts)}
+        left = _each(self.expression, restricted.__getitem__)
         return None if left is None else CombinedAutomaton(left, limits=self.limits)
 
     def successors(

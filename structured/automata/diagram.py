@@ -2,16 +2,15 @@
 
 import json
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from structured.errors.values import printable
-from structured.regex.character_sets import Range, complement, normalise
+from structured.regex.character_classes import python_space, python_word, unicode_digits
+from structured.regex.character_sets import Range, complement
 from structured.regex.printing import SPECIAL, escape, range_text
 
-NAMED = (r"\w", r"\d", r"\s")
+NAMED = {r"\w": python_word, r"\d": unicode_digits, r"\s": python_space}
 """Classes of Python's `re` that name sets of characters, the largest first."""
 
 MIN_NAMED = 5
@@ -151,10 +150,10 @@ def shortened(label: str, most: int) -> str:
 
 def _members(ranges: tuple[Range, ...]) -> str:
     names = []
-    for name, named in _named().items() if len(ranges) >= MIN_NAMED else ():
-        if not _without(named, ranges):
+    for name, named in NAMED.items() if len(ranges) >= MIN_NAMED else ():
+        if not _without(named(), ranges):
             names.append(name)
-            ranges = _without(ranges, named)
+            ranges = _without(ranges, named())
     return "".join((*names, *(_short(range_text(low, high)) for low, high in ranges)))
 
 
@@ -167,15 +166,6 @@ def _short(escaped: str) -> str:
 
 def _without(ranges: tuple[Range, ...], others: tuple[Range, ...]) -> tuple[Range, ...]:
     return complement((*complement(ranges), *others))
-
-
-@cache
-def _named() -> dict[str, tuple[Range, ...]]:
-    """Return the characters of the classes that have names."""
-    every = "".join(map(chr, range(sys.maxunicode + 1)))
-    return {
-        name: normalise((match.start(), match.end() - 1) for match in re.finditer(f"{name}+", every)) for name in NAMED
-    }
 
 
 MAX_READ, MAX_COMPLETION = 38, 26

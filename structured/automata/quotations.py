@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,12 +153,10 @@ class IndexedDocument:
         >>> list(IndexedDocument("one, two,\n  one two").find("two"))
         [(5, 8), (16, 19)]
         """
-        versions = heapq.merge(*(self._find(quoted, first, end) for first, end in self._extents))
-        before = (-1, -1)
-        for span in versions:
-            if span != before:
-                yield span
-            before = span
+        size = len(self.document)
+        versions = (0, size), (size + 1, len(self.points) - 1)  # the second may be missing
+        for span, _ in groupby(heapq.merge(*(self._find(quoted, first, end) for first, end in versions))):
+            yield span
 
     def _find(self, quoted: str, first: int, end: int) -> Iterator[tuple[int, int]]:
         place = self._whole.find(quoted, first, end) if quoted else -1
@@ -172,16 +170,6 @@ class IndexedDocument:
     def _whole(self) -> str:
         """Both versions of the document, one after the other."""
         return _text(self.points)
-
-    @property
-    def _extents(self) -> list[tuple[int, int]]:
-        """The spans of the versions of the document in `_whole`."""
-        cuts = [
-            -1,
-            len(self.document),
-            *([len(self.points) - 1] if len(self.points) > len(self.document) + 1 else []),
-        ]
-        return [(before + 1, cut) for before, cut in pairwise(cuts)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringParts, StringRun
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringParts, StringRun, runs_of_bytes
 from structured.automata.opcodes import DISTINCT, FAR, ITEM, OPERATION, QUOTATION
 from structured.automata.program import Foundation, assemble
 from structured.errors import PatternError
@@ -321,17 +321,8 @@ def loops_of(name: str) -> ModuleType:
 
 def _row_text(row: NDArray[np.int32]) -> str:
     """Return the live arcs of a row as `'a'-'z'→3  '0'→4`."""
-    pieces = []
-    byte = 0
-    while byte < 256:
-        end = byte
-        while end < 255 and row[end + 1] == row[byte]:
-            end += 1
-        if row[byte] > DEAD:
-            label = _byte_text(byte) if byte == end else f"{_byte_text(byte)}-{_byte_text(end)}"
-            pieces.append(f"{label}→{row[byte]}")
-        byte = end + 1
-    return "  ".join(pieces)
+    runs = [("-".join(map(_byte_text, sorted({low, high}))), target) for low, high, target in runs_of_bytes(row)]
+    return "  ".join(f"{label}→{target}" for label, target in runs)
 
 
 def _byte_text(byte: int) -> str:

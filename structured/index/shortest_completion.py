@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from structured.automata import DEAD, ROW_COMPLETE, UNKNOWN, Automaton, RegularAutomaton
+from structured.automata import Automaton, RegularAutomaton
+from structured.automata.byte_automaton import shortest_text
 from structured.automata.loops.jit import clock
 from structured.automata.opcodes import FAR
 from structured.errors import VocabularyError
@@ -44,7 +45,7 @@ def spelled_automaton(automaton: Automaton, vocabulary: Vocabulary, name: str) -
 
 def unwritable(automaton: Automaton, vocabulary: Vocabulary, name: str, *, is_certain: bool = True) -> VocabularyError:
     """Return the error that says that no text of an automaton can be written, calling them by a name."""
-    text = _shortest_text(automaton, vocabulary.absent_bytes)
+    text = shortest_text(automaton, automaton.start, vocabulary.absent_bytes)
     absent = vocabulary.absent_bytes.intersection(text)
     shown = repr(text[:MAX_SHOWN].decode(errors="replace")) + " …" * (len(text) > MAX_SHOWN)
     if absent:
@@ -57,21 +58,6 @@ def unwritable(automaton: Automaton, vocabulary: Vocabulary, name: str, *, is_ce
         f"{name} cannot be written with this tokenizer: {lack}. Allow texts without them, or use a tokenizer that "
         "spells every text: one with a byte-level alphabet or with byte fallback."
     )
-
-
-def _shortest_text(automaton: Automaton, absent: frozenset[int]) -> bytes:
-    """Return the shortest text that an automaton accepts, without absent bytes where it can be."""
-    order = sorted(range(256), key=lambda byte: (byte in absent, byte))
-    text, state = bytearray(), automaton.start
-    while not automaton.accepts(state):
-        if automaton.table[state, ROW_COMPLETE] == UNKNOWN:
-            automaton.expand(state)
-        row, distances = automaton.table[state], automaton.distances
-        left = int(distances[state])
-        byte = next(byte for byte in order if row[byte] != DEAD and distances[row[byte]] < left)
-        text.append(byte)
-        state = int(row[byte])
-    return bytes(text)
 
 
 @dataclass(frozen=True, slots=True)

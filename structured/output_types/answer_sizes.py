@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from structured.automata import DEAD, ROW_COMPLETE, Automaton
-from structured.automata.character_graph import shortest_text
+from structured.automata.byte_automaton import shortest_text
 from structured.automata.dfa.character_automaton import longest_paths, most_characters
 from structured.errors.recursion import deep
 from structured.output_types.type_report import Answers, Cost, Hazard

@@ -2,7 +2,10 @@
 
 import json
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,9 +27,9 @@ from structured.automata.dfa import (
     partition,
 )
 from structured.automata.dfa.alphabet import refinement
-from structured.automata.dfa.minimisation import find_blocks, new_partition, new_transitions
+from structured.automata.dfa.minimisation import live_blocks
 from structured.errors import PatternError
-from structured.regex import Pattern, Scan, concat, literal
+from structured.regex import Pattern, Scan, concat, literal, optional, words
 from structured.regex.character_classes import ECMA, ECMA_SPACE, WORD, unicode_digits
 from structured.regex.character_sets import complement
 from structured.regex.json_strings import escaped
@@ -175,11 +178,7 @@ def test_minimisation_finds_the_blocks_of_the_plain_refinement(data: st.DataObje
     row = st.lists(st.integers(-1, states - 1), min_size=classes, max_size=classes)
     rows = np.array(data.draw(st.lists(row, min_size=states, max_size=states)), dtype=np.int32)
     accepting = data.draw(st.lists(st.booleans(), min_size=states, max_size=states))
-    size = int(np.count_nonzero(rows >= 0))
-    blocks = np.empty(states, dtype=np.int32)
-    room = new_transitions(states, size), new_partition(states), new_partition(size)
-    find_blocks.py_func(rows, np.array(accepting), blocks, *room)  # type: ignore[attr-defined]
-    assert blocks.tolist() == refined(rows.tolist(), accepting)
+    assert live_blocks(rows, np.array(accepting)).tolist() == refined(rows.tolist(), accepting)
 
 
 def refined(rows: list[list[int]], accepting: list[bool]) -> list[int]:
@@ -240,3 +239,21 @@ def test_characters_are_counted(regex: str, text: str) -> None:
     """The counts of a pattern hold for each of its texts."""
     fewest, most = character_counts(pattern(regex))
     assert not finds(regex, text) or (fewest <= len(text) and (most is None or len(text) <= most))
+
+
+def test_threads_that_share_a_language_find_what_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each may be interrupted between what it notes of a stack and what it makes of it."""
+    push = PatternLanguage.push
+
+    def push_slowly(self: PatternLanguage, *node: Any) -> int:
+        time.sleep(0.0001)
+        return push(self, *node)
+
+    monkeypatch.setattr(PatternLanguage, "push", push_slowly)
+    part = optional(words(["a", "ab", "bc", "cab"]))
+    whole = concat(*[piece for letter in "xyxzxyxz" for piece in (part, part, literal(letter))])
+    texts = ["abxyxzxyxz", "bccabxayxzxyxz", "xyxzxyx", "ababxyaaxzxyxz", "ababxyaaaxzxyxz"]
+    language = PatternLanguage(whole)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: [language.contains(text) for text in texts], range(8)))
+    assert found == [[True, True, False, True, False]] * 8

@@ -8,7 +8,7 @@ for each. Ranges without classes were rejected: every product and every round of
 from bisect import bisect_right
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,22 +30,20 @@ _CELLS = 1 << 20
 """The most entries of rows whose steps are computed at once."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Alphabet:
     """The characters in classes: those from each of the `starts` up to the next are in the class beside it."""
 
     starts: tuple[int, ...]
     classes: tuple[int, ...]
-    firsts: tuple[int, ...] = field(init=False, repr=False)
-    """The first character of each class."""
     _blocks: dict[tuple[Range, ...], int] = field(init=False, repr=False, default_factory=dict)
     _members: dict[int, tuple[int, ...]] = field(init=False, repr=False, default_factory=dict)
 
-    def __post_init__(self) -> None:
-        firsts: dict[int, int] = {}
-        for start, number in zip(self.starts, self.classes, strict=True):
-            firsts.setdefault(number, start)
-        object.__setattr__(self, "firsts", tuple(firsts.values()))
+    @cached_property
+    def firsts(self) -> tuple[int, ...]:
+        """The first character of each class."""
+        firsts = dict(zip(reversed(self.classes), reversed(self.starts), strict=True))
+        return tuple(sorted(firsts.values()))
 
     def __len__(self) -> int:
         return len(self.firsts)

@@ -8,20 +8,18 @@ expressions (Brzozowski, 1964) were rejected: they give the same states, but the
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from itertools import chain, product, repeat
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from structured.automata.dfa.alphabet import Alphabet, alphabet_of, ranges_by_state
 from structured.automata.dfa.language import Work
-from structured.automata.dfa.subsets import Subsets
 from structured.regex.character_sets import Range
 from structured.regex.syntax import (
     ANY_CHARACTER,
     ANY_TEXT,
     Alternation,
-    Assertion,
     Boundary,
     CharSet,
     Concat,
@@ -34,7 +32,7 @@ from structured.regex.syntax import (
     Scan,
     Words,
 )
-from structured.regex.traversal import nodes_of, parts_of
+from structured.regex.traversal import parts_of
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -112,9 +110,7 @@ class PatternLanguage:
         self._states: dict[tuple[frozenset[_Branch], _Before], int] = {}
         self._contents: list[tuple[frozenset[_Branch], _Before]] = []
         self._rows: dict[int, list[int | None]] = {}
-        self._followed: set[int] = set()
         self._accepting: dict[int, bool] = {}
-        self._everything: set[int] = set()
         self._inner: dict[int, tuple[Pattern, PatternLanguage]] = {}
         known = {} if around is None else around.behind
         self.behind: dict[_Sought, PatternLanguage] = {}
@@ -123,9 +119,6 @@ class PatternLanguage:
             self.behind[key] = known.get(key) or PatternLanguage(Concat((ANY_TEXT, sought)), around=self)
         self._places = {key: place for place, key in enumerate(self.behind)}
         self._free = self.push(ANY_TEXT, _END), frozenset[_Obligation]()
-        has_assertions = any(isinstance(node, Assertion) for node in nodes_of(pattern))
-        self._subsets = None if has_assertions else Subsets(self.alphabet, self._free[0])
-        """The states, where no branch ever has an obligation."""
         self.start = self.state_of(frozenset([(self.push(pattern, _END), frozenset[_Obligation]())]))
 
     @property
@@ -139,23 +132,18 @@ class PatternLanguage:
 
     def state_of(self, branches: frozenset[_Branch], before: _Before | None = None) -> int:
         """Return the state of some branches after what comes before; by default, the start of the text."""
-        if self._subsets is not None:
-            return self._subsets.number_of([rest for rest, _ in branches])
-        is_everything = self._free in branches
         if before is None:
             before = tuple([language.start for language in self.behind.values()])
-        content = (frozenset([self._free]), ()) if is_everything else (branches, before)
+        content = (frozenset([self._free]), ()) if self._free in branches else (branches, before)
         state = self._states.get(content)
         if state is None:
             state = self._states[content] = len(self._contents)
             self._contents.append(content)
-            if is_everything:
-                self._everything.add(state)
         return state
 
     def is_everything(self, state: int) -> bool:
         """Tell whether any text may follow; there may be other such states."""
-        return state in self._everything if self._subsets is None else self._subsets.is_free(state)
+        return self._free in self._contents[state][0]
 
     def push(self, node: Pattern, rest: int) -> int:
         """Return the number of the stack with one more node on top."""
@@ -292,15 +280,10 @@ class PatternLanguage:
 
     def endings(self, state: int) -> Iterator[frozenset[_Obligation]]:
         """Yield the obligations that allow the text to end in a state, each by itself."""
-        branches, before = self._content(state)
+        branches, before = self._contents[state]
         for rest, held in branches:
             for obligations in self.closure(rest, before)[1]:
                 yield held | obligations
-
-    def _content(self, state: int) -> tuple[Iterable[_Branch], _Before]:
-        if self._subsets is None:
-            return self._contents[state]
-        return zip(self._subsets.stacks(state), repeat(frozenset())), ()
 
     def _looked(self, pattern: Pattern, before: _Before, *, whole: bool = False) -> tuple["PatternLanguage", int]:
         """Return the language of the texts that begin with a pattern, and its state after what comes before."""
@@ -315,18 +298,8 @@ class PatternLanguage:
         """Return the state that each class of characters leads to."""
         row = self._rows.get(state)
         if row is None:
-            subsets = self._subsets
             with self._lock:
-                row = self._rows[state] = self._new_row(state) if subsets is None else self._row_in(subsets, state)
-        return row
-
-    def _row_in(self, subsets: Subsets, state: int) -> list[int | None]:
-        for rest in subsets.stacks(state):
-            if rest not in self._followed:
-                self._followed.add(rest)
-                subsets.add(rest, [leaf[:2] for leaf in self.closure(rest, ())[0]])
-        row, steps = subsets.row(state)
-        self.counter.add(steps)
+                row = self._rows[state] = self._new_row(state)
         return row
 
     def _new_row(self, state: int) -> list[int | None]:
@@ -335,13 +308,14 @@ class PatternLanguage:
         tracked: dict[tuple[PatternLanguage, int], int] = {}
         for rest, held in branches:
             leaves = self.closure(rest, before)[0]
-            self.counter.add(1 + len(leaves))
+            steps = 1 + len(leaves)
             for block, after, more in leaves:
                 obligations = held | more if more else held
-                self.counter.add(len(obligations))
                 following.setdefault(block, {})[after, obligations] = None
                 for language, inner, _ in obligations:
                     tracked.setdefault((language, inner), len(tracked) + 2)
+                steps += len(obligations)
+            self.counter.add(steps)
         found_by_block = list(following.values())
         holding = self._holding([*following])
         rows_behind = [language.row(inner) for language, inner in zip(self.behind.values(), before, strict=False)]
@@ -408,11 +382,9 @@ def _kept_branches(
     branches: Iterable[_Branch], tracked: dict[tuple[PatternLanguage, int], int], found: Sequence[Any]
 ) -> Iterator[_Branch]:
     """Yield the branches with what is left of their obligations, if they can be met."""
-    left_of: dict[frozenset[_Obligation], frozenset[_Obligation] | None] = {}
+    left_of = cache(lambda obligations: _kept_obligations(obligations, tracked, found))
     for after, obligations in branches:
-        if obligations not in left_of:
-            left_of[obligations] = _kept_obligations(obligations, tracked, found)
-        left = left_of[obligations]
+        left = left_of(obligations)
         if left is not None:
             yield after, left
 

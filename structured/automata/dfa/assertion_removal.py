@@ -11,7 +11,6 @@ from structured.automata.dfa.products import automaton_to_pattern
 from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.regex.syntax import (
-    EMPTY,
     Alternation,
     Assertion,
     Boundary,
@@ -65,53 +64,11 @@ def _trimmed(pattern: Pattern) -> Pattern:
         parts.pop(0)
     while parts and _holds(parts[-1], is_end=True):
         parts.pop()
-    return concat(*(_without_redundant(parts)))
+    return concat(*parts)
 
 
 def _holds(part: Pattern, *, is_end: bool) -> bool:
     return isinstance(part, Assertion) and _empty_at(part, is_end=is_end) is True
-
-
-def _without_redundant(parts: list[Pattern]) -> list[Pattern]:
-    """Return parts without the lookaheads that what follows them decides: `(?![^"])"` → `"`."""
-    return [
-        part
-        for part, following in zip(parts, [*parts, EMPTY][1:], strict=True)
-        if not (
-            isinstance(part, Lookahead)
-            and part.negated
-            and isinstance(part.pattern, CharSet)
-            and _begins_without(following, part.pattern)
-        )
-    ]
-
-
-def _begins_without(pattern: Pattern, excluded: CharSet) -> bool:
-    """Tell whether a pattern surely begins with a character, and with none of some."""
-    match pattern:
-        case Literal(text) if text:
-            return not _overlap(((ord(text[0]),) * 2,), excluded.ranges)
-        case Words(texts) if "" not in texts:
-            return not any(_overlap(((ord(text[0]),) * 2,), excluded.ranges) for text in texts)
-        case CharSet(ranges):
-            return not _overlap(ranges, excluded.ranges)
-        case Iteration(item, minimum) if minimum > 0:
-            return _begins_without(item, excluded)
-        case Alternation(options):
-            return all(_begins_without(option, excluded) for option in options)
-        case Concat(parts):
-            return _begins_without(parts[0], excluded)
-    return False
-
-
-def _overlap(left: tuple[tuple[int, int], ...], right: tuple[tuple[int, int], ...]) -> bool:
-    place = 0
-    for low, high in left:
-        while place < len(right) and right[place][1] < low:
-            place += 1
-        if place < len(right) and right[place][0] <= high:
-            return True
-    return False
 
 
 @deep

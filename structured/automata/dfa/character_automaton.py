@@ -1,6 +1,5 @@
 """Automata over characters: the table, the smallest automaton, its regular expression, and the lengths of its texts."""
 
-from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -47,25 +46,6 @@ class Automaton:
     accepting: frozenset[int]
 
 
-def distances(targets: Sequence[Collection[int]], accepting: Iterable[int]) -> dict[int, int]:
-    """Return the characters of the shortest completion of each state from which a text can end.
-
-    `targets[state]` are the states that its characters lead to.
-    """
-    before: list[list[int]] = [[] for _ in targets]
-    for state, inner in enumerate(targets):
-        for target in inner:
-            before[target].append(state)
-    found = dict.fromkeys(accepting, 0)
-    border = list(found)
-    size = 0
-    while border:
-        size += 1
-        border = [*{source for state in border for source in before[state]} - found.keys()]
-        found.update(dict.fromkeys(border, size))
-    return found
-
-
 def longest_paths(targets: dict[int, set[int]]) -> dict[int, int]:
     """Return the arcs of the longest path from each state from which no path is without end.
 
@@ -87,18 +67,24 @@ def longest_paths(targets: dict[int, set[int]]) -> dict[int, int]:
     return longest
 
 
+def _targets(automaton: Automaton | Scan) -> list[set[int]]:
+    return [{target for _, _, target in arcs} for arcs in automaton.arcs]
+
+
 def fewest_characters(automaton: Automaton | Scan) -> int:
     """Return the characters of the shortest text."""
-    return distances(_targets(automaton), automaton.accepting)[0]
+    targets, level, count = _targets(automaton), {0}, 0
+    met = set(level)
+    while level.isdisjoint(automaton.accepting):
+        level = set[int]().union(*(targets[state] for state in level)) - met
+        met |= level
+        count += 1
+    return count
 
 
 def most_characters(automaton: Automaton | Scan) -> int | None:
     """Return the characters of the longest text; None if there is no longest."""
     return longest_paths(dict(enumerate(_targets(automaton)))).get(0)
-
-
-def _targets(automaton: Automaton | Scan) -> list[set[int]]:
-    return [{target for _, _, target in arcs} for arcs in automaton.arcs]
 
 
 def character_counts(pattern: Pattern) -> tuple[int, int | None]:
@@ -114,13 +100,11 @@ def character_counts(pattern: Pattern) -> tuple[int, int | None]:
             fewest, most = character_counts(item)
             return fewest * minimum, 0 if most == 0 else None if most is None or maximum is None else most * maximum
         case Concat(parts):
-            counts = [character_counts(part) for part in parts]
-            most_of_all = [most for _, most in counts if most is not None]
-            return sum(fewest for fewest, _ in counts), sum(most_of_all) if len(most_of_all) == len(counts) else None
+            fewest_of_all, most_of_all = zip(*map(character_counts, parts), strict=True)
+            return sum(fewest_of_all), None if None in most_of_all else sum(most_of_all)
         case Alternation(options):
-            counts = [character_counts(option) for option in options]
-            most_of_all = [most for _, most in counts if most is not None]
-            return min(fewest for fewest, _ in counts), max(most_of_all) if len(most_of_all) == len(counts) else None
+            fewest_of_all, most_of_all = zip(*map(character_counts, options), strict=True)
+            return min(fewest_of_all), None if None in most_of_all else max(most_of_all)
         case Scan():
             return fewest_characters(pattern), pattern.most
     return 0, None
@@ -129,9 +113,7 @@ def character_counts(pattern: Pattern) -> tuple[int, int | None]:
 LONGEST = 30_000
 """Characters of an expression that is still shown."""
 
-
 _START, _END = -1, -2
-
 
 _Way = tuple[Pattern, int]
 """A pattern, and about how many characters its text has."""
@@ -151,14 +133,14 @@ def expression(arcs: tuple[tuple[tuple[int, int, int], ...], ...], accepting: fr
             ways[state, target] = char_set(*ranges), 3 + 4 * len(ranges)
     left = set(range(len(arcs)))
     while left:
-        state = min(left, key=lambda each: _count(ways, each))
+        state = min(left, key=lambda each: _ways_through(ways, each))
         left.remove(state)
         if not _take_out(ways, state):
             return None
     return ways[_START, _END][0]
 
 
-def _count(ways: dict[tuple[int, int], _Way], state: int) -> tuple[int, int]:
+def _ways_through(ways: dict[tuple[int, int], _Way], state: int) -> tuple[int, int]:
     sources = sum(target == state != source for source, target in ways)
     return sources * sum(source == state != target for source, target in ways), state
 
@@ -178,8 +160,6 @@ def _take_out(ways: dict[tuple[int, int], _Way], state: int) -> bool:
         if total > LONGEST:
             return False
         ways[source, target] = found, total
-    for source in sources:
-        del ways[source, state]
-    for target in targets:
-        del ways[state, target]
+    for way in [*product(sources, [state]), *product([state], targets)]:
+        del ways[way]
     return True

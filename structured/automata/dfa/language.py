@@ -1,6 +1,6 @@
 """The interface of languages, and the exploration of all their states: a table, and the smallest automaton."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,8 +9,6 @@ from structured.automata.dfa.alphabet import DEAD, Alphabet
 from structured.automata.dfa.character_automaton import Automaton, Table
 from structured.automata.dfa.minimisation import smallest
 from structured.errors import PatternError
-from structured.regex.printing import excerpt
-from structured.regex.syntax import Pattern
 
 MAX_STATES = 24_000
 """States of one automaton that is made explicit."""
@@ -73,15 +71,6 @@ class Language(Protocol):
 _REMEDY = "Repeat less, and combine fewer patterns and lengths."
 
 
-def too_large(pattern: Pattern | None) -> PatternError:
-    """Return the error that says that an automaton would not end."""
-    return PatternError(
-        f"An automaton needs more than {MAX_STATES:,} states",
-        pattern="" if pattern is None else excerpt(pattern),
-        remedy=_REMEDY,
-    )
-
-
 class SmallStates:
     """A language whose states are small, whatever it is: the number of them is limit enough."""
 
@@ -98,27 +87,21 @@ def too_much_work() -> PatternError:
 
 def explore(language: Language) -> Automaton | None:
     """Return the smallest automaton of a language; None if no text is in it."""
-    accepting: set[int] = set()
-
-    def note(number: int, state: Any) -> None:
-        if language.accepts(state):
-            accepting.add(number)
-
-    return smallest(table_of(language, note), accepting)
+    table, states = table_of(language)
+    return smallest(table, {number for number, state in enumerate(states) if language.accepts(state)})
 
 
-def table_of(language: Language, note: Callable[[int, Any], None]) -> Table:
-    """Return where every class leads from every state of a language, as numbers, after noting each state."""
+def table_of(language: Language) -> tuple[Table, list[Any]]:
+    """Return where every class leads from every state of a language, as numbers, and the states in their order."""
     numbers = _Numbers(language.start)
     language.renew()
     most = language.work + MAX_WORK
     rows: list[list[int]] = []
-    for number, state in enumerate(numbers.states):  # which grows on the way
-        note(number, state)
+    for state in numbers.states:  # which grows on the way
         rows.append(list(map(numbers.__getitem__, language.row(state))))
         if language.work > most:
             raise too_much_work()
-    return Table(language.alphabet, np.array(rows, dtype=np.int32))
+    return Table(language.alphabet, np.array(rows, dtype=np.int32)), numbers.states
 
 
 class _Numbers(dict[Any, int]):
@@ -131,6 +114,6 @@ class _Numbers(dict[Any, int]):
     def __missing__(self, state: Any) -> int:
         number = self[state] = len(self.states)
         if number == MAX_STATES:
-            raise too_large(None)
+            raise PatternError(f"An automaton needs more than {MAX_STATES:,} states", pattern="", remedy=_REMEDY)
         self.states.append(state)
         return number

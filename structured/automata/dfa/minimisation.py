@@ -5,13 +5,14 @@ Cutting a set of one partition cuts sets of the other (Valmari, "Fast brief prac
 states and the transitions to them are removed first.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from structured.automata.dfa.alphabet import DEAD
+from structured.automata.dfa.alphabet import DEAD, numbered
 from structured.automata.dfa.character_automaton import Automaton, Table
-from structured.automata.loops.jit import Flags, Ints, Rows, compiled_entry, compiled_loop
+from structured.automata.loops.jit import Flags, Ints, compiled_entry, compiled_loop
 
 SETS, TOUCHED = range(2)
 """What `Partition.sizes` counts: sets, and those with marked elements."""
@@ -31,22 +32,11 @@ class Partition(NamedTuple):
 
 
 class Transitions(NamedTuple):
-    """The transitions of an automaton, and their numbers by the states that they lead to."""
+    """The states that transitions come from; `incoming` are their numbers by the states that they lead to."""
 
     sources: Ints
-    targets: Ints
     incoming: Ints
     bounds: Ints
-
-
-def new_partition(size: int) -> Partition:
-    """Return a partition of so many numbers that has no sets yet."""
-    return Partition._make([*np.zeros((7, size), dtype=np.int32), np.zeros(2, dtype=np.int32)])
-
-
-def new_transitions(states: int, size: int) -> Transitions:
-    """Return room for so many transitions between so many states."""
-    return Transitions._make([*np.zeros((3, size), dtype=np.int32), np.zeros(states + 2, dtype=np.int32)])
 
 
 @compiled_loop
@@ -93,88 +83,23 @@ def split(partition: Partition) -> None:
             add_set(partition, border, past)
 
 
-@compiled_loop
-def sort_incoming(transitions: Transitions, count: int) -> None:
-    """Sort the numbers of the first so many transitions by the states that they lead to."""
-    bounds = transitions.bounds
-    bounds[:] = 0
-    for number in range(count):
-        bounds[transitions.targets[number] + 2] += 1
-    for state in range(2, len(bounds)):
-        bounds[state] += bounds[state - 1]
-    for number in range(count):
-        place = transitions.targets[number] + 1
-        transitions.incoming[bounds[place]] = number
-        bounds[place] += 1
-
-
-@compiled_loop
-def find_live(rows: Rows, accepting: Flags, transitions: Transitions, blocks: Ints, queue: Ints) -> None:
-    """Set the blocks of the states from which a text can end to 0, the others to -1."""
-    count = 0
-    for label in range(rows.shape[1]):
-        for state in range(rows.shape[0]):
-            if rows[state, label] >= 0:
-                transitions.sources[count], transitions.targets[count] = state, rows[state, label]
-                count += 1
-    sort_incoming(transitions, count)
-    used = 0
-    for state in range(rows.shape[0]):
-        blocks[state] = int(accepting[state]) - 1
-        if accepting[state]:
-            queue[used] = state
-            used += 1
+@compiled_entry
+def find_live(transitions: Transitions, live: Flags, queue: Ints, count: int) -> None:
+    """Set the flags of the states from which a text can end; those that accept are set, and in front in the queue."""
     place = 0
-    while place < used:
+    while place < count:
         for number in range(transitions.bounds[queue[place]], transitions.bounds[queue[place] + 1]):
             source = transitions.sources[transitions.incoming[number]]
-            if blocks[source] < 0:
-                blocks[source] = 0
-                queue[used] = source
-                used += 1
+            if not live[source]:
+                live[source] = True
+                queue[count] = source
+                count += 1
         place += 1
 
 
-@compiled_loop
-def begin_states(accepting: Flags, blocks: Ints, states: Partition) -> None:
-    """Sort the live states into those in which a text may end, and the others."""
-    used = 0
-    for is_accepting in (True, False):
-        first = used
-        for state in range(len(blocks)):
-            if blocks[state] == 0 and accepting[state] == is_accepting:
-                states.elements[used] = state
-                used += 1
-        add_set(states, first, used)
-
-
-@compiled_loop
-def begin_transitions(rows: Rows, blocks: Ints, transitions: Transitions, cords: Partition) -> None:
-    """Sort the transitions between live states by their characters."""
-    used = 0
-    for label in range(rows.shape[1]):
-        first = used
-        for state in range(rows.shape[0]):
-            target = rows[state, label]
-            if target >= 0 and blocks[target] == 0:
-                transitions.sources[used], transitions.targets[used] = state, target
-                cords.elements[used] = used
-                used += 1
-        add_set(cords, first, used)
-    sort_incoming(transitions, used)
-
-
 @compiled_entry
-def find_blocks(
-    rows: Rows, accepting: Flags, blocks: Ints, transitions: Transitions, states: Partition, cords: Partition
-) -> None:
-    """Number the blocks of the states that are alike, in the order of their first states; of a dead state it is -1.
-
-    `rows` are where the characters lead from each state, -1 being nowhere; the last three are room.
-    """
-    find_live(rows, accepting, transitions, blocks, states.touched)
-    begin_states(accepting, blocks, states)
-    begin_transitions(rows, blocks, transitions, cords)
+def refine(transitions: Transitions, states: Partition, cords: Partition) -> None:
+    """Cut the sets of two partitions, of live states and of the transitions between them, until none tells apart."""
     block, cord = 1, 0
     while cord < cords.sizes[SETS]:
         for place in range(cords.first[cord], cords.past[cord]):
@@ -188,29 +113,55 @@ def find_blocks(
                     mark(cords, int(transitions.incoming[number]))
             split(cords)
             block += 1
-    used = 0
-    numbers = states.touched
-    numbers[: states.sizes[SETS]] = -1
-    for state in range(len(blocks)):
-        if blocks[state] == 0:
-            if numbers[states.sets[state]] < 0:
-                numbers[states.sets[state]] = used
-                used += 1
-            blocks[state] = numbers[states.sets[state]]
+
+
+def _transitions(rows: NDArray[np.int32]) -> tuple[Transitions, NDArray[np.intp]]:
+    """Return the transitions of a table, and the class of characters of each."""
+    sources, labels = np.nonzero(rows != DEAD)
+    targets = rows[sources, labels]
+    incoming = np.argsort(targets, kind="stable")
+    bounds = np.searchsorted(targets[incoming], np.arange(len(rows) + 1))
+    return Transitions(*(numbers.astype(np.int32) for numbers in (sources, incoming, bounds))), labels
+
+
+def _partition(keys: NDArray[Any]) -> Partition:
+    """Return the partition of as many numbers into those with the same key, with room for each to be a set."""
+    _, sets, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    elements = np.argsort(sets, kind="stable")
+    sizes = np.zeros(len(keys), dtype=np.int32)
+    sizes[: len(counts)] = counts
+    past, unmarked = np.cumsum(sizes), np.zeros_like(sizes)
+    numbers = (elements, np.argsort(elements), sets, past - sizes, past, unmarked, unmarked, np.array([len(counts), 0]))
+    return Partition(*(each.astype(np.int32) for each in numbers))
+
+
+def live_blocks(rows: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Return the numbers of the states that are alike, in the order of their first states; of a dead state it is -1.
+
+    `rows` are where the characters lead from each state, `DEAD` being nowhere.
+    """
+    transitions, _ = _transitions(rows)
+    ends = np.flatnonzero(accepting)
+    live, queue = accepting.copy(), np.zeros(len(rows), dtype=np.int32)
+    queue[: len(ends)] = ends
+    find_live(transitions, live, queue, len(ends))
+    blocks = np.full(len(rows) + 1, DEAD, dtype=np.int32)  # the last is that of DEAD
+    blocks[:-1][live] = np.arange(np.count_nonzero(live))
+    transitions, labels = _transitions(blocks[rows[live]])
+    states = _partition(~accepting[live])
+    refine(transitions, states, _partition(labels))
+    blocks[:-1][live] = numbered(states.sets.tolist())
+    return blocks[:-1]
 
 
 def smallest(table: Table, accepting: set[int]) -> Automaton | None:
     """Return the automaton without states that lead nowhere, and with those that are alike made one."""
-    rows = table.rows
-    ends = np.zeros(len(rows), dtype=np.bool_)
+    ends = np.zeros(len(table.rows), dtype=np.bool_)
     ends[list(accepting)] = True
-    blocks = np.empty(len(rows), dtype=np.int32)
-    size = int(np.count_nonzero(rows != DEAD))
-    room = new_transitions(len(rows), size), new_partition(len(rows)), new_partition(size)
-    find_blocks(rows, ends, blocks, *room)
+    blocks = live_blocks(table.rows, ends)
     if blocks[0] == DEAD:
         return None
     numbers, chosen = np.unique(blocks, return_index=True)
     block_of = np.append(blocks, np.int32(DEAD))  # the last is that of DEAD
-    following = block_of[rows[chosen[numbers != DEAD]]]
+    following = block_of[table.rows[chosen[numbers != DEAD]]]
     return Automaton(table.alphabet.steps(following), frozenset(blocks[ends].tolist()))

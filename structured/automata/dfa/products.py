@@ -93,11 +93,10 @@ class Intersection(Product):
 
     def accepts(self, state: Any) -> bool:
         """Tell whether all of the included and none of the excluded accept."""
-        for language, inner in zip(self.included, state, strict=False):
-            if not language.accepts(inner):
-                return False
         without = zip(self.excluded, state[len(self.included) :], strict=True)
-        return not any(inner != DEAD and language.accepts(inner) for language, inner in without)
+        return all(language.accepts(inner) for language, inner in zip(self.included, state, strict=False)) and not any(
+            inner != DEAD and language.accepts(inner) for language, inner in without
+        )
 
 
 class Tracked(Product):
@@ -161,10 +160,9 @@ class Partition:
 def partition(base: Language, languages: Sequence[Language]) -> Partition:
     """Return the texts of a language, sorted by which of the others they are in."""
     tracked = Tracked(base, tuple(languages))
+    table, states = table_of(tracked)
     kinds: dict[frozenset[int], set[int]] = {}
-
-    def note(number: int, state: Any) -> None:
+    for number, state in enumerate(states):
         if tracked.accepts(state):
             kinds.setdefault(tracked.kind(state), set()).add(number)
-
-    return Partition(table_of(tracked, note), kinds)
+    return Partition(table, kinds)

@@ -6,9 +6,8 @@ not fit, and the automaton of a pattern does, which follows all ways at once and
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NoReturn
+from collections.abc import Mapping
+from typing import NamedTuple, NoReturn
 
 from structured.errors import GrammarError
 from structured.errors.recursion import deep
@@ -47,14 +46,6 @@ _DIGITS = {"x": 2, "u": 4, "U": 8}
 MAX_REPEATED = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class _Use:
-    """Where a rule is named."""
-
-    name: str
-    position: int
-
-
 def read_gbnf(text: str, root: str = "root") -> Pattern:
     """Return the texts of a grammar.
 
@@ -69,11 +60,6 @@ def read_gbnf(text: str, root: str = "root") -> Pattern:
         raise GrammarError(f"There is no rule {root!r}", text=text, remedy="Name the rule that a whole text is.")
     reader.check_names()
     reader.check_left_recursion()
-    return _with_texts(rules, reader, root)
-
-
-def _with_texts(rules: dict[str, Pattern], reader: "_Reader", root: str) -> Pattern:
-    """Return the rule of a whole text, after leaving out of all rules what no text matches."""
     productive = productive_nodes(rules[root])
     if id(rules[root]) not in productive:
         raise reader.error("The grammar has no text", reader.places[root], "Let some text end.")
@@ -105,7 +91,8 @@ class _Reader:
         self.definitions: dict[str, Pattern] = {}
         self.places: dict[str, int] = {}
         """Where each rule is defined."""
-        self.uses: list[_Use] = []
+        self.uses: list[tuple[str, int]] = []
+        """The rules that are named, and where."""
 
     def error(self, problem: str, position: int, remedy: str) -> GrammarError:
         """Return the error that says what is wrong, and where."""
@@ -177,7 +164,10 @@ class _Reader:
         """Read a text, a set of characters, the name of a rule or a group, if one comes next."""
         start = self.position
         if self.take('"'):
-            return literal("".join(self.characters('"')))
+            characters = []
+            while not self.take('"'):
+                characters.append(self.character())
+            return literal("".join(characters))
         if self.take("["):
             return self.character_class()
         if self.take("("):
@@ -193,7 +183,7 @@ class _Reader:
         name = self.name()
         if name is None:
             return None
-        self.uses.append(_Use(name, start))
+        self.uses.append((name, start))
         return Reference(name, self.definitions)
 
     def repeated(self, item: Pattern) -> Pattern:
@@ -209,30 +199,19 @@ class _Reader:
                 item = repeat(item, 0, 1)
             elif found := _COUNTS.match(self.text, start):
                 self.position = found.end()
-                item = self.counted(item, found, start)
+                least = int(found[1])
+                most = least if found[2] is None else int(found[3]) if found[3] else None
+                if max(least, most or 0) > MAX_REPEATED or (most is not None and most < least):
+                    raise self.error(
+                        "A repetition has its numbers in the wrong order, or is too large",
+                        start,
+                        f"Give the smaller first, and none above {MAX_REPEATED:,}.",
+                    )
+                item = repeat(item, least, most)
             elif self.take("{"):
                 raise self.error("A repetition is malformed", start, "Write {2}, {2,} or {2,5}.")
             else:
                 return item
-
-    def counted(self, item: Pattern, found: re.Match[str], start: int) -> Pattern:
-        """Return an item as often as braces say."""
-        least = int(found[1])
-        most = least if found[2] is None else int(found[3]) if found[3] else None
-        if max(least, most or 0) > MAX_REPEATED or (most is not None and most < least):
-            raise self.error(
-                "A repetition has its numbers in the wrong order, or is too large",
-                start,
-                f"Give the smaller first, and none above {MAX_REPEATED:,}.",
-            )
-        return repeat(item, least, most)
-
-    def characters(self, end: str) -> list[str]:
-        """Read characters up to a sign, and the sign."""
-        found: list[str] = []
-        while not self.take(end):
-            found.append(self.character())
-        return found
 
     def character(self) -> str:
         """Read a character or an escape."""
@@ -274,16 +253,19 @@ class _Reader:
 
     def check_names(self) -> None:
         """Raise GrammarError for a name that no rule has."""
-        for use in self.uses:
-            if use.name not in self.definitions:
-                raise self.error(f"There is no rule {use.name!r}", use.position, "Define it, or correct the name.")
+        for name, position in self.uses:
+            if name not in self.definitions:
+                raise self.error(f"There is no rule {name!r}", position, "Define it, or correct the name.")
 
     def check_left_recursion(self) -> None:
         """Raise GrammarError for a rule that may begin with itself."""
-        empty = _rules_that_may_be_empty(self.definitions)
-        firsts = {name: _first_rules(rule, empty) for name, rule in self.definitions.items()}
+        begins = _beginnings(self.definitions)
         for name in self.definitions:
-            reached = _reached(name, firsts)
+            reached: set[str] = set()
+            border = begins[name].rules
+            while border:
+                reached |= border
+                border = set[str]().union(*(begins[rule].rules for rule in border)) - reached
             if name in reached:
                 raise self.error(
                     f"The rule {name!r} may begin with itself",
@@ -292,61 +274,42 @@ class _Reader:
                 )
 
 
-def _rules_that_may_be_empty(rules: Mapping[str, Pattern]) -> set[str]:
-    found: set[str] = set()
-    before = -1
-    while before < len(found):
-        before = len(found)
-        found |= {name for name, rule in rules.items() if _may_be_empty(rule, found)}
-    return found
+class _Beginning(NamedTuple):
+    """The rules that a text may begin with, and whether it may be empty."""
+
+    rules: set[str]
+    may_be_empty: bool
+
+
+def _beginnings(rules: Mapping[str, Pattern]) -> dict[str, _Beginning]:
+    begins = {name: _Beginning(set(), may_be_empty=False) for name in rules}
+    while True:
+        more = {name: _beginning(rule, begins) for name, rule in rules.items()}
+        if more == begins:
+            return begins
+        begins = more
 
 
 @deep
-def _may_be_empty(node: Pattern, empty: set[str]) -> bool:
+def _beginning(node: Pattern, known: Mapping[str, _Beginning]) -> _Beginning:
+    """Return what the texts of a node begin with, given what is known of those of rules."""
     match node:
         case Literal(text):
-            return not text
+            return _Beginning(set(), not text)
         case Reference(name):
-            return name in empty
+            return _Beginning({name}, known[name].may_be_empty)
         case Iteration(item, minimum):
-            return minimum == 0 or _may_be_empty(item, empty)
-        case Concat(parts):
-            return all(_may_be_empty(part, empty) for part in parts)
+            rules, may_be_empty = _beginning(item, known)
+            return _Beginning(rules, may_be_empty or minimum == 0)
         case Alternation(options):
-            return any(_may_be_empty(option, empty) for option in options)
-        case _:
-            return "" in getattr(node, "texts", ())
-
-
-@deep
-def _first_rules(node: Pattern, empty: set[str]) -> set[str]:
-    match node:
-        case Reference(name):
-            return {name}
-        case Iteration(item):
-            return _first_rules(item, empty)
-        case Alternation(options):
-            return set[str]().union(*(_first_rules(option, empty) for option in options))
+            begun = [_beginning(option, known) for option in options]
+            return _Beginning(set().union(*(rules for rules, _ in begun)), any(is_empty for _, is_empty in begun))
         case Concat(parts):
-            return _first_of(parts, empty)
-        case _:
-            return set()
-
-
-def _first_of(parts: Sequence[Pattern], empty: set[str]) -> set[str]:
-    found: set[str] = set()
-    for part in parts:
-        found |= _first_rules(part, empty)
-        if not _may_be_empty(part, empty):
-            break
-    return found
-
-
-def _reached(name: str, firsts: Mapping[str, set[str]]) -> set[str]:
-    """Return the rules with which a text of a rule may begin, directly or through others."""
-    found: set[str] = set()
-    border = set(firsts[name])
-    while border:
-        found |= border
-        border = set[str]().union(*(firsts[one] for one in border)) - found
-    return found
+            found: set[str] = set()
+            for part in parts:
+                rules, may_be_empty = _beginning(part, known)
+                found |= rules
+                if not may_be_empty:
+                    return _Beginning(found, may_be_empty=False)
+            return _Beginning(found, may_be_empty=True)
+    return _Beginning(set(), "" in getattr(node, "texts", ()))

@@ -72,7 +72,9 @@ class GrammarAutomaton(MachineAutomaton):
         self._began = 0.0
         self._kept = 0
         self._enough = limits.bytes // 4
-        self._remainders = Remainders(tables, self._widths(), self.lexer.blank_width)
+        widths = self.lexer.widths
+        widths = [*widths, *[0] * (tables.end_symbol - len(widths))]  # none of those that no text makes
+        self._remainders = Remainders(tables, widths, self.lexer.blank_width)
         self._token_ends = TokenEnds(self.lexer, absent)
         self._token_walks: dict[int, TokenWalks] = {}
         self._told = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0, "token_ends": 0}
@@ -248,11 +250,6 @@ class GrammarAutomaton(MachineAutomaton):
         """Return the state itself: no counters are known."""
         return state
 
-    def _widths(self) -> list[int]:
-        """Return the least number of bytes of each terminal, and none for those that no text makes."""
-        widths = self.lexer.widths
-        return [*widths, *[0] * (self.tables.end_symbol - len(widths))]
-
     def _facts(self) -> dict[int, int]:
         machine, indentation = loops_of("grammar_machine"), self.tables.indentation
         facts = {
@@ -307,7 +304,9 @@ class GrammarAutomaton(MachineAutomaton):
                 sizes = self._machine.sizes
                 self._tell_start(int(sizes[machine.ASKED]), int(sizes[machine.ASKED_TOO]))
             elif answer == machine.NEEDS_COLUMN:
-                self._tell_column(int(self._machine.sizes[machine.ASKED]))
+                column = int(self._machine.sizes[machine.ASKED])
+                self._room("rests", column + 1)
+                self._machine.rests[column] = self._remainders.at(column)
             elif answer == machine.TOO_FAR:
                 raise SearchedTooFarError
             else:
@@ -332,11 +331,6 @@ class GrammarAutomaton(MachineAutomaton):
         self._append("token_ends", token_ends)
         self._room("token_ends_of", state + 1)
         self._machine.token_ends_of[state] = first, -1 if is_complete and not token_ends else len(token_ends), 0
-
-    def _tell_column(self, column: int) -> None:
-        """Copy the remainders of rules in a block at a column to the machine."""
-        self._room("rests", column + 1)
-        self._machine.rests[column] = self._remainders.at(column)
 
     def _tell_start(self, context: int, rest: int) -> None:
         """Copy the lexer state before a token to the machine."""

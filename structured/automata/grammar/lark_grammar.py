@@ -81,7 +81,15 @@ def read_grammar(
     check_text(text)
     plugins = {"LALR_Parser": _parser_class(text), "ContextualLexer": _lexer_class(text)}
     try:
-        lark = Lark(text, **_options(start, indenter, import_paths), _plugins=plugins)
+        lark = Lark(
+            text,
+            parser="lalr",
+            lexer="contextual",
+            postlex=indenter,
+            start=start,
+            import_paths=list(import_paths),
+            _plugins=plugins,
+        )
         for lexer in {id(one): one for one in _lexers(lark).values()}.values():
             lexer.scanner  # noqa: B018  compiled here, so that what `re` refuses is refused now
     except (LarkError, re.error, ImportError, OSError, AssertionError, ValueError, RecursionError) as error:
@@ -93,14 +101,9 @@ def read_grammar(
     return lark, tables
 
 
-def _options(start: str, indenter: "Indenter | None", import_paths: Iterable[str]) -> dict[str, Any]:
-    lexing = {"parser": "lalr", "lexer": "contextual", "postlex": indenter}
-    return {**lexing, "start": start, "import_paths": list(import_paths)}
-
-
 def _parser_class(text: str) -> type:
     """Return Lark's parser, which keeps the items of its states."""
-    from lark.parsers.lalr_analysis import IntParseTable, LALR_Analyzer
+    from lark.parsers.lalr_analysis import IntParseTable, LALR_Analyzer, Reduce
     from lark.parsers.lalr_parser import LALR_Parser, _Parser
 
     class Parser(LALR_Parser):
@@ -108,21 +111,16 @@ def _parser_class(text: str) -> type:
             check_size(parser_conf.rules, text)
             analysis: Any = LALR_Analyzer(parser_conf, debug=True, strict=strict)  # which names states by their items
             analysis.compute_lalr()
-            check_cycles(_reduced(analysis), analysis.NULLABLE, text)
+            actions = [action for state in analysis.parse_table.states.values() for action in state.values()]
+            reduced = {id(rule): rule for kind, rule in actions if kind is Reduce}
+            check_cycles(reduced.values(), analysis.NULLABLE, text)
             self._parse_table = IntParseTable.from_ParseTable(analysis.parse_table)
-            self.kernels = _kernels(analysis)
+            kernels = {itemset.closure: itemset.kernel for itemset in analysis.lr0_itemsets}
+            self.kernels = [kernels[closure] for closure in analysis.parse_table.states]  # in the order of the table
             self.parser_conf = parser_conf
             self.parser = _Parser(self._parse_table, parser_conf.callbacks, debug)
 
     return Parser
-
-
-def _reduced(analysis: Any) -> list[Any]:
-    """Return the rules that end somewhere, each once."""
-    from lark.parsers.lalr_analysis import Reduce
-
-    actions = [action for state in analysis.parse_table.states.values() for action in state.values()]
-    return list({id(rule): rule for kind, rule in actions if kind is Reduce}.values())
 
 
 def _lexer_class(text: str) -> type:
@@ -142,16 +140,10 @@ def _lexer_class(text: str) -> type:
     return Lexer
 
 
-def _kernels(analysis: Any) -> list[Any]:
-    """Return the kernel of each state, in the order of the table."""
-    kernels = {itemset.closure: itemset.kernel for itemset in analysis.lr0_itemsets}
-    return [kernels[closure] for closure in analysis.parse_table.states]
-
-
 def _lexers(lark: Any) -> Mapping[int, Any]:
     lexer = lark.parser.lexer
-    found: Mapping[int, Any] = getattr(lexer, "lexer", lexer).lexers
-    return found
+    lexers: Mapping[int, Any] = getattr(lexer, "lexer", lexer).lexers  # an indenter's is around the other
+    return lexers
 
 
 def _tables(lark: Any, start: str, indenter: Any) -> Tables:

@@ -153,7 +153,6 @@ class Lexer:
         if indentation is not None and indentation.line_end < len(nodes):
             reads_tab = expressions.reads(nodes[indentation.line_end], 0x09)
             self.blank_width = indentation.tab_width if reads_tab else 1
-        self._keyword_goals: list[tuple[int, int]] = []
         self._keyword_frames = self._begin_keywords(nodes)
         self._past = [self.matcher.end(_PAST - number) for number in range(len(nodes))]
         self.states: list[_State] = []
@@ -177,16 +176,13 @@ class Lexer:
         self.beginning = self._rest(Rest(NO_OBLIGATIONS, self.matcher.beginning()))
 
     def _begin_keywords(self, nodes: Sequence[int]) -> dict[tuple[int, int], int]:
-        """Return the frame of each keyword of each terminal, which ends with the place of the two in a list."""
-        frames: dict[tuple[int, int], int] = {}
-        for context in self.contexts:
-            for terminal, keywords in context.keywords.items():
-                for keyword in keywords:
-                    if (terminal, keyword) not in frames:
-                        end = self.matcher.end(len(self.terminals) + len(self._keyword_goals))
-                        self._keyword_goals.append((terminal, keyword))
-                        frames[terminal, keyword] = self.matcher.enter(nodes[keyword], end)
-        return frames
+        """Return the frame of each keyword of each terminal; its end is the place of the two behind the terminals."""
+        replaced = [item for context in self.contexts for item in context.keywords.items()]
+        self._keyword_goals = list(dict.fromkeys((terminal, one) for terminal, ones in replaced for one in ones))
+        return {
+            goal: self.matcher.enter(nodes[goal[1]], self.matcher.end(place))
+            for place, goal in enumerate(self._keyword_goals, len(self.terminals))
+        }
 
     def start(self, context: int, rest: int) -> int:
         """Return the state before a token, DEAD if no token may follow and the text may not end."""
@@ -199,7 +195,8 @@ class Lexer:
                 for terminal, all_of_it in here.keywords.items()
                 for keyword in all_of_it
             ]
-            new = _State(True, tuple(filter(None, threads)), self._unfolded(keywords, behind), self.rests[rest])
+            new_keywords = self.matcher.unfolded_frames(keywords, behind)
+            new = _State(True, tuple(filter(None, threads)), new_keywords, self.rests[rest])
             state = self._starts[context, rest] = self._state(new)
         return state
 
@@ -221,7 +218,10 @@ class Lexer:
         row = self._rows.get(state)
         if row is None:
             if len(self._rows) >= MAX_STATES:
-                raise TooManyStatesError
+                raise GrammarError(
+                    f"The lexer of the grammar needs more than {MAX_STATES:,} states",
+                    remedy="Repeat less in the terminals, and let them begin differently.",
+                )
             row = self._rows[state] = self._new_row(self.states[state])
         return row
 
@@ -232,11 +232,13 @@ class Lexer:
 
     def _new_row(self, state: _State) -> tuple[int, ...]:
         behind = state.rest.behind
-        rows: list[Sequence[object]] = [self._behind_row(behind)]
         thread_rows = [self._thread_row(threads, behind) for threads in state.threads]
-        rows += thread_rows
-        rows += [self._obligation_row(obligation, behind) for obligation in state.rest.obligations]
-        rows += [self._keyword_row(frame) for frame in state.keywords]
+        rows: list[Sequence[object]] = [
+            self._behind_row(behind),
+            *thread_rows,
+            *(self._obligation_row(obligation, behind) for obligation in state.rest.obligations),
+            *map(self._keyword_row, state.keywords),
+        ]
         if self._may_end_line(state.threads):
             rows.append([self._column_after(state, byte) for byte in range(256)])
         known: dict[tuple[int, ...], int] = {}
@@ -341,12 +343,10 @@ class Lexer:
         before = state.rest.behind
         behind = self._behind_row(before)[byte]
         obligations = self._all_after(state.rest.obligations, before, byte)
-        if obligations is None:
-            return self.nothing
-        if all(step is _NO_STEP for step in steps):
+        if obligations is None or all(step is _NO_STEP for step in steps):
             return self.nothing
         after = [Thread(frame) for one in state.keywords for frame in [self._keyword_row(one)[byte]] if frame >= 0]
-        keywords = self._unfolded(after, behind)
+        keywords = self.matcher.unfolded_frames(after, behind)
         column = self._column_after(state, byte)
         tokens: list[Token] = []
         going_on: list[Threads] = []
@@ -368,9 +368,7 @@ class Lexer:
             return self._arrival(Arrival(DEAD, tuple(tokens)))
         alive = set(map(self._goal_of, going_on))
         kept = frozenset(
-            frame
-            for frame in keywords
-            if not self.matcher.is_end(frame) and self._keyword_goals[self._keyword(frame)][0] in alive
+            frame for frame in keywords if not self.matcher.is_end(frame) and self._keyword(frame)[0] in alive
         )
         column = column if self._may_end_line(going_on) else _NO_LINE
         new = _State(False, tuple(going_on), kept, Rest(obligations, behind), column)
@@ -387,7 +385,7 @@ class Lexer:
         """Return the terminal of a token, given the keywords that match all of it."""
         if self.terminals[terminal].is_ignored:
             return IGNORED
-        ended = [self._keyword_goals[self._keyword(frame)] for frame in keywords if self.matcher.is_end(frame)]
+        ended = [self._keyword(frame) for frame in keywords if self.matcher.is_end(frame)]
         terminal = min((keyword for one, keyword in ended if one == terminal), default=terminal)
         if self.indentation is not None and terminal == self.indentation.line_end:
             return self.indentation.line_ends + column
@@ -405,11 +403,9 @@ class Lexer:
         widths = {0x09: self.indentation.tab_width, 0x20: 1}
         return state.column if state.column == _NO_LINE else state.column + widths.get(byte, 0)
 
-    def _keyword(self, frame: int) -> int:
-        return self.matcher.goal[frame] - len(self.terminals)
-
-    def _unfolded(self, threads: Sequence[Thread], behind: frozenset[int]) -> frozenset[int]:
-        return frozenset(thread.frame for thread in self.matcher.unfold(threads, behind))
+    def _keyword(self, frame: int) -> tuple[int, int]:
+        """Return the terminal that a keyword may replace, and the keyword."""
+        return self._keyword_goals[self.matcher.goal[frame] - len(self.terminals)]
 
     def _state(self, new: _State) -> int:
         number = self._state_numbers.get(new)
@@ -432,22 +428,24 @@ class Lexer:
             terminal = IGNORED if self.terminals[goal].is_ignored else goal
             found[terminal] = min(found.get(terminal, FAR), shortest)
         for frame in state.keywords:
-            terminal, keyword = self._keyword_goals[self._keyword(frame)]
+            terminal, keyword = self._keyword(frame)
             if terminal in reachable and not self.terminals[terminal].is_ignored:
                 found[keyword] = min(found.get(keyword, FAR), self.matcher.shortest[frame])
         return found
 
     def _rest(self, new: Rest) -> int:
-        number = self._rest_numbers.setdefault(new, len(self.rests))
-        if number == len(self.rests):
-            self.rests.append(new)
-        return number
+        return _number(self._rest_numbers, self.rests, new)
 
     def _arrival(self, new: Arrival) -> int:
-        number = self._arrival_numbers.setdefault(new, len(self.arrivals))
-        if number == len(self.arrivals):
-            self.arrivals.append(new)
-        return number
+        return _number(self._arrival_numbers, self.arrivals, new)
+
+
+def _number(numbers: dict[T, int], kept: list[T], new: T) -> int:
+    """Return the number of a value, which is its place among those that are kept."""
+    number = numbers.setdefault(new, len(kept))
+    if number == len(kept):
+        kept.append(new)
+    return number
 
 
 def _node(expressions: Expressions, terminal: Terminal) -> int:
@@ -456,13 +454,3 @@ def _node(expressions: Expressions, terminal: Terminal) -> int:
         return expressions.add(terminal.expression)
     except PatternError as error:
         raise GrammarError(f"{error.problem}, in the terminal {terminal.name}", remedy=error.remedy) from error
-
-
-class TooManyStatesError(GrammarError):
-    """The lexer has too many states."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            f"The lexer of the grammar needs more than {MAX_STATES:,} states",
-            remedy="Repeat less in the terminals, and let them begin differently.",
-        )

@@ -103,9 +103,6 @@ def _unfilled(*shape: int, value: int = -1) -> NDArray[np.int32]:
     return np.full(shape, value, dtype=np.int32)
 
 
-_Costs = NDArray[np.int64]
-
-
 class Remainders:
     """What is left of each item of the tables; `widths` are the least bytes of each terminal, `blank_width` columns."""
 
@@ -113,16 +110,14 @@ class Remainders:
         self._indentation = tables.indentation
         self._blank_width = blank_width
         nothing = len(tables.symbols)
-        self._widths = np.full(nothing + 1, FAR, dtype=np.int64)
-        self._widths[: len(widths)] = widths
-        self._widths[nothing] = 0
+        self._widths = np.array([*widths, *[FAR] * (nothing - len(widths)), 0], dtype=np.int64)
         self._origins = np.array([origin for origin, _ in tables.rules], dtype=np.int64)
         self._rules = _padded((symbols for _, symbols in tables.rules), nothing)
         left = [item.left for items in tables.items for item in items]
         inside = [_inside(tables, symbols) for symbols in left]
         self._inside = _padded((symbols[:end] for symbols, end in zip(left, inside, strict=True)), nothing)
         self._outside = _padded((symbols[end:] for symbols, end in zip(left, inside, strict=True)), nothing)
-        self._anywhere: _Costs = self._shortest(0)[self._outside].sum(axis=1)
+        self._anywhere: NDArray[np.int64] = self._shortest(0)[self._outside].sum(axis=1)
 
     def at(self, column: int) -> NDArray[np.int32]:
         """Return the bytes of the rest of each item in a block whose lines begin at a column."""
@@ -130,7 +125,7 @@ class Remainders:
         rests: NDArray[np.int32] = np.minimum(here + self._anywhere, FAR).astype(np.int32)
         return rests
 
-    def _shortest(self, column: int) -> _Costs:
+    def _shortest(self, column: int) -> NDArray[np.int64]:
         """Return the bytes of the shortest text of each symbol, where each line end is followed by a line there."""
         shortest = self._widths.copy()
         if self._indentation is not None:
@@ -200,14 +195,7 @@ def collected(machine: "GrammarMachine") -> "GrammarMachine":
     }
     sizes[[kinds.STACKS_USED, kinds.PLACES_USED, kinds.CONFIGURATIONS_USED]] = list(map(len, kept.values()))
     larger: dict[str, Any] = {name: _roomy(rows) for name, rows in kept.items()}
-    larger |= {
-        name: np.full(2 * len(larger[of]), -1, dtype=np.int32)
-        for name, of in (
-            ("stack_slots", "stacks"),
-            ("place_slots", "places"),
-            ("configuration_slots", "configurations"),
-        )
-    }
+    larger |= {f"{name[:-1]}_slots": _unfilled(2 * len(larger[name])) for name in kept}
     members = machine.members.copy()
     members[: sizes[kinds.MEMBERS_USED]] = np.searchsorted(configurations, members[: sizes[kinds.MEMBERS_USED]])
     return machine._replace(**larger, members=members, heap=machine.heap[:256].copy(), sizes=sizes)
@@ -219,8 +207,7 @@ def _with_below(stacks: _Numbers, below: _Numbers) -> _Numbers:
     while len(new):
         is_kept[new] = True
         under = below[new]
-        under = under[under >= 0]
-        new = np.unique(under[~is_kept[under]])
+        new = np.unique(under[(under >= 0) & ~is_kept[under]])
     return np.flatnonzero(is_kept).astype(np.int32)
 
 

@@ -7,6 +7,8 @@ rest of the text.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from structured.automata.grammar.terminal_expressions import CHOICE, CONCAT, LOOK, LOOP, SET, UNBOUNDED, Expressions
@@ -85,17 +87,18 @@ class Matcher:
 
     def beginning(self) -> frozenset[int]:
         """Return the frames for lookbehinds before the first byte."""
-        return self._seen(self._starts)
+        return self.unfolded_frames(self._starts, frozenset())
 
     def behind_after(self, behind: frozenset[int], byte: int) -> frozenset[int]:
         """Return the frames for lookbehinds after one more byte."""
         if not self._starts:
             return behind
         moved = [Thread(after) for frame in behind for after in [self.after(frame, byte)] if after >= 0]
-        return self._seen([*moved, *self._starts])
+        return self.unfolded_frames([*moved, *self._starts], frozenset())
 
-    def _seen(self, threads: Iterable[Thread]) -> frozenset[int]:
-        return frozenset(thread.frame for thread in self.unfold(threads, frozenset()))
+    def unfolded_frames(self, threads: Iterable[Thread], behind: frozenset[int]) -> frozenset[int]:
+        """Return the frames of the threads that read a byte next, or have read everything."""
+        return frozenset(frame for frame, _ in self.unfold(threads, behind))
 
     def unfold(self, threads: Iterable[Thread], behind: frozenset[int], *, is_ordered: bool = False) -> list[Thread]:
         """Return the threads that read a byte next, or have read everything; in order of preference.
@@ -113,7 +116,10 @@ class Matcher:
                 continue
             met.add(thread)
             if len(met) > MAX_THREADS:
-                raise TooManyThreadsError
+                raise GrammarError(
+                    f"A state of the lexer follows more than {MAX_THREADS:,} ways at once",
+                    remedy="Make alternatives of the terminals start differently, and repeat less.",
+                )
             frame = self.frames[thread.frame]
             if frame.node == END:
                 leaves.append(thread)
@@ -258,16 +264,6 @@ class Matcher:
         return node.shortest
 
 
-class TooManyThreadsError(GrammarError):
-    """One state follows too many ways at once."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            f"A state of the lexer follows more than {MAX_THREADS:,} ways at once",
-            remedy="Make alternatives of the terminals start differently, and repeat less.",
-        )
-
-
 _Rows = Callable[[Obligation, frozenset[int]], Sequence[frozenset[Obligation] | None]]
 
 
@@ -305,18 +301,12 @@ class Obligations:
             others = shorter - {one}
             shorter = others | {_without(one, others)}
         outcomes = {one: self._outcome(one, behind) for one in shorter}
-        failed = 0
-        for outcome in outcomes.values():
-            failed |= outcome.failed
-        if failed == _EVERY:
+        if _failed(outcomes.values()) == _EVERY:
             return None
         kept = dict(outcomes)
         for one, outcome in sorted(outcomes.items(), key=lambda item: item[1].failed.bit_count()):
             del kept[one]
-            failed_elsewhere = 0
-            for other in kept.values():
-                failed_elsewhere |= other.failed
-            if outcome.met | failed_elsewhere != _EVERY:
+            if outcome.met | _failed(kept.values()) != _EVERY:
                 kept[one] = outcome
         return frozenset(kept) or NO_OBLIGATIONS
 
@@ -333,6 +323,10 @@ class Obligations:
                     met |= 1 << byte
             found = self._outcomes[key] = _Outcome(met, failed)
         return found
+
+
+def _failed(outcomes: Iterable[_Outcome]) -> int:
+    return reduce(or_, (outcome.failed for outcome in outcomes), 0)
 
 
 def _without(obligation: Obligation, others: frozenset[Obligation]) -> Obligation:

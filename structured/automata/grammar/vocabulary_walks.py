@@ -60,16 +60,13 @@ class TokenEnds:
     def _some(self, state: int) -> list[TokenEnd]:
         """Return a token end for each terminal, or for each column of a line end."""
         found: list[TokenEnd] = []
+        indentation = self.lexer.indentation
         for terminal, _ in self.lexer.expected[state]:
-            if self._ends_line(terminal):
+            if indentation is not None and terminal == indentation.line_end:
                 found += self._line_ends(state, terminal)
             else:
                 found += filter(None, [self._find(state, terminal)])
         return found
-
-    def _ends_line(self, terminal: int) -> bool:
-        indentation = self.lexer.indentation
-        return indentation is not None and terminal == indentation.line_end
 
     def _find(self, state: int, terminal: int) -> TokenEnd | None:
         """Return the nearest token end of a terminal, as far as each byte brings it nearer."""
@@ -175,32 +172,16 @@ class TokenWalks:
         from structured.automata.loops.token_walks import WalkArrays
 
         self.trie = trie
-        self.arrays = WalkArrays(
-            last=_none(64),
-            walks=_rows(64, 10),
-            tokens=_rows(64, 2),
-            targets=_none(64),
-            first_token_end=_none(64),
-            token_ends=_rows(64, 2),
-            is_complete=_none(64),
-            first_word=_none(64),
-            words=_none(64),
-            bits=np.zeros(64, dtype=np.uint32),
-            beyond=_rows(64, 3),
-            first_node=np.zeros(64, dtype=np.int32),
-            nodes=_none(64),
-        )
+        widths = {"walks": (10,), "tokens": (2,), "token_ends": (2,), "beyond": (3,)}
+        arrays = {name: np.zeros((64, *widths.get(name, ())), dtype=np.int32) for name in WalkArrays._fields}
+        arrays["last"][:] = -1
+        self.arrays = WalkArrays(**arrays)._replace(bits=np.zeros(64, dtype=np.uint32))
         self.count = 0
         self.longest = 1
         """The most tokens of the grammar in a walk."""
         self._used = dict.fromkeys(self.arrays._fields, 0)
         self._used["first_node"] = 1
         self._sets: dict[bytes, int] = {}
-
-    @property
-    def nbytes(self) -> int:
-        """The memory that the walks take."""
-        return sum(int(array.nbytes) for array in self.arrays)
 
     def set_of(self, nodes: _Numbers) -> int:
         """Return the number of a set of nodes of the trie."""
@@ -330,11 +311,3 @@ def _sorted(
 
 def _starts(counts: Sequence[int] | NDArray[np.int64]) -> _Numbers:
     return np.concatenate([[0], np.cumsum(np.array(counts, dtype=np.int64))]).astype(np.int32)
-
-
-def _rows(count: int, width: int) -> _Numbers:
-    return np.zeros((count, width), dtype=np.int32)
-
-
-def _none(count: int) -> _Numbers:
-    return np.full(count, -1, dtype=np.int32)

@@ -114,7 +114,6 @@ def entry_with_fallback(
 
 MODULES = (
     "structured.automata.dfa.minimisation",
-    "structured.automata.dfa.subsets",
     "structured.automata.loops.shortest_lengths",
     "structured.automata.loops.frames",
     "structured.automata.loops.quoting",
