@@ -53,6 +53,11 @@ class Style(NamedTuple):
         return repeat(_ZERO, fewest, max(fewest, self.places - done))
 
 
+def digits(first: int, last: int) -> Pattern:
+    """Return one digit from the first to the last."""
+    return chars("0123456789"[first : last + 1]) if first < last else literal(str(first))
+
+
 def power_of_ten(exponent: int) -> Fraction:
     """Return 10 ** exponent as a fraction."""
     return Fraction(10**exponent) if exponent >= 0 else Fraction(1, 10**-exponent)
@@ -217,11 +222,7 @@ def _digit_branches(low: str, high: Digits) -> Iterator[tuple[Pattern, str, Digi
         yield literal(str(last)), "", after_last
         last -= 1
     if first <= last:
-        yield _one_of(first, last), "", None
-
-
-def _one_of(first: int, last: int) -> Pattern:
-    return chars("0123456789"[first : last + 1]) if first < last else literal(str(first))
+        yield digits(first, last), "", None
 
 
 def _integers(low: int, high: int | None) -> Pattern:
@@ -271,7 +272,7 @@ def _branches(low: str, high: str) -> Iterator[tuple[Pattern, str, str]]:
         yield literal(high[0]), zeros, high[1:]
         last -= 1
     if first <= last:
-        yield _one_of(first, last), zeros, nines
+        yield digits(first, last), zeros, nines
 
 
 def exponents(first: int | None, last: int | None) -> Pattern:

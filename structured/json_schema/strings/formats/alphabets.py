@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 
 from structured.regex import CharSet, Pattern, alternation, char_set, concat, optional, repeat
+from structured.regex.character_classes import ECMA
 from structured.regex.character_sets import Range, complement
+from structured.regex.regex_parser import whole_regex_to_pattern
 
 DIGIT_RANGE: Range = (0x30, 0x39)
 UPPER_RANGE: Range = (0x41, 0x5A)
@@ -15,6 +17,11 @@ LOWER = char_set(LOWER_RANGE)
 LETTER = char_set(UPPER_RANGE, LOWER_RANGE)
 LETTER_OR_DIGIT = char_set(DIGIT_RANGE, UPPER_RANGE, LOWER_RANGE)
 HEX = char_set(DIGIT_RANGE, (0x41, 0x46), (0x61, 0x66))
+
+
+def regex(text: str) -> Pattern:
+    r"""Return the texts that a regular expression matches as a whole: `\d{2}(?:a|b)?`."""
+    return whole_regex_to_pattern(text, ECMA)
 
 
 def both(*sets: CharSet) -> CharSet:
@@ -52,8 +59,3 @@ def _within(whole: CharSet, letter: str) -> CharSet:
     """Return the cases of a letter that are in a set."""
     cases = [ord(case) for case in (letter, letter.upper())]
     return char_set(*((case, case) for case in cases if any(low <= case <= high for low, high in whole.ranges)))
-
-
-def digits(first: int, last: int) -> Pattern:
-    """Return the pattern of one digit from the first to the last."""
-    return char_set((ord("0") + first, ord("0") + last))

@@ -67,9 +67,8 @@ def label(longest: int, *, first: CharSet = LETTER_OR_DIGIT, other: CharSet = LE
 
 def names(longest: int, *, label: Callable[[int], Pattern] = label, dot: Pattern = _DOT) -> Pattern:
     """Return the names of at most `longest` characters."""
-    return alternation(
-        *(concat(repeat(concat(part, dot), 0, count - 1), part) for count, part in _sorts(longest, label))
-    )
+    sorts = _sorts(longest, label)
+    return alternation(*(concat(repeat(concat(part, dot), 0, count - 1), part) for count, part in sorts))
 
 
 def parents(longest: int, *, fewest: int, label: Callable[[int], Pattern] = label) -> Pattern:

@@ -15,8 +15,7 @@ import datetime as dt
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from structured.json_schema.numbers.ranges import integer_range
-from structured.json_schema.strings.formats.alphabets import DIGIT, digits
+from structured.json_schema.numbers.ranges import DIGIT, digits, integer_range
 from structured.regex import EMPTY, Pattern, alternation, char_set, concat, literal, optional, repeat, union
 
 
