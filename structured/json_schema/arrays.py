@@ -18,13 +18,9 @@ from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Complement, Location, PatternOf, Subschema, Subschemas, counts
 from structured.json_schema.items import (
     ArrayWithNeeds,
-    bracketed,
-    empty_array,
     items_of,
-    prefix_of,
     read_by,
     read_needs,
-    rest_of,
 )
 from structured.regex import (
     EMPTY,
@@ -102,12 +98,12 @@ def _items_of_many_values(
     remedy = "remove 'uniqueItems', and remove what is repeated in your program."
     if any("unevaluatedItems" in part.schema for part in schemas):
         raise _refusal(distinct, "items beside 'unevaluatedItems'", f"Write 'items' instead; or {remedy}")
-    if any(map(prefix_of, schemas)):
+    if any(part.first_items for part in schemas):
         raise _refusal(distinct, "first items of more than a few values", f"Let all items have one schema; or {remedy}")
     minimum, maximum = limits
     if minimum > MAX_LEAST:
         raise _refusal(distinct, f"at least {minimum:,} items", f"Require at most {MAX_LEAST:,}; or {remedy}")
-    item = canonical_values([rest_of(part) for part in schemas], location, pattern_of)
+    item = canonical_values([part.item(math.inf) for part in schemas], location, pattern_of)
     least = max(minimum, 1)
     if (least > 1 or not are_many(item)) and may_remember(item):
         items = "two items or more" if least > 1 else "a few items"
@@ -117,7 +113,7 @@ def _items_of_many_values(
         raise distinct.location.unsatisfiable("too few items can be different", keyword="uniqueItems")
     comma = location.whitespace.comma(location.depth)
     filled = Distinct(item, comma, least, maximum, lengths, are_many(item))
-    return bracketed(filled, location, may_be_empty=minimum == 0)
+    return location.whitespace.enclosed("[]", filled, location.depth, may_be_empty=minimum == 0)
 
 
 def _refusal(distinct: Subschema, feature: str, remedy: str) -> SchemaError:
@@ -279,7 +275,7 @@ def _enclosed(
     if most is not None and most < minimum:
         raise location.unsatisfiable(f"no more than {most} items can be valid", keyword="minItems")
     if most == 0:
-        return empty_array(location)
+        return location.whitespace.enclosed("[]", None, location.depth)
     comma = location.whitespace.comma(location.depth)
     filled: Pattern = EMPTY
     if rest is not None and not first:
@@ -293,4 +289,4 @@ def _enclosed(
         if position > 0:
             filled = concat(comma, filled)
             filled = optional(filled) if position >= minimum else filled
-    return bracketed(filled, location, may_be_empty=minimum == 0)
+    return location.whitespace.enclosed("[]", filled, location.depth, may_be_empty=minimum == 0)

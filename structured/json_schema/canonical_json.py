@@ -6,12 +6,11 @@ properties of all objects are written in one order, followed by at most one unde
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from structured.automata.dfa import PatternLanguage
 from structured.errors import PatternError, SchemaError
-from structured.errors.recursion import deep
 from structured.json_schema.document.equality import CanonicalForm
 from structured.json_schema.document.location import (
     Compilation,
@@ -23,7 +22,7 @@ from structured.json_schema.document.location import (
     Subschemas,
 )
 from structured.json_schema.logic.conjunctions import check_ends
-from structured.json_schema.logic.listed_values import spelling as spelling_of
+from structured.json_schema.logic.listed_values import spelling, written_value
 from structured.json_schema.numbers.multiples import scan
 from structured.json_schema.strings.strings import CHARACTER
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
@@ -129,44 +128,21 @@ def canonical_scalars(name: str, values: Pattern, location: Location) -> Pattern
 
 def canonical_listing(values: Iterable[Any], location: Location) -> Pattern:
     """Return listed values in canonical form: `[1.0, "a"]` → `1`, `"a"`."""
-    plain: list[str] = []
-    nested: list[Pattern] = []
-    for value in values:
-        if isinstance(value, list | dict):
-            nested.append(_canonical_value(value, location))
-        else:
-            plain.append(_text(value, location))
+    form, spell = location.compilation.canonical_form, partial(_text, location=location)
+    assert form is not None
+    listed = list(values)
+    plain = [spell(value) for value in listed if not isinstance(value, list | dict)]
+    nested = [written_value(value, location, spell, form.ordered) for value in listed if isinstance(value, list | dict)]
     return alternation(*([words(plain)] if plain else []), *nested)
 
 
 def _text(value: Any, location: Location) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    text = spelling_of(value, location, keyword="enum")
+    text = spelling(value, location, keyword="enum")
     if isinstance(value, float) and not _PLAIN_DECIMALS.contains(text):
         raise _too_many_digits(location)
     return text
-
-
-@deep
-def _canonical_value(value: Any, location: Location) -> Pattern:
-    """Return a listed value in canonical form, with the properties of its objects in their order."""
-    if not isinstance(value, list | dict):
-        return literal(_text(value, location))
-    whitespace, depth, inner = location.whitespace, location.depth, location.inside()
-    opening, closing = "[]" if isinstance(value, list) else "{}"
-    if isinstance(value, list):
-        members = [_canonical_value(item, inner) for item in value]
-    else:
-        assert location.compilation.canonical_form is not None
-        members = [
-            concat(literal(_text(name, location)), whitespace.colon, _canonical_value(value[name], inner))
-            for name in location.compilation.canonical_form.ordered(value)
-        ]
-    if not members:
-        return literal(opening + closing)
-    filled = [piece for member in members for piece in (whitespace.comma(depth), member)][1:]
-    return concat(literal(opening), whitespace.opening(depth), *filled, whitespace.closing(depth), literal(closing))
 
 
 def _canonical_numbers(values: Pattern, location: Location) -> Pattern:

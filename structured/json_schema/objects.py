@@ -39,10 +39,8 @@ from structured.regex import (
     Pattern,
     Unlike,
     Words,
-    alternation,
     concat,
     literal,
-    optional,
     union,
     words,
 )
@@ -183,7 +181,8 @@ class _Object:
         if self.canonical_form is not None and rest != OtherMembers(None):
             members, rest = [*members, self._one_other(rest)], OtherMembers(None)
         limits = CountLimits(self.fewest, self.most)
-        return self._enclosed(*joined(members, rest, limits, self.obligations, self.location))
+        filled, may_be_empty = joined(members, rest, limits, self.obligations, self.location)
+        return self.location.whitespace.enclosed("{}", filled, self.location.depth, may_be_empty=may_be_empty)
 
     def _one_other(self, rest: OtherMembers) -> Member:
         """Return a last member for one property by an unlisted name; two of them could be written in two orders."""
@@ -218,16 +217,6 @@ class _Object:
         if rule.names is True:
             return True
         return PatternLanguage(_names(Subschema(rule.names, part.location), self.compilers)).contains(name)
-
-    def _enclosed(self, filled: Pattern | None, may_be_empty: bool) -> Pattern:
-        """Return an object in braces; `filled` are its members with separators, None if there are none."""
-        whitespace, depth = self.location.whitespace, self.location.depth
-        if filled is None:
-            return concat(literal("{"), whitespace.edge, literal("}"))
-        filled = concat(whitespace.opening(depth), filled, whitespace.closing(depth))
-        if may_be_empty:
-            filled = optional(filled) if whitespace.edge == EMPTY else alternation(whitespace.edge, filled)
-        return concat(literal("{"), filled, literal("}"))
 
     def _members(self) -> list[Member]:
         entries: dict[str, tuple[Pattern, Callable[[Open], Iterator[tuple[Pattern, Open]]]]] = {}

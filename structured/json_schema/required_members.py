@@ -162,9 +162,10 @@ class MemberObligations:
         meeting: dict[object, tuple[Subschema, set[int]]] = {}
         for number, value in here:
             if number in left:
-                meeting.setdefault(_key(value), (value, set()))[1].add(number)
+                key = value.schema.key if isinstance(value.schema, Elsewhere) else value.identity
+                meeting.setdefault(key, (value, set()))[1].add(number)
         possible = [(value, numbers) for value, numbers in meeting.values() if not surely_empty([*rules, value])]
-        contested = [value for value, _ in possible if not _lists(value) and not surely_empty([*rules, _denied(value)])]
+        contested = [value for value, _ in possible if not (_lists(value) or surely_empty([*rules, _failed(value)]))]
         if len(contested) > MAX_RULES:
             raise contested[0].location.refusal(
                 f"More than {MAX_RULES} optional rules concern the property {name!r}",
@@ -187,25 +188,14 @@ def _ways(
         return
     if not surely_empty([*rules, *taken, value]):
         yield from _ways(others, rules, [*taken, value], left - numbers)
-    failed = _denied(value)
+    failed = _failed(value)
     if not surely_empty([*rules, *taken, failed]):
         yield from _ways(others, rules, [*taken, failed] if _lists(value) else taken, left)
 
 
-def _key(value: Subschema) -> object:
-    """Return a key of a schema; a complement has a key of its own."""
-    if isinstance(value.schema, Elsewhere):
-        return id(value.schema.schema), value.schema.location.entered, value.schema.is_denied
-    return value.identity
-
-
-def _denied(value: Subschema) -> Subschema:
-    if isinstance(value.schema, Elsewhere):
-        schema, location, is_denied = value.schema
-        if is_denied:
-            return Subschema(schema, location.at_depth(value.location.depth))
-        return value._replace(schema=value.schema._replace(is_denied=True))
-    return value._replace(schema=Elsewhere(value.schema, value.location, is_denied=True))
+def _failed(value: Subschema) -> Subschema:
+    """Return the schema of the values that fail a schema."""
+    return value.complement.here(value.location)
 
 
 def _lists(value: Subschema) -> bool:
@@ -320,7 +310,7 @@ def _rule(part: Subschema) -> SomeProperty:
 def _value_key(part: Subschema) -> object:
     """Return a key that is equal for equal rules about the value."""
     schema = _rule(part).schema
-    return schema if isinstance(schema, bool) else (id(schema.schema), schema.location.entered, schema.is_denied)
+    return schema if isinstance(schema, bool) else schema.key
 
 
 def _subsets(items: list[int]) -> Iterator[tuple[int, ...]]:

@@ -19,7 +19,6 @@ from structured.errors.recursion import deep
 from structured.json_schema.arrays import array
 from structured.json_schema.canonical_json import canonical_listing, canonical_scalars
 from structured.json_schema.document.drafts import SchemaDraft
-from structured.json_schema.document.equality import CanonicalForm
 from structured.json_schema.document.location import (
     MAX_COMBINATIONS,
     UNSATISFIABLE,
@@ -370,9 +369,12 @@ def any_value(location: Location) -> Pattern:
     inside = compilation.patterns.get(ANY_VALUE)
     if inside is not None:
         return inside
-    if compilation.canonical_form is not None:
-        return _any_value_once(location, compilation.canonical_form)
-    return _any_value(location.whitespace.name)
+    form = compilation.canonical_form
+    if form is None:
+        return _any_value(location.whitespace.name)
+    if form.anything is None:
+        form.anything = _anything(Compilation({}, location.whitespace, Reading.SPECIFICATION, canonical_form=form))
+    return form.anything
 
 
 ANY_VALUE = "any value"
@@ -383,14 +385,6 @@ ANY_VALUE = "any value"
 def _any_value(whitespace: WhitespaceName) -> Pattern:
     """Return any value, the same node every time."""
     return _anything(Compilation({}, read_whitespace(whitespace), Reading.SPECIFICATION))
-
-
-def _any_value_once(location: Location, canonical_form: CanonicalForm) -> Pattern:
-    """Return any value in canonical form, the same node every time."""
-    if canonical_form.anything is None:
-        alone = Compilation({}, location.whitespace, Reading.SPECIFICATION, canonical_form=canonical_form)
-        canonical_form.anything = _anything(alone)
-    return canonical_form.anything
 
 
 def _anything(alone: Compilation) -> Pattern:
@@ -417,21 +411,11 @@ def foundation() -> Foundation:
     return Foundation((*anything, *numbers, *map(quoted, formats)))
 
 
-def null(_parts: Subschemas, _location: Location) -> Pattern:
-    """Return `null`."""
-    return literal("null")
-
-
-def boolean(_parts: Subschemas, _location: Location) -> Pattern:
-    """Return `true` or `false`."""
-    return words(("true", "false"))
-
-
 TYPES: dict[str, Callable[[Subschemas, Location], Pattern]] = {
     "array": lambda schemas, location: array(schemas, location, pattern_of),
-    "boolean": boolean,
+    "boolean": lambda _schemas, _location: words(("true", "false")),
     "integer": integer,
-    "null": null,
+    "null": lambda _schemas, _location: literal("null"),
     "number": number,
     "object": lambda schemas, location: object_(schemas, location, Compilers(pattern_of, names_of)),
     "string": lambda schemas, location: string(schemas, location, pattern_of),

@@ -18,7 +18,12 @@ class SchemaDraft(IntEnum):
     @property
     def metaschema(self) -> str:
         """The URI of the schema of its schemas."""
-        return _METASCHEMAS[self]
+        name = next(name for name, draft in _NAMES.items() if draft is self)
+        return (
+            f"http://json-schema.org/{name}/schema#"
+            if self <= self.DRAFT_7
+            else f"https://json-schema.org/{name}/schema"
+        )
 
     @property
     def identifier(self) -> str:
@@ -34,15 +39,6 @@ class SchemaDraft(IntEnum):
         """Whether keywords beside a `$ref` are ignored (draft-handrews-json-schema-01 §8.3)."""
         return self <= SchemaDraft.DRAFT_7
 
-
-_METASCHEMAS = {
-    SchemaDraft.DRAFT_3: "http://json-schema.org/draft-03/schema#",
-    SchemaDraft.DRAFT_4: "http://json-schema.org/draft-04/schema#",
-    SchemaDraft.DRAFT_6: "http://json-schema.org/draft-06/schema#",
-    SchemaDraft.DRAFT_7: "http://json-schema.org/draft-07/schema#",
-    SchemaDraft.DRAFT_2019_09: "https://json-schema.org/draft/2019-09/schema",
-    SchemaDraft.DRAFT_2020_12: "https://json-schema.org/draft/2020-12/schema",
-}
 
 _NAMES = {
     "draft-03": SchemaDraft.DRAFT_3,

@@ -286,6 +286,17 @@ class Elsewhere(NamedTuple):
     location: Location
     is_denied: bool = False
 
+    @property
+    def key(self) -> Hashable:
+        """A key that two of them share only if they mean the same."""
+        return id(self.schema), self.location.entered, self.is_denied
+
+    def here(self, location: Location) -> "Subschema":
+        """Return the schema for a text at a location. It keeps its own path, and gets the depth of the location."""
+        if self.is_denied:
+            return Subschema(self, location)
+        return Subschema(self.schema, self.location.at_depth(location.depth))
+
 
 class Subschema(NamedTuple):
     """A schema, or True for anything and False for nothing, with its location.
@@ -319,9 +330,36 @@ class Subschema(NamedTuple):
     def elsewhere(self, *keys: str | int, is_denied: bool = False) -> Elsewhere:
         """Return the subschema that some keys lead to, or its complement, for use at another place."""
         target = self.below(*keys)
-        if isinstance(target.schema, Elsewhere):
-            return target.schema._replace(is_denied=target.schema.is_denied != is_denied)
-        return Elsewhere(target.schema, target.location, is_denied)
+        if is_denied:
+            return target.complement
+        return target.schema if isinstance(target.schema, Elsewhere) else Elsewhere(target.schema, target.location)
+
+    @property
+    def complement(self) -> Elsewhere:
+        """The complement of the schema, for use at another place."""
+        if isinstance(self.schema, Elsewhere):
+            return self.schema._replace(is_denied=not self.schema.is_denied)
+        return Elsewhere(self.schema, self.location, is_denied=True)
+
+    @property
+    def first_items(self) -> list[Any]:
+        """The schemas that an array lists for its first items, in `prefixItems`, or in `items` up to draft 2019-09."""
+        items = self.schema.get("items")
+        listed = items if isinstance(items, list) else self.schema["prefixItems"] if self.has("prefixItems") else []
+        return listed if isinstance(listed, list) else []
+
+    def item(self, position: float) -> "Subschema":
+        """Return the schema of the item at a position, `inf` for one after all that are listed; True if it is free."""
+        is_list = isinstance(self.schema.get("items"), list)
+        if position < len(self.first_items):
+            return self.within("items" if is_list else "prefixItems", int(position))
+        keyword = self.rest_keyword
+        return self.within(keyword) if self.has(keyword) else Subschema(True, self.location.inside("items"))
+
+    @property
+    def rest_keyword(self) -> str:
+        """The keyword of the items after the first ones."""
+        return "additionalItems" if isinstance(self.schema.get("items"), list) else "items"
 
     def length(self, keyword: str) -> int | None:
         """Return the length that a keyword sets; None means no limit."""
@@ -399,15 +437,12 @@ def counts(schemas: Subschemas, at_least: str, at_most: str) -> tuple[int, int |
 
 
 def _subschema_at(schema: Any, location: Location) -> Subschema:
-    """Return a subschema, inside a resource of its own if it has an identifier.
-
-    A schema from elsewhere keeps its own path, and gets the depth of this location.
-    """
+    """Return a subschema, inside a resource of its own if it has an identifier."""
     if type(schema) is dict:
         if "$id" not in schema and "id" not in schema:
             return Subschema(schema, location)
-    elif isinstance(schema, Elsewhere) and not schema.is_denied:
-        return Subschema(schema.schema, schema.location.at_depth(location.depth))
+    elif isinstance(schema, Elsewhere):
+        return schema.here(location)
     if isinstance(schema, Mapping) and ("$id" in schema or "id" in schema):
         resource = location.compilation.library.resource_of(schema, location.scope.resource, location.path)
         location = location.led_to(location.path, resource)

@@ -12,7 +12,7 @@ from typing import Any
 
 from structured.errors.recursion import deep
 from structured.json_schema.document.equality import identity
-from structured.json_schema.document.location import Complement, Elsewhere, Subschema, Subschemas, check_shape
+from structured.json_schema.document.location import Complement, Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import REFERENCES, follow
 from structured.json_schema.logic.emptiness import KnownRules, context_of, surely_empty
 from structured.json_schema.logic.listed_values import spelling
@@ -30,7 +30,7 @@ def exclusive(part: Subschema, branches: Subschemas, context: Subschemas) -> lis
             overlapping[left].append(branches[right])
             overlapping[right].append(branches[left])
     return [
-        [branch, *(other._replace(schema=_denied(other)) for other in others)]
+        [branch, *(other._replace(schema=other.complement) for other in others)]
         for branch, others in zip(branches, overlapping, strict=True)
     ]
 
@@ -62,12 +62,6 @@ def _exclude(left: Subschema, right: Subschema, context: KnownRules) -> bool:
     key = "exclude", left.identity, right.identity, context.seen
     kept = left.schema, right.schema, context
     return left.location.compilation.once(key, lambda: surely_empty([left, right], context), keep=kept)
-
-
-def _denied(part: Subschema) -> Elsewhere:
-    if isinstance(part.schema, Elsewhere):
-        return part.schema._replace(is_denied=not part.schema.is_denied)
-    return Elsewhere(part.schema, part.location, is_denied=True)
 
 
 def _check_discriminator(part: Subschema, branches: Subschemas) -> None:

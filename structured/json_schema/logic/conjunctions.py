@@ -297,7 +297,7 @@ def _option_key(option: Subschemas) -> Hashable:
 def _content(value: Any, location: Location) -> Hashable:
     """Return a key of a schema made by the compiler, by its content; other schemas are compared by identity."""
     if isinstance(value, Elsewhere):
-        return id(value.schema), value.location.entered, value.is_denied
+        return value.key
     if isinstance(value, Complement):
         return frozenset(
             (keyword, _members_content(held, location) if keyword == "properties" else _content(held, location))

@@ -23,8 +23,9 @@ from structured.json_schema.document.equality import identity
 from structured.json_schema.document.library import ROOT_URI, pointer_of
 from structured.json_schema.document.location import Complement, Elsewhere, Location, Subschema
 from structured.json_schema.document.references import REFERENCES
-from structured.json_schema.logic.property_names import finds
-from structured.json_schema.numbers.bounds import DIVISORS
+from structured.json_schema.keyword_types import ASSERTIONS, type_of
+from structured.json_schema.logic.property_names import SomeProperty, finds
+from structured.json_schema.numbers.bounds import DIVISORS, is_number
 from structured.json_schema.numbers.multiples import is_multiple
 from structured.json_schema.strings.formats import SPECIFIED_FORMATS
 from structured.regex.character_classes import ECMA
@@ -69,64 +70,19 @@ def _complement_allows(schema: Complement, place: SchemaPlace, value: Any) -> bo
         return False
     if "contains" in schema and not _contains(schema, place, value):
         return False
-    return all(_OWN[keyword](argument, place, value) for keyword, argument in schema.items() if keyword in _OWN)
-
-
-def _properties(argument: Mapping[str, Any], place: SchemaPlace, value: Any) -> bool:
-    return not isinstance(value, dict) or all(
-        place.allows(argument[name], value[name]) for name in argument.keys() & value.keys()
+    kind = type_of(value)
+    return all(
+        kind not in ASSERTIONS[keyword] or _OWN[keyword](argument, place, value)
+        for keyword, argument in schema.items()
+        if keyword in _OWN
     )
 
 
-def _prefix(argument: list[Any], place: SchemaPlace, value: Any) -> bool:
-    return not isinstance(value, list) or all(
-        place.allows(schema, item) for schema, item in zip(argument, value, strict=False)
+def _some_property(rule: SomeProperty, place: SchemaPlace, value: Any) -> bool:
+    return any(
+        rule.may_be(name, ECMA) and place.allows(rule.names, name) and place.allows(rule.schema, value[name])
+        for name in value
     )
-
-
-def _no_pattern(argument: str, _place: SchemaPlace, value: Any) -> bool:
-    return not isinstance(value, str) or not finds(argument, ECMA, value)
-
-
-def _no_format(argument: str, place: SchemaPlace, value: Any) -> bool:
-    return not isinstance(value, str) or not _plainly_allows({"format": argument}, place, value)
-
-
-def _no_multiple(argument: Any, place: SchemaPlace, value: Any) -> bool:
-    return not _is_number(value) or not _plainly_allows({"multipleOf": argument}, place, value)
-
-
-def _no_integer(_held: bool, _place: SchemaPlace, value: Any) -> bool:
-    return not _is_number(value) or value != int(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _none_of(argument: list[Any], _place: SchemaPlace, value: Any) -> bool:
-    return isinstance(value, bool) or identity(value) not in _identities(argument)
-
-
-def _not_unique(_held: bool, place: SchemaPlace, value: Any) -> bool:
-    return not isinstance(value, list) or not _plainly_allows({"uniqueItems": True}, place, value)
-
-
-def _some_item(rule: Any, place: SchemaPlace, value: Any) -> bool:
-    return not isinstance(value, list) or any(place.allows(rule.schema, item) for item in value[rule.start :])
-
-
-def _some_property(rule: Any, place: SchemaPlace, value: Any) -> bool:
-    return not isinstance(value, dict) or any(
-        _has_suitable_name(rule, place, name) and place.allows(rule.schema, value[name]) for name in value
-    )
-
-
-def _has_suitable_name(rule: Any, place: SchemaPlace, name: str) -> bool:
-    if name in rule.other_names or any(finds(regex, ECMA, name) for regex in rule.other_patterns):
-        return False
-    is_found = rule.pattern is None or finds(rule.pattern, ECMA, name)
-    return is_found and place.allows(rule.names, name)
 
 
 def _contains(schema: Complement, place: SchemaPlace, value: Any) -> bool:
@@ -141,17 +97,20 @@ def _contains(schema: Complement, place: SchemaPlace, value: Any) -> bool:
 _CONTAINS = frozenset({"contains", "maxContains", "minContains"})
 
 _OWN: Mapping[str, Callable[[Any, SchemaPlace, Any], bool]] = {
-    "properties": _properties,
-    "prefixItems": _prefix,
-    "not pattern": _no_pattern,
-    "not format": _no_format,
-    "not multipleOf": _no_multiple,
-    "not integer": _no_integer,
-    "not enum": _none_of,
-    "not uniqueItems": _not_unique,
-    "some item": _some_item,
+    "properties": lambda properties, place, value: all(
+        place.allows(properties[name], value[name]) for name in properties.keys() & value.keys()
+    ),
+    "prefixItems": lambda schemas, place, value: all(map(place.allows, schemas, value)),
+    "not pattern": lambda regex, _place, value: not finds(regex, ECMA, value),
+    "not format": lambda name, place, value: not _plainly_allows({"format": name}, place, value),
+    "not multipleOf": lambda divisor, place, value: not _plainly_allows({"multipleOf": divisor}, place, value),
+    "not integer": lambda _held, _place, value: value != int(value),
+    "not enum": lambda values, _place, value: identity(value) not in _identities(values),
+    "not uniqueItems": lambda _held, place, value: not _plainly_allows({"uniqueItems": True}, place, value),
+    "some item": lambda rule, place, value: any(place.allows(rule.schema, item) for item in value[rule.start :]),
     "some property": _some_property,
 }
+"""Keywords of complements, and whether a value of the type that they restrict keeps them."""
 
 
 def _plainly_allows(schema: Any, place: SchemaPlace, value: Any) -> bool:
@@ -434,7 +393,7 @@ def _pattern_problem(regex: str, value: Any) -> str | None:
 
 
 def _multiple_problem(divisor: Any, value: Any) -> str | None:
-    is_wrong = _is_number(value) and not is_multiple(value, divisor)
+    is_wrong = is_number(value) and not is_multiple(value, divisor)
     return f"{value!r} is not a multiple of {divisor!r}" if is_wrong else None
 
 
@@ -445,7 +404,7 @@ def _enum_problem(values: Any, value: Any) -> str | None:
 
 
 def _bound_problem(holds: Callable[[Any, Any], bool], wrong: str, bound: Any, value: Any) -> str | None:
-    is_wrong = _is_number(value) and not holds(_decimal(value), _decimal(bound))
+    is_wrong = is_number(value) and not holds(_decimal(value), _decimal(bound))
     return f"{value!r} is {wrong} {bound!r}" if is_wrong else None
 
 
@@ -490,12 +449,11 @@ def _identities(values: Any) -> frozenset[str]:
     return identities
 
 
-def _checker(asserts_formats: bool) -> Any:
-    return _format_checker() if asserts_formats else None
-
-
 @cache
-def _format_checker() -> Any:
+def _checker(asserts_formats: bool) -> Any:
+    """Return the checker of formats for `jsonschema`, None where they restrict nothing."""
+    if not asserts_formats:
+        return None
     from jsonschema import FormatChecker
 
     checker = FormatChecker(formats=())

@@ -126,23 +126,16 @@ def _locator(part: Subschema) -> Pattern:
     schemes = tuple(schema["allowed_schemes"]) if "allowed_schemes" in schema else None
     try:
         if schema["format"] == "uri":
-            return _url(schemes, bool(schema.get("host_required")), schema.get("max_length"))
+            needs_host = bool(schema.get("host_required"))
+            return format_pattern(
+                "locators.url", schemes, host_required=needs_host, max_length=schema.get("max_length")
+            )
     except PatternError as error:
         raise part.location.refusal(error.problem, keyword="max_length", remedy=error.remedy) from error
     if "max_length" in schema:
         raise part.location.refusal(
             "The length of a URL of several hosts is not supported", keyword="max_length", remedy="Remove it."
         )
-    return _multi_host_url(schemes)
-
-
-@lru_cache(maxsize=256)
-def _url(schemes: tuple[str, ...] | None, host_required: bool, max_length: int | None) -> Pattern:
-    return format_pattern("locators.url", schemes, host_required=host_required, max_length=max_length)
-
-
-@lru_cache(maxsize=256)
-def _multi_host_url(schemes: tuple[str, ...] | None) -> Pattern:
     return format_pattern("locators.multi_host_url", schemes)
 
 
@@ -206,7 +199,10 @@ _ONE_DAY = dt.timedelta(days=1)
 
 
 def _limits(schema: Any, name: str) -> tuple[Any, Any]:
-    """Return the least and the greatest allowed value; None means no limit."""
+    """Return the least and the greatest allowed value; None means no limit.
+
+    Raises TypeError if two bounds cannot be compared, and OverflowError if nothing is next to a strict one.
+    """
     bounds = {key: _bound(schema[key], name) for key in ("ge", "gt", "le", "lt") if key in schema}
     least = [bound if key == "ge" else _next(bound, name, 1) for key, bound in bounds.items() if key in {"ge", "gt"}]
     most = [bound if key == "le" else _next(bound, name, -1) for key, bound in bounds.items() if key in {"le", "lt"}]
@@ -217,18 +213,13 @@ def _limits(schema: Any, name: str) -> tuple[Any, Any]:
             most.append(now - _ONE_DAY)
         else:
             least.append(now + 2 * _ONE_DAY)
-    return _outermost(least, max), _outermost(most, min)
+    return max(least, default=None), min(most, default=None)
 
 
 def _bound(bound: Any, name: str) -> Any:
     """Return a bound as Pydantic reads it: compared with a datetime, a date is midnight without a time zone."""
     is_day = name == "date-time" and isinstance(bound, dt.date) and not isinstance(bound, dt.datetime)
     return dt.datetime.combine(bound, dt.time()) if is_day else bound
-
-
-def _outermost(bounds: list[Any], choose: Callable[[list[Any]], Any]) -> Any:
-    """Return the strictest bound. Raises TypeError if two bounds cannot be compared."""
-    return choose(bounds) if bounds else None
 
 
 def _next(bound: Any, name: str, direction: int) -> Any:

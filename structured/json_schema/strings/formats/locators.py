@@ -20,7 +20,7 @@ reserved for special use, and reads neither a quoted local part nor an address i
 left out there.
 """
 
-from functools import partial
+from functools import lru_cache, partial
 
 from structured.errors import PatternError
 from structured.json_schema.numbers.ranges import integer_range
@@ -128,6 +128,7 @@ _SEVERAL_HOSTS = concat(_OF_SEVERAL_HOSTS, repeat(concat(literal(","), _OF_SEVER
 _URL_CHARACTER = both(UNRESERVED, SUB_DELIMITERS, chars(":@/?"))
 
 
+@lru_cache(maxsize=256)
 def url(
     schemes: tuple[str, ...] | None = None, *, host_required: bool = False, max_length: int | None = None
 ) -> Pattern:
@@ -156,6 +157,7 @@ def url(
     return alternation(*options)
 
 
+@lru_cache(maxsize=256)
 def multi_host_url(schemes: tuple[str, ...] | None = None) -> Pattern:
     """Return URLs with one host or several and one of the schemes (None: any), as `PostgresDsn` reads them."""
     scheme = alternation(words(SPECIAL_SCHEMES), _other_schemes()) if schemes is None else words(schemes)
