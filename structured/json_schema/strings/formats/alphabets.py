@@ -1,11 +1,12 @@
 """Character sets of the grammars of formats, and words over them without excluded ones."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 
 from structured.regex import CharSet, Pattern, alternation, char_set, concat, optional, repeat
 from structured.regex.character_classes import ECMA
 from structured.regex.character_sets import Range, complement
 from structured.regex.regex_parser import whole_regex_to_pattern
+from structured.regex.syntax import Alternation, Concat, Iteration
 
 DIGIT_RANGE: Range = (0x30, 0x39)
 UPPER_RANGE: Range = (0x41, 0x5A)
@@ -20,8 +21,24 @@ HEX = char_set(DIGIT_RANGE, (0x41, 0x46), (0x61, 0x66))
 
 
 def regex(text: str) -> Pattern:
-    r"""Return the texts that a regular expression matches as a whole: `\d{2}(?:a|b)?`."""
-    return whole_regex_to_pattern(text, ECMA)
+    r"""Return the texts that a regular expression matches as a whole, with equal nodes shared: `\d{2}(?:a|b)?`."""
+    return _shared(whole_regex_to_pattern(text, ECMA))
+
+
+_NODES: dict[Hashable, Pattern] = {}
+
+
+def _shared(pattern: Pattern) -> Pattern:
+    """Return an equal pattern in which equal nodes are one, also with those of other formats, as in their automata."""
+    key: Hashable = pattern
+    match pattern:
+        case Concat(parts) | Alternation(parts):
+            shared = tuple(map(_shared, parts))
+            key, pattern = (type(pattern), *map(id, shared)), type(pattern)(shared)
+        case Iteration(item, minimum, maximum):
+            item = _shared(item)
+            key, pattern = (id(item), minimum, maximum), Iteration(item, minimum, maximum)
+    return _NODES.setdefault(key, pattern)
 
 
 def both(*sets: CharSet) -> CharSet:
