@@ -6,7 +6,7 @@ repetition; with `contains` or `uniqueItems` it is an automaton whose states hol
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -170,18 +170,26 @@ _MAX_COUNTED = 64
 """The length up to which texts are counted."""
 
 
-def may_remember(pattern: Pattern) -> bool:
-    """Tell whether a pattern contains items that must differ, or may do so by a definition under construction."""
+def _nodes(pattern: Pattern, enters: Callable[[Pattern], bool]) -> Iterator[Pattern]:
+    """Yield a pattern and the nodes below it, each once, but none below those that are not entered."""
     seen: dict[int, Pattern] = {}
     left = [pattern]
     while left:
         node = left.pop()
-        if isinstance(node, Distinct) or (isinstance(node, Reference) and node.name not in node.definitions):
-            return True
         if id(node) not in seen:
             seen[id(node)] = node
-            left.extend(parts_of(node))
-    return False
+            yield node
+            left.extend(parts_of(node) if enters(node) else ())
+
+
+def may_remember(pattern: Pattern) -> bool:
+    """Tell whether a pattern contains items that must differ, or may do so by a definition under construction."""
+
+    def is_open(node: Pattern) -> bool:
+        return isinstance(node, Reference) and node.name not in node.definitions
+
+    nodes = _nodes(pattern, lambda node: not is_open(node))
+    return any(isinstance(node, Distinct) or is_open(node) for node in nodes)
 
 
 def are_many(pattern: Pattern) -> bool:
@@ -189,18 +197,8 @@ def are_many(pattern: Pattern) -> bool:
 
     The numbers of texts of several parts are not multiplied: two parts may spell the same text.
     """
-    seen: dict[int, Pattern] = {}
-    left = [pattern]
-    while left:
-        node = left.pop()
-        if id(node) in seen:
-            continue
-        seen[id(node)] = node
-        if _at_least(node) >= MANY:
-            return True
-        if isinstance(node, Concat | Alternation | Members | Distinct | Iteration):
-            left.extend(parts_of(node))
-    return False
+    nodes = _nodes(pattern, lambda node: isinstance(node, Concat | Alternation | Members | Distinct | Iteration))
+    return any(_at_least(node) >= MANY for node in nodes)
 
 
 def _at_least(pattern: Pattern) -> float:

@@ -40,19 +40,19 @@ class Member(NamedTuple):
     meeting: Callable[[Open], Iterable[tuple[Pattern, Open]]]
 
 
-class CountLimits(NamedTuple):
-    """The limits of the number of members."""
-
-    fewest: int = 0
-    most: int | None = None
-
-
 def joined(
-    members: list[Member], rest: OtherMembers, limits: CountLimits, obligations: MemberObligations, location: Location
+    members: list[Member],
+    rest: OtherMembers,
+    limits: tuple[int, int | None],
+    obligations: MemberObligations,
+    location: Location,
 ) -> tuple[Pattern | None, bool]:
-    """Return the members with separators, None if there are none, and whether the object may be empty."""
+    """Return the members with separators, None if there are none, and whether the object may be empty.
+
+    `limits` are those of the number of members.
+    """
     counting = _Counting(members, rest, limits, obligations, location)
-    may_be_empty = counting.required == 0 and limits.fewest == 0 and obligations.may_be_empty
+    may_be_empty = counting.required == 0 and limits[0] == 0 and obligations.may_be_empty
     if counting.most == 0 or (not members and rest.any is None and rest.witnesses is None):
         if not obligations.may_be_empty:
             raise no_witness(location)
@@ -79,7 +79,7 @@ class _Counting:
         self,
         members: list[Member],
         rest: OtherMembers,
-        limits: CountLimits,
+        limits: tuple[int, int | None],
         obligations: MemberObligations,
         location: Location,
     ) -> None:
@@ -208,7 +208,7 @@ class _Counting:
         ways = [
             self._others_from(count, witnesses, number)
             for number in range(1, len(required) + 1)
-            if (witnesses := required.exactly(number, self.comma)) is not None
+            if (witnesses := required.written(self.comma, number)) is not None
         ]
         return union(ways)
 

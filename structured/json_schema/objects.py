@@ -12,7 +12,7 @@ from typing import NamedTuple
 from structured.automata.dfa import Intersection, Language, PatternLanguage
 from structured.errors import PatternError, UnsatisfiableError
 from structured.errors.recursion import deep
-from structured.json_schema.counting import CountLimits, Member, OtherMembers, joined
+from structured.json_schema.counting import Member, OtherMembers, joined
 from structured.json_schema.document.location import Complement, Location, PatternOf, Subschema, Subschemas, counts
 from structured.json_schema.logic.listed_values import spellings
 from structured.json_schema.logic.property_names import (
@@ -81,11 +81,6 @@ def _listed(schemas: Subschemas) -> list[str]:
     """Return the names of the listed properties, then those that are only required."""
     names = dict.fromkeys(name for part in schemas for name in part.schema.get("properties", {}))
     return list(names | dict.fromkeys(name for part in schemas for name in part.schema.get("required", ())))
-
-
-def _is_own(part: Subschema, name: str) -> bool:
-    """Tell whether a schema of the user, not of the compiler, lists a property."""
-    return not isinstance(part.schema, Complement) and name in part.schema.get("properties", ())
 
 
 class _Object:
@@ -180,8 +175,7 @@ class _Object:
         rest = OtherMembers(None) if self.is_closed else self._rest()
         if self.canonical_form is not None and rest != OtherMembers(None):
             members, rest = [*members, self._one_other(rest)], OtherMembers(None)
-        limits = CountLimits(self.fewest, self.most)
-        filled, may_be_empty = joined(members, rest, limits, self.obligations, self.location)
+        filled, may_be_empty = joined(members, rest, (self.fewest, self.most), self.obligations, self.location)
         return self.location.whitespace.enclosed("{}", filled, self.location.depth, may_be_empty=may_be_empty)
 
     def _one_other(self, rest: OtherMembers) -> Member:
@@ -267,7 +261,8 @@ class _Object:
 
     def _own(self) -> list[str]:
         """Return the properties that a schema of the user lists."""
-        return [name for name in self.listed if any(_is_own(part, name) for part in self.schemas)]
+        own = [part.schema for part in self.schemas if not isinstance(part.schema, Complement)]
+        return [name for name in self.listed if any(name in schema.get("properties", ()) for schema in own)]
 
     def _matching(self, name: str, part: Subschema) -> list[str]:
         try:

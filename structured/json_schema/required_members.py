@@ -263,15 +263,12 @@ class RequiredMembers:
     def _named_clauses(self, kind: NameKind) -> Open:
         return frozenset(self._parts[index][0] for index in self._named & kind.witnesses)
 
-    def written(self, comma: Pattern) -> Pattern | None:
-        """Return the members from the first witness on; None if not all clauses can be met."""
-        return right_linear(_State(), lambda state: self._arcs(state, comma), lambda state: state.met == self._clauses)
-
-    def exactly(self, count: int, comma: Pattern) -> Pattern | None:
-        """Return `count` members, each of them a witness; None if they cannot meet all clauses."""
-        start = _State(left=count)
+    def written(self, comma: Pattern, count: int | None = None) -> Pattern | None:
+        """Return the members from the first witness on, or `count` witnesses alone; None if a clause cannot be met."""
         return right_linear(
-            start, lambda state: self._arcs(state, comma), lambda state: state.met == self._clauses and state.left == 0
+            _State(left=count),
+            lambda state: self._arcs(state, comma),
+            lambda state: state.met == self._clauses and not state.left,
         )
 
     def __len__(self) -> int:

@@ -35,7 +35,7 @@ from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.grounding import check_grounded, grounded, is_grounded
 from structured.json_schema.keyword_types import ASSERTIONS, EVERY_TYPE, UNEVALUATED, allowed_types
 from structured.json_schema.logic.choices import CHOICES
-from structured.json_schema.logic.conjunctions import Conjunction, check_ends, definition
+from structured.json_schema.logic.conjunctions import Conjunction, Way, check_ends, definition
 from structured.json_schema.logic.listed_values import allowed_values, listed_values, lists_values
 from structured.json_schema.logic.validity import NotEvaluatedError
 from structured.json_schema.numbers.number_patterns import integer, number
@@ -275,7 +275,8 @@ def _chosen_names(gathered: Conjunction, location: Location) -> Pattern:
         part, keyword, options, _ = gathered.choices[0]
         if not options:
             raise part.location.unsatisfiable("there is no branch", keyword=keyword)
-        return _any_of(lambda option: _chosen_names(gathered.with_option(option), location), options)
+        ways = [Way(option, gathered.choices[1:]) for option in options]
+        return _any_of(lambda way: _chosen_names(gathered.after_way(way), location), ways)
     types = allowed_types(gathered.schemas)
     if location.is_type and "string" not in types:
         return _spelled_names(gathered.schemas, types, location)

@@ -192,7 +192,7 @@ class Conjunction:
         options = [option for option in choice.options if not surely_empty(option, context, _GLANCE)]
         types = types_left(options)
         if options and types < context.rules.types:
-            self.add(_of_types(choice.part, types))
+            self.add(_made(choice.part, type=sorted(types)))
             return True
         if len(options) == len(choice.options) > 1:
             return False
@@ -270,14 +270,10 @@ class Conjunction:
             listed = [value for values in kinds.values() for value in values.values()]
             ways.append([_of_property(part, name, listed, is_denied=True)])
         elif len(allowed) > sum(map(len, kinds.values())):
-            ways.append([_of_object(part, required=[name])])
+            ways.append([_made(part, type="object", required=[name])])
         if name not in self.context.required:
-            ways.append([_of_object(part, properties={name: False})])
+            ways.append([_made(part, type="object", properties={name: False})])
         return ways
-
-    def with_option(self, option: Subschemas) -> "Conjunction":
-        """Return the conjunction with the first choice made."""
-        return self.after_way(Way(option, self.choices[1:]))
 
     def after_way(self, way: Way) -> "Conjunction":
         """Return the conjunction after one of its ways."""
@@ -324,16 +320,9 @@ def _of_property(part: Subschema, name: str, values: list[Any], *, is_denied: bo
     return Subschema(part.location.compilation.once(key, make), part.location)
 
 
-def _of_object(part: Subschema, **keywords: Any) -> Subschema:
-    """Return a schema, made by the compiler, about a property, the same object each time."""
-    once = part.location.compilation.once
-    schema = once(("of object", repr(keywords)), lambda: Complement({"type": "object", **keywords}))
-    return Subschema(schema, part.location)
-
-
-def _of_types(part: Subschema, types: frozenset[str]) -> Subschema:
-    """Return a schema, made by the compiler, that allows some types, the same object each time."""
-    schema = part.location.compilation.once(("of types", types), lambda: Complement({"type": sorted(types)}))
+def _made(part: Subschema, **keywords: Any) -> Subschema:
+    """Return a schema made by the compiler, the same object each time."""
+    schema = part.location.compilation.once(("made", repr(keywords)), lambda: Complement(keywords))
     return Subschema(schema, part.location)
 
 
@@ -351,14 +340,25 @@ MAX_DEFINITIONS = 10_000
 
 def definition(gathered: Conjunction, location: Location, build: Build) -> Pattern:
     """Return the definition of a conjunction, or a reference to it if it is being built."""
-    name = _name(gathered, location)
+    compilation, name = location.compilation, _name(gathered, location)
     key = f"{name} at {location.depth}" if location.whitespace.indent else name
-    pattern = location.compilation.patterns.get(key)
-    if pattern is not None:
-        return pattern
-    if name in location.compilation.open_names:
+    if key in compilation.patterns:
+        return compilation.patterns[key]
+    if name in compilation.open_names:
         return _reference(name, gathered, location)
-    return _built(name, key, gathered, location, build)
+    before, together_before = len(compilation.patterns), len(compilation.together)
+    compilation.open_names.add(name)
+    try:
+        compilation.patterns[key] = build(gathered, location)
+    except SchemaError:  # patterns built inside may refer to the definition, which will not exist
+        for inner in list(compilation.patterns)[before:]:
+            del compilation.patterns[inner]
+        for part in list(compilation.together)[together_before:]:
+            del compilation.together[part]
+        raise
+    finally:
+        compilation.open_names.remove(name)
+    return compilation.patterns[key]
 
 
 def check_ends(pattern: Pattern, compilation: Compilation) -> None:
@@ -385,23 +385,6 @@ def _reference(name: str, gathered: Conjunction, location: Location) -> Referenc
         (reference, gathered.followed[0].location if gathered.followed else location)
     )
     return reference
-
-
-def _built(name: str, key: str, gathered: Conjunction, location: Location, build: Build) -> Pattern:
-    compilation = location.compilation
-    before, together_before = len(compilation.patterns), len(compilation.together)
-    compilation.open_names.add(name)
-    try:
-        compilation.patterns[key] = build(gathered, location)
-    except SchemaError:  # patterns built inside may refer to the definition, which will not exist
-        for inner in list(compilation.patterns)[before:]:
-            del compilation.patterns[inner]
-        for part in list(compilation.together)[together_before:]:
-            del compilation.together[part]
-        raise
-    finally:
-        compilation.open_names.remove(name)
-    return compilation.patterns[key]
 
 
 def _name(gathered: Conjunction, location: Location) -> str:

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from fractions import Fraction
 from functools import cache, partial
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from structured.automata.dfa import PatternLanguage
@@ -35,89 +35,84 @@ class NotEvaluatedError(SchemaError):
     """The references of a schema prevent deciding whether it allows a value."""
 
 
-class SchemaPlace(NamedTuple):
-    """The location of a schema, and whether formats restrict anything there."""
-
-    location: Location
-    asserts_formats: bool
-
-    def allows(self, schema: Any, value: Any) -> bool:
-        """Tell whether a schema at this place allows a value."""
-        return allows(Subschema(schema, self.location), value, asserts_formats=self.asserts_formats)
+Allowed = Callable[[Any, Any], bool]
+"""A function that tells whether a schema, at the place of another, allows a value."""
 
 
 @deep
 def allows(part: Subschema, value: Any, *, asserts_formats: bool) -> bool:
     """Tell whether a schema allows a value, to a validator that asserts formats or to one that does not."""
-    schema, place = part.schema, SchemaPlace(part.location, asserts_formats)
+    schema = part.schema
     if isinstance(schema, bool):
         return schema
     if isinstance(schema, Elsewhere):
-        return place._replace(location=schema.location).allows(schema.schema, value) != schema.is_denied
+        target = Subschema(schema.schema, schema.location)
+        return allows(target, value, asserts_formats=asserts_formats) != schema.is_denied
     if isinstance(schema, Complement):
-        return _complement_allows(schema, place, value)
-    return _plainly_allows(schema, place, value)
+        return _complement_allows(schema, part.location, value, asserts_formats)
+    return _plainly_allows(schema, part.location, value, asserts_formats)
 
 
-def _complement_allows(schema: Complement, place: SchemaPlace, value: Any) -> bool:
+def _complement_allows(schema: Complement, location: Location, value: Any, asserts_formats: bool) -> bool:
     """Tell whether a schema made by the compiler allows a value, its type first."""
 
     def make() -> dict[str, Any]:
         return {name: argument for name, argument in schema.items() if name not in _OWN and name not in _CONTAINS}
 
-    plain = place.location.compilation.once(("plain", id(schema)), make, keep=schema)
-    if not _plainly_allows(plain, place, value):
+    def allowed(inner: Any, member: Any) -> bool:
+        return allows(Subschema(inner, location), member, asserts_formats=asserts_formats)
+
+    plain = location.compilation.once(("plain", id(schema)), make, keep=schema)
+    if not _plainly_allows(plain, location, value, asserts_formats):
         return False
-    if "contains" in schema and not _contains(schema, place, value):
+    if "contains" in schema and not _contains(schema, allowed, value):
         return False
     kind = type_of(value)
     return all(
-        kind not in ASSERTIONS[keyword] or _OWN[keyword](argument, place, value)
+        kind not in ASSERTIONS[keyword] or _OWN[keyword](argument, allowed, value)
         for keyword, argument in schema.items()
         if keyword in _OWN
     )
 
 
-def _some_property(rule: SomeProperty, place: SchemaPlace, value: Any) -> bool:
+def _some_property(rule: SomeProperty, allowed: Allowed, value: Any) -> bool:
     return any(
-        rule.may_be(name, ECMA) and place.allows(rule.names, name) and place.allows(rule.schema, value[name])
-        for name in value
+        rule.may_be(name, ECMA) and allowed(rule.names, name) and allowed(rule.schema, value[name]) for name in value
     )
 
 
-def _contains(schema: Complement, place: SchemaPlace, value: Any) -> bool:
+def _contains(schema: Complement, allowed: Allowed, value: Any) -> bool:
     """Tell whether a list has an allowed number of items that satisfy `contains`."""
     if not isinstance(value, list):
         return True
-    met = sum(place.allows(schema["contains"], item) for item in value)
+    met = sum(allowed(schema["contains"], item) for item in value)
     most = schema.get("maxContains")
     return bool(schema.get("minContains", 1) <= met and (most is None or met <= most))
 
 
 _CONTAINS = frozenset({"contains", "maxContains", "minContains"})
 
-_OWN: Mapping[str, Callable[[Any, SchemaPlace, Any], bool]] = {
-    "properties": lambda properties, place, value: all(
-        place.allows(properties[name], value[name]) for name in properties.keys() & value.keys()
+_OWN: Mapping[str, Callable[[Any, Allowed, Any], bool]] = {
+    "properties": lambda properties, allowed, value: all(
+        allowed(properties[name], value[name]) for name in properties.keys() & value.keys()
     ),
-    "prefixItems": lambda schemas, place, value: all(map(place.allows, schemas, value)),
-    "not pattern": lambda regex, _place, value: not finds(regex, ECMA, value),
-    "not format": lambda name, place, value: not _plainly_allows({"format": name}, place, value),
-    "not multipleOf": lambda divisor, place, value: not _plainly_allows({"multipleOf": divisor}, place, value),
-    "not integer": lambda _held, _place, value: value != int(value),
-    "not enum": lambda values, _place, value: identity(value) not in _identities(values),
-    "not uniqueItems": lambda _held, place, value: not _plainly_allows({"uniqueItems": True}, place, value),
-    "some item": lambda rule, place, value: any(place.allows(rule.schema, item) for item in value[rule.start :]),
+    "prefixItems": lambda schemas, allowed, value: all(map(allowed, schemas, value)),
+    "not pattern": lambda regex, _allowed, value: not finds(regex, ECMA, value),
+    "not format": lambda name, allowed, value: not allowed({"format": name}, value),
+    "not multipleOf": lambda divisor, allowed, value: not allowed({"multipleOf": divisor}, value),
+    "not integer": lambda _held, _allowed, value: value != int(value),
+    "not enum": lambda values, _allowed, value: identity(value) not in _identities(values),
+    "not uniqueItems": lambda _held, allowed, value: not allowed({"uniqueItems": True}, value),
+    "some item": lambda rule, allowed, value: any(allowed(rule.schema, item) for item in value[rule.start :]),
     "some property": _some_property,
 }
 """Keywords of complements, and whether a value of the type that they restrict keeps them."""
 
 
-def _plainly_allows(schema: Any, place: SchemaPlace, value: Any) -> bool:
-    location = place.location
+def _plainly_allows(schema: Any, location: Location, value: Any, asserts_formats: bool) -> bool:
     try:
         with _validation():
-            return bool(_validator(schema, place).is_valid(value))
+            return bool(_validator(schema, location, asserts_formats).is_valid(value))
     except NotEvaluatedError as error:
         raise NotEvaluatedError(error.problem, schema_path=location.pointer, remedy=error.remedy) from error
     except SchemaError as error:
@@ -180,17 +175,16 @@ def _json_path(error: Any) -> str:
     return str(ValidationError("", path=path).json_path)
 
 
-def _validator(schema: Any, place: SchemaPlace) -> Any:
+def _validator(schema: Any, location: Location, asserts_formats: bool) -> Any:
     """Return the validator of a schema, the same object each time, since making it is most of the work."""
-    location = place.location
-    key = "validator", id(schema), location.entered, location.path, place.asserts_formats
-    return location.compilation.once(key, lambda: _new_validator(schema, place), keep=schema)
+    key = "validator", id(schema), location.entered, location.path, asserts_formats
+    return location.compilation.once(key, lambda: _new_validator(schema, location, asserts_formats), keep=schema)
 
 
-def _new_validator(schema: Any, place: SchemaPlace) -> Any:
+def _new_validator(schema: Any, location: Location, asserts_formats: bool) -> Any:
     from jsonschema.validators import validator_for
 
-    location, checker = place.location, _checker(place.asserts_formats)
+    checker = _checker(asserts_formats)
     validator = _with_own_patterns(validator_for({"$schema": location.draft.metaschema}))
     location.compilation.once(  # whether formats are asserted or not
         ("well formed", id(schema), location.draft),

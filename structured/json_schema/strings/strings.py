@@ -218,27 +218,22 @@ def string(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pa
     """Return the quoted strings that satisfy all of some schemas (JSON Schema validation §6.3, §7.3)."""
     rules = read_rules(schemas)
     content = [part.below("contentSchema") for part in schemas if location.is_type and "contentSchema" in part.schema]
-    if content:
-        return _holding(content, rules, location, pattern_of)
-    if not rules.included and not rules.excluded:
-        if rules.minimum == 0 and rules.maximum is None:
-            return _ANY_STRING
-        return concat(literal('"'), repeat(CHARACTER, rules.minimum, rules.maximum), literal('"'))
-    return quoted(text_of(rules, location))
-
-
-def _holding(content: Subschemas, rules: StringRules, location: Location, pattern_of: PatternOf) -> Pattern:
-    """Return the strings whose text is JSON that satisfies some schemas."""
-    if rules != NO_RULES:
+    if content and rules != NO_RULES:
         raise location.refusal(
             "A JSON text inside a string cannot be combined with other rules",
             keyword="contentSchema",
             remedy="Drop them.",
         )
-    try:
-        return concat(literal('"'), embedded(pattern_of(content)), literal('"'))
-    except PatternError as error:
-        raise location.refusal(error.problem, keyword="contentSchema", remedy=error.remedy) from error
+    if content:
+        try:
+            return concat(literal('"'), embedded(pattern_of(content)), literal('"'))
+        except PatternError as error:
+            raise location.refusal(error.problem, keyword="contentSchema", remedy=error.remedy) from error
+    if not rules.included and not rules.excluded:
+        if rules.minimum == 0 and rules.maximum is None:
+            return _ANY_STRING
+        return concat(literal('"'), repeat(CHARACTER, rules.minimum, rules.maximum), literal('"'))
+    return quoted(text_of(rules, location))
 
 
 def quoted(text: Pattern) -> Pattern:
