@@ -16,12 +16,7 @@ from structured.errors import SchemaError
 from structured.json_schema.canonical_json import ONE_CHARACTER, canonical_values
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Complement, Location, PatternOf, Subschema, Subschemas, counts
-from structured.json_schema.items import (
-    ArrayWithNeeds,
-    items_of,
-    read_by,
-    read_needs,
-)
+from structured.json_schema.items import ArrayWithNeeds, items_of, read_by, read_needs
 from structured.regex import (
     EMPTY,
     Alternation,
@@ -244,9 +239,7 @@ def array(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pat
     for part in schemas:
         if isinstance(part.schema, Complement) and "not uniqueItems" in part.schema:
             raise part.location.refusal(
-                "Two equal items cannot be required",
-                keyword="uniqueItems",
-                remedy="Remove the denied 'uniqueItems'.",
+                "Two equal items cannot be required", keyword="uniqueItems", remedy="Remove the denied 'uniqueItems'."
             )
     limits = counts(schemas, "minItems", "maxItems")
     distinct = next((part for part in schemas if part.schema.get("uniqueItems") is True), None)

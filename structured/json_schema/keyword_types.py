@@ -38,9 +38,7 @@ INTERNAL = frozenset(
 )
 """Keywords of schemas that the compiler made. In a user's schema they mean nothing."""
 
-UNSUPPORTED: dict[str, frozenset[str]] = {
-    **dict.fromkeys(("disallow", "extends"), EVERY_TYPE | NUMBERS),
-}
+UNSUPPORTED: dict[str, frozenset[str]] = {**dict.fromkeys(("disallow", "extends"), EVERY_TYPE | NUMBERS)}
 """Keywords of the specification that are not supported, with the types whose values they restrict."""
 
 

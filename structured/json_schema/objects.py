@@ -33,17 +33,7 @@ from structured.json_schema.required_members import (
     Open,
     RequiredMembers,
 )
-from structured.regex import (
-    EMPTY,
-    Literal,
-    Pattern,
-    Unlike,
-    Words,
-    concat,
-    literal,
-    union,
-    words,
-)
+from structured.regex import EMPTY, Literal, Pattern, Unlike, Words, concat, literal, union, words
 from structured.regex.character_classes import ECMA, RUST
 from structured.regex.json_strings import escaped
 from structured.regex.syntax import ANY_TEXT, NOTHING

@@ -58,9 +58,7 @@ def _ways(part: Subschema) -> Ways:
             yield from ways(part, keyword)
         elif keyword in _UNDENIABLE:
             raise location.refusal(
-                f"{keyword!r} cannot be enforced where it is denied",
-                keyword=keyword,
-                remedy="Say what is allowed.",
+                f"{keyword!r} cannot be enforced where it is denied", keyword=keyword, remedy="Say what is allowed."
             )
 
 
