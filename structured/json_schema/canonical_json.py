@@ -33,16 +33,15 @@ from structured.regex import (
     Iteration,
     Pattern,
     alternation,
-    chars,
     concat,
-    literal,
     nodes_of,
-    optional,
     repeat,
     words,
 )
+from structured.regex.character_classes import ECMA
 from structured.regex.character_sets import MAX_CODE_POINT
 from structured.regex.json_strings import escaped_set
+from structured.regex.regex_parser import whole_regex_to_pattern
 
 MAX_DIGITS = 15
 """Digits of a decimal with a point that every reader of JSON distinguishes (RFC 8259 §6)."""
@@ -50,24 +49,11 @@ MAX_DIGITS = 15
 ONE_CHARACTER = escaped_set(((0, 0xD7FF), (0xE000, MAX_CODE_POINT)))
 """Any character of a string in the spelling of `json.dumps`."""
 
-_DIGIT, _NOT_ZERO = chars("0123456789"), chars("123456789")
-
-
-def _plain_decimals() -> Pattern:
-    """Return the numbers in canonical form."""
-    with_point = [
-        concat(literal("0."), repeat(_DIGIT, 0, MAX_DIGITS - 2), _NOT_ZERO),
-        *(
-            concat(_NOT_ZERO, repeat(_DIGIT, whole, whole), literal("."), repeat(_DIGIT, 0, places), _NOT_ZERO)
-            for whole in range(MAX_DIGITS - 1)
-            for places in [MAX_DIGITS - 2 - whole]
-        ),
-    ]
-    integers = concat(optional(literal("-")), _NOT_ZERO, repeat(_DIGIT, 0, None))
-    return alternation(literal("0"), integers, concat(optional(literal("-")), alternation(*with_point)))
-
-
-_PLAIN_DECIMALS = PatternLanguage(_plain_decimals())
+_WITH_POINT = "|".join(rf"[1-9]\d{{{whole}}}\.\d{{0,{MAX_DIGITS - 2 - whole}}}[1-9]" for whole in range(MAX_DIGITS - 1))
+_PLAIN_DECIMALS = PatternLanguage(
+    whole_regex_to_pattern(rf"0|-?[1-9]\d*|-?(?:0\.\d{{0,{MAX_DIGITS - 2}}}[1-9]|{_WITH_POINT})", ECMA)
+)
+"""The numbers in canonical form."""
 
 
 def canonical_values(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:

@@ -83,20 +83,6 @@ _FIRST_DRAFTS = {
 }
 """The first draft that has a keyword."""
 
-_VOCABULARIES = {
-    "applicator": frozenset({*_HOLDING_A_SCHEMA, *_HOLDING_SCHEMAS})
-    - {"$defs", "contentSchema", "definitions", "unevaluatedItems", "unevaluatedProperties"},
-    "unevaluated": frozenset({"unevaluatedItems", "unevaluatedProperties"}),
-    "validation": frozenset(
-        {
-            *("const", "dependentRequired", "enum", "exclusiveMaximum", "exclusiveMinimum", "maxContains", "maxItems"),
-            *("maxLength", "maxProperties", "maximum", "minContains", "minItems", "minLength", "minProperties"),
-            *("minimum", "multipleOf", "pattern", "required", "type", "uniqueItems"),
-        }
-    ),
-}
-"""The keywords that forbid something, by the vocabulary that they belong to."""
-
 
 def has_vocabulary(uri: str) -> bool:
     """Tell whether a vocabulary is one of the specification's."""
@@ -105,10 +91,15 @@ def has_vocabulary(uri: str) -> bool:
 
 def omitted_keywords(vocabularies: Iterable[str], draft: SchemaDraft) -> frozenset[str]:
     """Return the keywords that forbid nothing where a metaschema names only some vocabularies (core §8.1.2)."""
+    from jsonschema_specifications import REGISTRY
+
     names = {uri.rpartition("/")[2] for uri in vocabularies}
-    if draft is SchemaDraft.DRAFT_2019_09 and "applicator" in names:
-        names.add("unevaluated")
-    return frozenset().union(*(keywords for name, keywords in _VOCABULARIES.items() if name not in names))
+    omitted = [
+        REGISTRY.get(f"{draft.metaschema.removesuffix('schema')}meta/{name}")
+        for name in ("applicator", "unevaluated", "validation")
+        if name not in names
+    ]
+    return frozenset(keyword for metaschema in omitted if metaschema for keyword in metaschema.contents["properties"])
 
 
 class MemberKind(Enum):

@@ -107,9 +107,8 @@ class Compilation:
     Results: `patterns` has the pattern of each definition, by name; definitions in `open_names` are being built.
     `together` has the pattern of each list of schemas that hold together, by their identities and scopes, and their
     depth where it matters. `names` has the name of each set of schemas. `references` are made inside the definition
-    that they refer to, each with its place. `complements` has the ways in which a value can fail each schema, `made`
-    other schemas and facts that the compiler derived. `checked` are the identities of well-formed schemas, and
-    `endings` says of patterns whether they end by themselves.
+    that they refer to, each with its place. `made` has schemas and facts that the compiler derived, `checked` the
+    identities of well-formed schemas, and `endings` says of patterns whether they end by themselves.
 
     Limits: `combinations` counts the branches combined with other branches, `max_combinations` at most; `looked_at`
     counts the schemas examined for exclusion.
@@ -137,7 +136,6 @@ class Compilation:
     combinations: int = 0
     max_combinations: int = MAX_COMBINATIONS
     looked_at: int = 0
-    complements: dict[Identity, Any] = field(default_factory=dict)
     made: dict[Hashable, tuple[object, Any]] = field(default_factory=dict)
     checked: set[int] = field(default_factory=set)
     endings: Endings = field(default_factory=dict)
@@ -263,6 +261,11 @@ class Location(NamedTuple):
     def pointer(self) -> str:
         """The path as a JSON Pointer (RFC 6901), after the URI of the document if it is not the first."""
         return self.scope.resource.address(self.path)
+
+    def made(self, **keywords: Any) -> "Subschema":
+        """Return a schema of the compiler with some keywords, the same object each time."""
+        schema = self.compilation.once(("made", repr(keywords)), lambda: Complement(keywords))
+        return Subschema(schema, self)
 
     def refusal(self, problem: str, *, keyword: str | None = None, remedy: str) -> SchemaError:
         """Return the error about a feature that is not supported here."""

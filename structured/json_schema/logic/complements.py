@@ -37,10 +37,7 @@ def ways_to_fail(part: Subschema) -> list[Subschemas]:
     if isinstance(schema, bool):
         return [] if schema else [[Subschema(True, location)]]
     check_shape(part)
-    complements = location.compilation.complements
-    if part.identity not in complements:
-        complements[part.identity] = schema, list(_ways(part))
-    ways: list[Subschemas] = complements[part.identity][1]
+    ways = location.compilation.once(("ways to fail", part.identity), lambda: list(_ways(part)), keep=schema)
     return [[Subschema(rule.schema, rule.location.at_depth(location.depth)) for rule in way] for way in ways]
 
 

@@ -192,7 +192,7 @@ class Conjunction:
         options = [option for option in choice.options if not surely_empty(option, context, _GLANCE)]
         types = types_left(options)
         if options and types < context.rules.types:
-            self.add(_made(choice.part, type=sorted(types)))
+            self.add(choice.part.location.made(type=sorted(types)))
             return True
         if len(options) == len(choice.options) > 1:
             return False
@@ -270,9 +270,9 @@ class Conjunction:
             listed = [value for values in kinds.values() for value in values.values()]
             ways.append([_of_property(part, name, listed, is_denied=True)])
         elif len(allowed) > sum(map(len, kinds.values())):
-            ways.append([_made(part, type="object", required=[name])])
+            ways.append([part.location.made(type="object", required=[name])])
         if name not in self.context.required:
-            ways.append([_made(part, type="object", properties={name: False})])
+            ways.append([part.location.made(type="object", properties={name: False})])
         return ways
 
     def after_way(self, way: Way) -> "Conjunction":
@@ -318,12 +318,6 @@ def _of_property(part: Subschema, name: str, values: list[Any], *, is_denied: bo
 
     key = "of property", name, is_denied, tuple(map(identity, values))
     return Subschema(part.location.compilation.once(key, make), part.location)
-
-
-def _made(part: Subschema, **keywords: Any) -> Subschema:
-    """Return a schema made by the compiler, the same object each time."""
-    schema = part.location.compilation.once(("made", repr(keywords)), lambda: Complement(keywords))
-    return Subschema(schema, part.location)
 
 
 def _says_more(part: Subschema, choice: str) -> bool:

@@ -23,9 +23,7 @@ from structured.json_schema.document.location import Location, Subschema, Subsch
 from structured.json_schema.numbers.bounds import Interval, NumberRules, rules_of, too_many_states
 from structured.json_schema.numbers.multiples import Multiples, OtherNumbers, common_multiple, factor_and_power, scan
 from structured.json_schema.numbers.ranges import (
-    DIGIT,
     MANTISSA_PLACES,
-    NOT_ZERO,
     Style,
     decimal_places,
     decimal_range,
@@ -36,7 +34,9 @@ from structured.json_schema.numbers.ranges import (
     power_of_ten,
     scientific,
 )
-from structured.regex import Pattern, alternation, chars, concat, literal, optional, repeat, union, words
+from structured.regex import Pattern, alternation, concat, literal, repeat, union, words
+from structured.regex.character_classes import ECMA
+from structured.regex.regex_parser import whole_regex_to_pattern
 
 
 def integer(schemas: Subschemas, location: Location) -> Pattern:
@@ -173,11 +173,8 @@ PLACES = 20
 
 FLOATS = Style(PLACES)
 
-_UNBOUNDED_FLOAT = concat(
-    optional(literal("-")),
-    alternation(literal("0"), concat(NOT_ZERO, repeat(DIGIT, 0, FLOAT_DIGITS - 1))),
-    optional(concat(literal("."), repeat(DIGIT, 1, PLACES))),
-    optional(concat(chars("Ee"), optional(chars("+-")), repeat(DIGIT, 1, 2))),
+_UNBOUNDED_FLOAT = whole_regex_to_pattern(
+    rf"-?(?:0|[1-9]\d{{0,{FLOAT_DIGITS - 1}}})(?:\.\d{{1,{PLACES}}})?(?:[Ee][+\-]?\d{{1,2}})?", ECMA
 )
 
 

@@ -1,23 +1,20 @@
 """Character sets of the grammars of formats, and words over them without excluded ones."""
 
 from collections.abc import Hashable, Iterable
+from string import ascii_letters, ascii_lowercase, digits, hexdigits
 
-from structured.regex import CharSet, Pattern, alternation, char_set, concat, optional, repeat
+from structured.regex import CharSet, Pattern, alternation, char_set, chars, concat, optional, repeat
 from structured.regex.character_classes import ECMA
-from structured.regex.character_sets import Range, complement
+from structured.regex.character_sets import complement
 from structured.regex.regex_parser import whole_regex_to_pattern
 from structured.regex.syntax import Alternation, Concat, Iteration
 
-DIGIT_RANGE: Range = (0x30, 0x39)
-UPPER_RANGE: Range = (0x41, 0x5A)
-LOWER_RANGE: Range = (0x61, 0x7A)
-
-DIGIT = char_set(DIGIT_RANGE)
-NOT_ZERO = char_set((0x31, 0x39))
-LOWER = char_set(LOWER_RANGE)
-LETTER = char_set(UPPER_RANGE, LOWER_RANGE)
-LETTER_OR_DIGIT = char_set(DIGIT_RANGE, UPPER_RANGE, LOWER_RANGE)
-HEX = char_set(DIGIT_RANGE, (0x41, 0x46), (0x61, 0x66))
+DIGIT = chars(digits)
+NOT_ZERO = chars("123456789")
+LOWER = chars(ascii_lowercase)
+LETTER = chars(ascii_letters)
+LETTER_OR_DIGIT = chars(ascii_letters + digits)
+HEX = chars(hexdigits)
 
 
 def regex(text: str) -> Pattern:
