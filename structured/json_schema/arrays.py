@@ -243,20 +243,14 @@ def array(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pat
             )
     limits = counts(schemas, "minItems", "maxItems")
     distinct = next((part for part in schemas if part.schema.get("uniqueItems") is True), None)
-    if distinct is not None and _matters(schemas, *limits):
+    is_plural = limits[1] is None or limits[1] > 1
+    if distinct is not None and is_plural and (limits[0] > 1 or not location.is_type):  # a set may repeat itself
         return distinct_items(schemas, distinct, location, pattern_of, limits)
     needs = list(read_needs(schemas))
     if needs or any("unevaluatedItems" in part.schema for part in schemas):
         return ArrayWithNeeds(schemas, location, pattern_of, needs, limits).pattern()
     first, rest = items_of(schemas, limits[1], pattern_of)
     return _enclosed(first, rest, location, *limits)
-
-
-def _matters(schemas: Subschemas, minimum: int, maximum: int | None) -> bool:
-    """Tell whether uniqueness restricts the array: a Python set may be written with repeated items."""
-    if maximum is not None and maximum <= 1:
-        return False
-    return minimum > 1 or not schemas[0].location.is_type
 
 
 def _enclosed(

@@ -69,9 +69,10 @@ def canonical_values(schemas: Subschemas, location: Location, pattern_of: Patter
     while True:
         assert form is not None
         if outer.canonical is None or outer.canonical.canonical_form is not form:
-            outer.canonical = outer.in_canonical_form(
-                form, location.whitespace if location.whitespace.edge == EMPTY else read_whitespace(DEFAULT_WHITESPACE)
-            )
+            outer.canonical = outer.afresh()
+            outer.canonical.key_order, outer.canonical.canonical_form = "schema", form
+            if location.whitespace.edge != EMPTY:
+                outer.canonical.whitespace = read_whitespace(DEFAULT_WHITESPACE)
         pattern = pattern_of([_moved(part, outer.canonical) for part in schemas])
         if not form.met:
             break

@@ -226,11 +226,7 @@ class _Counting:
             return concat(others, *last)
         if others == EMPTY:
             return witnesses
-        first = concat(self._first_of(least, most), *last)
-        return alternation(witnesses, first) if number and least <= 0 else first
-
-    def _first_of(self, least: int, most: int | None) -> Pattern:
-        """Return one or more members by unlisted names, the first without a separator."""
         assert self.rest.any is not None
         more = repeat(concat(self.comma, self.rest.any), max(least - 1, 0), None if most is None else most - 1)
-        return concat(self.rest.any, more)
+        first = concat(self.rest.any, more, *last)
+        return alternation(witnesses, first) if number and least <= 0 else first

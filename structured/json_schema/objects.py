@@ -259,7 +259,9 @@ class _Object:
         except PatternError as error:
             raise part.location.refusal(error.problem, keyword="patternProperties", remedy=error.remedy) from error
 
-    def _rules_for(self, name: str | None, matching: Callable[[Subschema], Iterable[str]]) -> Subschemas:
+    def _rules_for(
+        self, name: str | None, matching: Callable[[Subschema], Iterable[str]] = lambda _part: ()
+    ) -> Subschemas:
         if name is not None and self.is_simple and name in self.schemas[0].schema.get("properties", ()):
             return [self.schemas[0].within("properties", name)]
         rules: Subschemas = []
@@ -295,9 +297,7 @@ class _Object:
         witnesses = self.obligations.witnesses
         if not regexes and self.names is None and not witnesses:
             spelled = spellings(self.reserved, self.location, keyword="properties")
-            return OtherMembers(
-                self._member(Unlike(tuple(name[1:-1] for name in spelled)), self._rules_for(None, _none))
-            )
+            return OtherMembers(self._member(Unlike(tuple(name[1:-1] for name in spelled)), self._rules_for(None)))
         if not regexes and not witnesses and isinstance(self.names, Literal | Words):
             return OtherMembers(self._listed_member(self.names))
         try:
@@ -316,7 +316,7 @@ class _Object:
         reserved = set(self.reserved)
         texts = (names.text,) if isinstance(names, Literal) else names.texts
         free = [text for text in texts if text not in reserved]
-        return self._member(escaped(words(free)), self._rules_for(None, _none)) if free else None
+        return self._member(escaped(words(free)), self._rules_for(None)) if free else None
 
     def _sorted_rest(self, regexes: list[str]) -> OtherMembers:
         """Return the members by unlisted names, sorted by matching regular expressions and possible witnesses."""
@@ -388,10 +388,6 @@ class _Object:
 
 def _witness_value(part: Subschema) -> Subschema:
     return part.within("some property", 0)
-
-
-def _none(_part: Subschema) -> tuple[str, ...]:
-    return ()
 
 
 def _regexes(part: Subschema) -> Iterator[str]:

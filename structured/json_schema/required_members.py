@@ -241,17 +241,16 @@ class RequiredMembers:
         """Refuse two witnesses that are required for their values and may have names of one kind."""
         for kind in self._kinds:
             alone = [index for index in self._valued(kind, frozenset()) if kind.member((index,)) is not None]
-            if any(self._differ(left, right) for left, right in combinations(alone, 2)):
+            parts = [self._parts[index] for index in alone]
+            if any(
+                clause != other and _value_key(part) != _value_key(other_part)
+                for (clause, part), (other, other_part) in combinations(parts, 2)
+            ):  # two witnesses meet different clauses by different values
                 raise self._parts[alone[1]][1].location.refusal(
                     "More than one property of an open object is required, and they might have the same name",
                     keyword=None,
                     remedy="List the properties.",
                 )
-
-    def _differ(self, left: int, right: int) -> bool:
-        """Tell whether two witnesses meet different clauses by different values."""
-        (clause, part), (other_clause, other_part) = self._parts[left], self._parts[right]
-        return clause != other_clause and _value_key(part) != _value_key(other_part)
 
     def _valued(self, kind: NameKind, met: Open) -> list[int]:
         return [

@@ -191,12 +191,6 @@ class Compilation:
         fresh.root, fresh.library = self.root, self.library  # scopes hold resources of this library
         return fresh
 
-    def in_canonical_form(self, canonical_form: CanonicalForm, whitespace: Whitespace) -> "Compilation":
-        """Return a new compilation of the same schema in which each value has one spelling."""
-        fresh = self.afresh()
-        fresh.whitespace, fresh.key_order, fresh.canonical_form = whitespace, "schema", canonical_form
-        return fresh
-
 
 class Location(NamedTuple):
     """A schema's position in its document, and the number of brackets open around its text.

@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from structured.json_schema.document.location import Complement, Elsewhere, Subschema, Subschemas, check_shape
-from structured.json_schema.document.references import ignores_siblings, targets
+from structured.json_schema.document.references import targets
 from structured.json_schema.keyword_types import EVERY_TYPE, type_of
 from structured.json_schema.logic.emptiness import surely_empty
 from structured.json_schema.logic.property_names import SomeProperty
@@ -45,7 +45,7 @@ def _ways(part: Subschema) -> Ways:
     schema, location = part.schema, part.location
     for target in targets(part):
         yield [Subschema(Elsewhere(target.schema, target.location, is_denied=True), location)]
-    if "$ref" in schema and ignores_siblings(location):
+    if "$ref" in schema and location.draft.ignores_siblings:
         return
     for keyword in schema:
         if not isinstance(schema, Complement) and not location.draft.has(keyword):
@@ -249,26 +249,17 @@ def _if(part: Subschema, _keyword: str) -> Ways:
         yield [_denied(part, "if"), _denied(part, "else")]
 
 
-def _all_of(part: Subschema, keyword: str) -> Ways:
-    for index in range(len(part.schema[keyword])):
-        yield [_denied(part, keyword, index)]
-
-
-def _any_of(part: Subschema, keyword: str) -> Ways:
-    yield [_denied(part, keyword, index) for index in range(len(part.schema[keyword]))]
+def _all_denied(part: Subschema, keyword: str) -> Subschemas:
+    return [_denied(part, keyword, index) for index in range(len(part.schema[keyword]))]
 
 
 def _one_of(part: Subschema, keyword: str) -> Ways:
     """Deny that exactly one branch holds: none holds, or two do."""
     branches = [part.below(keyword, index) for index in range(len(part.schema[keyword]))]
-    yield [_denied(part, keyword, index) for index in range(len(branches))]
+    yield _all_denied(part, keyword)
     for left, right in combinations(branches, 2):
         if not surely_empty([left, right]):
             yield [left, right]
-
-
-def _inner_not(part: Subschema, keyword: str) -> Ways:
-    yield [part.below(keyword)]
 
 
 _UNDENIABLE = frozenset({"disallow", "extends", "unevaluatedItems", "unevaluatedProperties"})
@@ -288,8 +279,8 @@ _WAYS: Mapping[str, Callable[[Subschema, str], Ways]] = {
     "propertyNames": _property_names,
     **dict.fromkeys(("dependencies", "dependentRequired", "dependentSchemas"), _dependencies),
     "if": _if,
-    "allOf": _all_of,
-    "anyOf": _any_of,
+    "allOf": lambda part, keyword: ([rule] for rule in _all_denied(part, keyword)),
+    "anyOf": lambda part, keyword: iter([_all_denied(part, keyword)]),
     "oneOf": _one_of,
-    "not": _inner_not,
+    "not": lambda part, keyword: iter([[part.below(keyword)]]),
 }

@@ -25,7 +25,7 @@ from structured.json_schema.document.location import (
     Subschemas,
     check_shape,
 )
-from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
+from structured.json_schema.document.references import REFERENCES, targets
 from structured.json_schema.keyword_types import UNEVALUATED
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.complements import ways_to_fail
@@ -122,7 +122,7 @@ class Conjunction:
         for target in targets(part):
             self.followed.append(target)
             self.add(target._replace(scopes=part.scopes))
-        if ("$ref" in schema and ignores_siblings(part.location)) or schema.keys() <= _SAYS_NOTHING:
+        if ("$ref" in schema and part.location.draft.ignores_siblings) or schema.keys() <= _SAYS_NOTHING:
             return
         self.schemas.append(part)
         for index in range(len(schema.get("allOf", []))):

@@ -11,10 +11,9 @@ from typing import Any, NamedTuple
 from structured.errors import PatternError
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Complement, Elsewhere, Identity, Subschema, Subschemas, check_shape
-from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
+from structured.json_schema.document.references import REFERENCES, targets
 from structured.json_schema.keyword_types import ALL_TYPES, named_types, type_of
 from structured.json_schema.logic.property_names import (
-    SomeProperty,
     exclude_each_other,
     existence_rules,
     finds,
@@ -238,14 +237,13 @@ def _lacks_witness(context: KnownRules, new: Subschemas, depth: int) -> bool:
     schemas = [*context.schemas, *new]
     for _, rule in existence_rules(schemas):
         names = named_candidates(schemas, rule)
-        if names is not None and all(_cannot_be(name, rule, schemas, depth) for name in names):
+        witness = Subschema(rule.schema, schemas[0].location)
+        if names is not None and all(
+            _excludes_itself([witness, *(own for part in schemas for own in _schemas_of(part, name))], depth - 1)
+            for name in names
+        ):
             return True
     return False
-
-
-def _cannot_be(name: str, rule: SomeProperty, schemas: Subschemas, depth: int) -> bool:
-    rules = [schema for part in schemas for schema in _schemas_of(part, name)]
-    return _excludes_itself([Subschema(rule.schema, schemas[0].location), *rules], depth - 1)
 
 
 def _excludes_itself(rules: Subschemas, depth: int) -> bool:
@@ -293,7 +291,7 @@ def _reached(
         seen.add(part.identity)
         if not REFERENCES.keys().isdisjoint(part.schema):
             left += reversed(targets(part))
-            if "$ref" in part.schema and ignores_siblings(part.location):
+            if "$ref" in part.schema and part.location.draft.ignores_siblings:
                 continue
         reached.append(part)
         if "allOf" in part.schema:

@@ -159,7 +159,8 @@ _TIMED = 2
 @lru_cache(maxsize=256)
 def durations(low: dt.timedelta | None, high: dt.timedelta | None) -> Pattern | None:
     """Return the durations from `low` to `high`; None if there are none."""
-    first, last = (_microseconds(low or dt.timedelta.min), _microseconds(high or dt.timedelta.max))
+    first = (low or dt.timedelta.min) // dt.timedelta(microseconds=1)
+    last = (high or dt.timedelta.max) // dt.timedelta(microseconds=1)
     if first > last:
         return None
     options: list[Pattern] = [literal("PT0S")] if first <= 0 <= last else []
@@ -168,10 +169,6 @@ def durations(low: dt.timedelta | None, high: dt.timedelta | None) -> Pattern | 
     if last > 0:
         options.append(concat(literal("P"), _amount(max(1, first), last, 0, timed=False)))
     return alternation(*options)
-
-
-def _microseconds(duration: dt.timedelta) -> int:
-    return (duration.days * 86400 + duration.seconds) * _SECOND + duration.microseconds
 
 
 def _amount(low: int, high: int, unit: int, *, timed: bool) -> Pattern:
