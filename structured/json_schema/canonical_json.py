@@ -104,13 +104,11 @@ def canonical_scalars(name: str, values: Pattern, location: Location) -> Pattern
 
     The values inside arrays and objects already have that form.
     """
-    form = location.compilation.canonical_form
-    if form is None or name not in ("integer", "number", "string"):
+    compilation = location.compilation
+    if compilation.canonical_form is None or name not in ("integer", "number", "string"):
         return values
-    if id(values) not in form.kept:
-        canonical = _canonical_strings(values, location) if name == "string" else _canonical_numbers(values, location)
-        form.kept[id(values)] = values, canonical
-    return form.kept[id(values)][1]
+    canonical = _canonical_strings if name == "string" else _canonical_numbers
+    return compilation.once(("canonical", id(values)), lambda: canonical(values, location), keep=values)
 
 
 def canonical_listing(values: Iterable[Any], location: Location) -> Pattern:

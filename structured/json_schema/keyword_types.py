@@ -30,12 +30,7 @@ ASSERTIONS: dict[str, frozenset[str]] = {
 HIDDEN: dict[str, frozenset[str]] = {**dict.fromkeys(PYDANTIC_RULES, _STRING), "reserved_names": _OBJECT}
 """Supported keywords that only the description of a type has, with the types whose values they restrict."""
 
-INTERNAL = frozenset(
-    {
-        *("not enum", "not format", "not integer", "not multipleOf", "not pattern", "not uniqueItems"),
-        *("some item", "some property"),
-    }
-)
+INTERNAL = frozenset(keyword for keyword in ASSERTIONS if " " in keyword)
 """Keywords of schemas that the compiler made. In a user's schema they mean nothing."""
 
 UNSUPPORTED: dict[str, frozenset[str]] = {**dict.fromkeys(("disallow", "extends"), EVERY_TYPE | NUMBERS)}

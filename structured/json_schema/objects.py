@@ -12,7 +12,7 @@ from typing import NamedTuple
 from structured.automata.dfa import Intersection, Language, PatternLanguage
 from structured.errors import PatternError, UnsatisfiableError
 from structured.errors.recursion import deep
-from structured.json_schema.counting import Member, OtherMembers, joined
+from structured.json_schema.counting import CountedMembers, Member, OtherMembers
 from structured.json_schema.document.location import Complement, Location, PatternOf, Subschema, Subschemas, counts
 from structured.json_schema.logic.listed_values import spellings
 from structured.json_schema.logic.property_names import (
@@ -164,7 +164,9 @@ class _Object:
         rest = OtherMembers(None) if self.is_closed else self._rest()
         if self.canonical_form is not None and rest != OtherMembers(None):
             members, rest = [*members, self._one_other(rest)], OtherMembers(None)
-        filled, may_be_empty = joined(members, rest, (self.fewest, self.most), self.obligations, self.location)
+        filled, may_be_empty = CountedMembers(
+            members, rest, (self.fewest, self.most), self.obligations, self.location
+        ).joined()
         return self.location.whitespace.enclosed("{}", filled, self.location.depth, may_be_empty=may_be_empty)
 
     def _one_other(self, rest: OtherMembers) -> Member:

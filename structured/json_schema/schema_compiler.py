@@ -186,7 +186,7 @@ def _chosen(gathered: Conjunction, location: Location) -> Pattern:
         try:
             return _combined_in_few_ways(gathered, location)
         except _TooManyWaysError:
-            if location.compilation.has_combined_too_many:
+            if location.compilation.combinations > location.compilation.max_combinations:
                 raise
     for part in gathered.schemas:
         check_keywords(part, _OBJECT)
@@ -220,7 +220,7 @@ def _combined(gathered: Conjunction, location: Location, *, alone: bool = False)
     compilation = location.compilation
     ways = gathered.ways(by_property=compilation.key_order == "any" and compilation.optional == "schema")
     compilation.combinations += len(ways) * (1 + len(gathered.schemas) // MANY)
-    if compilation.has_combined_too_many:
+    if compilation.combinations > compilation.max_combinations:
         raise _TooManyWaysError(
             f"Choices are combined in more than {MAX_COMBINATIONS:,} ways",
             schema_path=part.location.pointer,
@@ -373,9 +373,11 @@ def any_value(location: Location) -> Pattern:
     form = compilation.canonical_form
     if form is None:
         return _any_value(location.whitespace.name)
-    if form.anything is None:
-        form.anything = _anything(Compilation({}, location.whitespace, Reading.SPECIFICATION, canonical_form=form))
-    return form.anything
+
+    def make() -> Pattern:
+        return _anything(Compilation({}, location.whitespace, Reading.SPECIFICATION, canonical_form=form))
+
+    return compilation.once(ANY_VALUE, make)
 
 
 ANY_VALUE = "any value"

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from structured.errors.recursion import deep, with_room
-from structured.regex import Pattern
 
 
 def identity(value: Any) -> str:
@@ -75,13 +74,10 @@ class CanonicalForm:
     Properties are written in the order of `names`, followed by at most one property of another name. Every name that a
     schema lists has to be in `names`; those that are missing are collected in `met`, in the order in which they occur.
     An object may have properties of `names` that it does not list, unless there are more than `MAX_ANYWHERE` names.
-    `kept` has the canonical pattern of each pattern, by the identity of the latter; `anything` is that of any value.
     """
 
     names: Mapping[str, int]
     met: dict[str, None] = field(default_factory=dict)
-    kept: dict[int, tuple[Pattern, Pattern]] = field(default_factory=dict)
-    anything: Pattern | None = None
 
     @property
     def written_anywhere(self) -> Iterable[str]:

@@ -157,11 +157,6 @@ class Compilation:
         return len(self.checked) + len(self.names) + 4 * self.combinations + self.looked_at // 10
 
     @property
-    def has_combined_too_many(self) -> bool:
-        """Whether more branches were combined than the limit allows."""
-        return self.combinations > self.max_combinations
-
-    @property
     def format_readings(self) -> tuple[bool, ...]:
         """Whether formats restrict anything, for each kind of validator that has to accept the text."""
         if self.asserts_formats is None and self.reading is Reading.SPECIFICATION:
@@ -240,11 +235,6 @@ class Location(NamedTuple):
     def is_type(self) -> bool:
         """Whether the schema is read as the description of a type."""
         return self.compilation.reading is Reading.TYPE
-
-    @property
-    def checker(self) -> str:
-        """The place where the user can check a rule that is not enforced."""
-        return "a Pydantic validator" if self.is_type else "your program"
 
     @property
     def keys(self) -> tuple[str | int, ...]:

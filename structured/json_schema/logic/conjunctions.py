@@ -166,10 +166,11 @@ class Conjunction:
         if len(self.choices) != 1:
             return False
         _, keyword, options, _ = self.choices[0]
+        silent = _SAYS_NOTHING | {keyword, "allOf", "discriminator"}
         return (
             all(len(option) == 1 for option in options)
             and len(self.denied) <= (keyword == "not")
-            and all(not _says_more(other, keyword) for other in self.schemas)
+            and all(other.schema.keys() <= silent for other in self.schemas)
         )
 
     def settle(self) -> None:
@@ -318,11 +319,6 @@ def _of_property(part: Subschema, name: str, values: list[Any], *, is_denied: bo
 
     key = "of property", name, is_denied, tuple(map(identity, values))
     return Subschema(part.location.compilation.once(key, make), part.location)
-
-
-def _says_more(part: Subschema, choice: str) -> bool:
-    """Tell whether a schema has a rule beside its choice."""
-    return bool(part.schema.keys() - _SAYS_NOTHING - {choice, "allOf", "discriminator"})
 
 
 Build = Callable[[Conjunction, Location], Pattern]

@@ -13,12 +13,7 @@ from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Complement, Elsewhere, Identity, Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import REFERENCES, targets
 from structured.json_schema.keyword_types import ALL_TYPES, named_types, type_of
-from structured.json_schema.logic.property_names import (
-    exclude_each_other,
-    existence_rules,
-    finds,
-    named_candidates,
-)
+from structured.json_schema.logic.property_names import exclude_each_other, existence_rules, finds, named_candidates
 from structured.regex.character_classes import ECMA
 
 DEPTH = 6
@@ -59,10 +54,11 @@ class _Rules(NamedTuple):
             return not self.types or (
                 self.types == _STRING and len(self.regexes) > 1 and exclude_each_other(frozenset(self.regexes), ECMA)
             )
-        return not any(key not in self.denied and self._allow(value) for key, value in self.listed.items())
-
-    def _allow(self, value: Any) -> bool:
-        return type_of(value) in self.types and (not isinstance(value, str) or _is_found(self.regexes, value))
+        return not any(
+            type_of(value) in self.types and (not isinstance(value, str) or _is_found(self.regexes, value))
+            for key, value in self.listed.items()
+            if key not in self.denied
+        )
 
 
 NO_RULES = _Rules()

@@ -44,8 +44,9 @@ def allowed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[
     """
     keyword, part = _listing(schemas)
     values = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
-    kinds = set(map(type, values))
-    allowed = values if kinds == {str} and "string" in types else [value for value in values if _has_type(value, types)]
+    named = types | {"integer"} if "number" in types else types
+    all_fit = set(map(type, values)) == {str} and "string" in types
+    allowed = values if all_fit else [value for value in values if type_of(value) in named]
     if not allowed:
         raise part.location.unsatisfiable("there is no value of the type", keyword=keyword)
     others = [
@@ -112,11 +113,6 @@ def written_value(
     comma = whitespace.comma(location.depth)
     joined = concat(*[piece for member in members for piece in (comma, member)][1:]) if members else None
     return whitespace.enclosed("[]" if isinstance(value, list) else "{}", joined, location.depth)
-
-
-def _has_type(value: object, types: frozenset[str]) -> bool:
-    name = type_of(value)
-    return name in types or (name == "integer" and "number" in types)
 
 
 def _restricts_further(part: Subschema, types: frozenset[str], listed: str) -> bool:

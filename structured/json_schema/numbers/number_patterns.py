@@ -182,7 +182,7 @@ _UNBOUNDED_FLOAT = whole_regex_to_pattern(
 def typed_integer(rules: NumberRules) -> Pattern | None:
     """Return the integers that keep the rules: no leading zeros, no `-0`, no `1.0`; None if there are none."""
     (interval,) = rules.intervals
-    first, last = interval.integers
+    first, last = (None if end is None else int(end) for end in interval.rounded(0))
     beyond = 10 * max([abs(end) for end in (interval.low, interval.high) if end is not None], default=Fraction(0))
     limit = int(max(beyond, 10**INTEGER_DIGITS)) - 1
     divisor = 1 if rules.divisor is None else int(common_multiple(rules.divisor, Fraction(1)))

@@ -235,16 +235,15 @@ _MAX_KEPT = 4096
 
 def read_rules(schemas: Subschemas) -> StringRules:
     """Return the rules of some schemas about a string together."""
-    included: dict[int, Pattern] = {}
+    required: list[Pattern] = []
     denied: list[Pattern] = []
     for part in schemas:
         if "pattern" in part.schema:
-            _note(included, _regex(part, "pattern"))
+            required.append(_regex(part, "pattern"))
         if part.location.is_type:
-            for rule in pydantic_rules(part):
-                _note(included, rule)
+            required += pydantic_rules(part)
         elif "format" in part.schema and is_asserted(part.location, part.schema["format"]):
-            _note(included, SPECIFIED_FORMATS[part.schema["format"]])
+            required.append(SPECIFIED_FORMATS[part.schema["format"]])
         if isinstance(part.schema, Complement):
             if "not pattern" in part.schema:
                 denied.append(_regex(part, "not pattern"))
@@ -252,13 +251,9 @@ def read_rules(schemas: Subschemas) -> StringRules:
                 denied.append(_denied_format(part))
             if "not enum" in part.schema:
                 denied.append(_words(tuple(text for text in part.schema["not enum"] if isinstance(text, str))))
+    included = {id(pattern): pattern for pattern in required if pattern is not ANY_TEXT}
     excluded = {id(pattern): pattern for pattern in denied}  # may be any text, which leaves none
     return StringRules(tuple(included.values()), tuple(excluded.values()), *counts(schemas, "minLength", "maxLength"))
-
-
-def _note(patterns: dict[int, Pattern], pattern: Pattern) -> None:
-    if pattern is not ANY_TEXT:
-        patterns[id(pattern)] = pattern
 
 
 @lru_cache(maxsize=1024)

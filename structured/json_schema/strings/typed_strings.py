@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from structured.errors import PatternError, SchemaError
+from structured.errors import PatternError
 from structured.json_schema.document.location import Subschema
 from structured.json_schema.numbers.number_patterns import DECIMAL, decimal_text
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, format_pattern
@@ -24,7 +24,6 @@ _NOT_SPACE = char_set(*UNICODE_SPACE, negated=True)
 _STRIPPED = optional(concat(_NOT_SPACE, optional(concat(ANY_TEXT, _NOT_SPACE))))
 """Texts that stripping does not change, so patterns and lengths mean the same before and after it."""
 
-_CLOCK = repeat(char_set((0x2E, 0x2E), (0x30, 0x3A), (0x2D, 0x2D), (0x54, 0x54)), 19, 26)
 _AWARE = concat(ANY_TEXT, alternation(literal("Z"), concat(chars("+-"), repeat(char_set((0x30, 0x3A)), 5, 5))))
 _NAIVE = concat(repeat(ANY_CHARACTER, 8, 8), repeat(char_set((0x2E, 0x2E), (0x30, 0x3A), (0x54, 0x54)), 0, None))
 _BOUNDS = frozenset({"ge", "gt", "le", "lt", "now_op"})
@@ -171,17 +170,15 @@ def _encoded(part: Subschema, encoding: tuple[str, ...]) -> Pattern:
 
 def _bounded(part: Subschema, name: str) -> Pattern:
     """Return the texts of a format between the bounds beside it."""
+    cause: Exception | None = None
     try:
         pattern = _BETWEEN[name](*_limits(part.schema, name))
     except (OverflowError, TypeError) as error:
-        raise _beyond(part) from error
+        pattern, cause = None, error
     if pattern is None:
-        raise _beyond(part)
+        keyword = min(part.schema.keys() & _BOUNDS)
+        raise part.location.unsatisfiable("no value lies between the bounds", keyword=keyword) from cause
     return pattern
-
-
-def _beyond(part: Subschema) -> SchemaError:
-    return part.location.unsatisfiable("no value lies between the bounds", keyword=min(part.schema.keys() & _BOUNDS))
 
 
 _BETWEEN: dict[str, Callable[..., Pattern | None]] = {
