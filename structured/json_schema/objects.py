@@ -22,6 +22,7 @@ from structured.json_schema.logic.property_names import (
     finds,
     language_of,
     named_candidates,
+    sorted_names,
 )
 from structured.json_schema.nullable import invents_nothing
 from structured.json_schema.required_members import (
@@ -341,18 +342,12 @@ class _Object:
         return members
 
     def _sorted_names(self, regexes: list[str]) -> SortedNames:
-        """Return the sorted names, the same object where they are the same."""
-        rules: list[SomeProperty] = [part.schema["some property"] for _, part in self.obligations.witnesses]
         languages = [self._witness_names(part) for _, part in self.obligations.witnesses]
-
-        def make() -> SortedNames:
-            return SortedNames(self.names, self.reserved, regexes, self.dialect, languages)
-
+        rules: list[SomeProperty] = [part.schema["some property"] for _, part in self.obligations.witnesses]
         if any(rule.names is not True for rule in rules):
-            return make()
-        others = tuple(rule._replace(schema=True) for rule in rules)
-        key = "sorted names", id(self.names), tuple(self.reserved), tuple(regexes), self.dialect, others
-        return self.location.compilation.once(key, make, keep=self.names)
+            return SortedNames(self.names, self.reserved, regexes, self.dialect, languages)
+        others = [(rule._replace(schema=True), language) for rule, language in zip(rules, languages, strict=True)]
+        return sorted_names(self.names, self.reserved, regexes, self.dialect, others)
 
     def _kinds_by_value(self, kinds: SortedNames, regexes: list[str]) -> list[list[frozenset[int]]]:
         """Return the kinds of names in groups that have the same rules and the same possible witnesses."""

@@ -1,6 +1,6 @@
 """Names of properties: sorted by the regular expressions that match in them, and those that a rule may be about."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -94,6 +94,26 @@ class SortedNames:
             for kind in kinds
         ]
         return concat(*ahead, alternation(*options), escaped(ANY_TEXT))
+
+
+_SORTED: dict[tuple[object, ...], tuple[Pattern | None, SortedNames]] = {}
+_MAX_KEPT = 256
+
+
+def sorted_names(
+    names: Pattern | None,
+    reserved: Sequence[str],
+    regexes: Sequence[str],
+    dialect: Dialect,
+    others: Sequence[tuple[Hashable, Language]] = (),
+) -> SortedNames:
+    """Return sorted names, the same object for the same arguments. Each of `others` is a key and its language."""
+    key = id(names), tuple(reserved), tuple(regexes), dialect, tuple([name for name, _ in others])
+    if key not in _SORTED:
+        if len(_SORTED) >= _MAX_KEPT:
+            _SORTED.clear()
+        _SORTED[key] = names, SortedNames(names, reserved, regexes, dialect, [language for _, language in others])
+    return _SORTED[key][1]
 
 
 class SomeProperty(NamedTuple):
