@@ -76,7 +76,7 @@ def canonical_values(schemas: Subschemas, location: Location, pattern_of: Patter
         pattern = pattern_of([_moved(part, outer.canonical) for part in schemas])
         if not form.met:
             break
-        form = form.extended()
+        form = CanonicalForm({name: place for place, name in enumerate([*form.names, *form.met])})
     if outer.canonical.references:
         check_ends(pattern, outer.canonical)
     return pattern

@@ -89,7 +89,3 @@ class CanonicalForm:
         names = list(listed)
         self.met.update(dict.fromkeys(name for name in names if name not in self.names))
         return sorted(names, key=lambda name: self.names.get(name, len(self.names)))
-
-    def extended(self) -> "CanonicalForm":
-        """Return the form in which the names that were met have places, after the others."""
-        return CanonicalForm({name: place for place, name in enumerate([*self.names, *self.met])})

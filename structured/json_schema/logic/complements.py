@@ -162,11 +162,8 @@ def _negated(part: Subschema, keyword: str) -> Ways:
 def _items(part: Subschema, keyword: str) -> Ways:
     if isinstance(part.schema[keyword], list):
         for index in range(len(part.schema[keyword])):
-            before = [True] * index
-            yield _way(
-                part, type="array", minItems=index + 1,
-                prefixItems=[*before, part.elsewhere(keyword, index, is_denied=True)],
-            )  # fmt: skip
+            items = [*[True] * index, part.elsewhere(keyword, index, is_denied=True)]
+            yield _way(part, type="array", minItems=index + 1, prefixItems=items)
         return
     first = part.schema.get("items") if keyword == "additionalItems" else part.schema.get("prefixItems", [])
     if isinstance(first, list):  # without a list, additionalItems has no effect

@@ -107,11 +107,6 @@ class NumberRules(NamedTuple):
         kept = [value for value in multiples if all(value % divisor for divisor in self.not_divisors)]
         return kept if len(kept) <= FEW else None
 
-    @property
-    def are_none(self) -> bool:
-        """Whether the rules allow every number."""
-        return self.intervals == (Interval(),) and self.divisor is None and not self.not_divisors
-
 
 def rules_of(schemas: Subschemas) -> NumberRules:
     """Return the rules of some schemas about a number together."""

@@ -215,7 +215,7 @@ def _with_zeros(low: int, high: int, zeros: str) -> Pattern:
 @lru_cache(maxsize=1024)
 def typed_number(rules: NumberRules) -> Pattern | None:
     """Return the numbers whose double keeps the rules; None if there are none."""
-    if rules.are_none:
+    if rules._replace(keyword=None) == NumberRules((Interval(),), None):
         return _UNBOUNDED_FLOAT
     if rules.not_divisors:
         return _other_numbers(rules)

@@ -63,13 +63,8 @@ def words_but(excluded: Iterable[str], first: CharSet, other: CharSet, longest: 
         free = less(first, "".join(head + head.upper() for head in endings))
         options.append(concat(free, repeat(other, 0, longest - 1)))
     for head, rests in endings.items():
-        cases = _within(first, head)
+        cases = [ord(case) for case in (head, head.upper())]
+        held = [(case, case) for case in cases if any(low <= case <= high for low, high in first.ranges)]
         after = words_but([rest for rest in rests if rest], other, other, longest - 1)
-        options.append(concat(cases, after if "" in rests else optional(after)))
+        options.append(concat(char_set(*held), after if "" in rests else optional(after)))
     return alternation(*options)
-
-
-def _within(whole: CharSet, letter: str) -> CharSet:
-    """Return the cases of a letter that are in a set."""
-    cases = [ord(case) for case in (letter, letter.upper())]
-    return char_set(*((case, case) for case in cases if any(low <= case <= high for low, high in whole.ranges)))

@@ -205,13 +205,8 @@ LONGEST_TOP_LEVEL_DOMAIN = 24
 SPECIAL_DOMAINS = ("alt", "arpa", "invalid", "local", "localhost", "onion", "test")
 """Top-level domains without mail in the registry of special-use domain names (RFC 6761 §5)."""
 
-_WIDTHS: tuple[tuple[int, tuple[Range, ...]], ...] = (
-    (1, ()),
-    (2, ((0x80, 0x7FF),)),
-    (3, ((0x80, 0xFFFF),)),
-    (4, ((0x80, 0x10FFFF),)),
-)
-"""The greatest number of octets of a character, and the characters beyond ASCII that take no more."""
+_WIDTHS = ((1, 0x7F), (2, 0x7FF), (3, 0xFFFF), (4, 0x10FFFF))
+"""The greatest number of octets of a character, and the last character that takes no more."""
 
 _WORD = both(LETTER_OR_DIGIT, chars("!#$%&'*+-/=?^_`{|}~"))
 _PRINTABLE = char_set((0x20, 0x7E))
@@ -232,8 +227,8 @@ def _quoted(character: CharSet, longest: int) -> Pattern:
     return regex(rf'"(?:(?:{unescaped}|\\{_PRINTABLE}){{0,{longest // 2 - 1}}}|{unescaped}{{0,{longest - 2}}})"')
 
 
-def _local_part(width: int, foreign: tuple[Range, ...]) -> Pattern:
-    character = both(_WORD, char_set(*foreign)) if foreign else _WORD
+def _local_part(width: int, last: int) -> Pattern:
+    character = both(_WORD, char_set((0x80, last))) if width > 1 else _WORD
     longest = LONGEST_LOCAL_PART // width
     return alternation(_dotted(character, longest), _quoted(character, longest))
 
