@@ -94,7 +94,7 @@ def omitted_keywords(vocabularies: Iterable[str], draft: SchemaDraft) -> frozens
     from jsonschema_specifications import REGISTRY
 
     names = {uri.rpartition("/")[2] for uri in vocabularies}
-    omitted = [
+    omitted: list[Any] = [
         REGISTRY.get(f"{draft.metaschema.removesuffix('schema')}meta/{name}")
         for name in ("applicator", "unevaluated", "validation")
         if name not in names

@@ -49,7 +49,7 @@ class FormatTable(Mapping[str, Pattern]):
 def format_pattern(path: str, *arguments: Any, **options: Any) -> Pattern:
     """Return a pattern of this package, `module.NAME`, or what a function of it returns."""
     module, _, name = path.rpartition(".")
-    member = getattr(import_module(f"{__name__}.{module}"), name)
+    member: Any = getattr(import_module(f"{__name__}.{module}"), name)
     pattern: Pattern = member(*arguments, **options) if callable(member) else member
     return pattern
 
