@@ -6,7 +6,7 @@ repetition; with `contains` or `uniqueItems` it is an automaton whose states hol
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -16,16 +16,7 @@ from structured.errors import SchemaError
 from structured.json_schema.canonical_json import ONE_CHARACTER, canonical_values
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Complement, Location, PatternOf, Subschema, Subschemas, counts
-from structured.json_schema.items import (
-    ArrayWithNeeds,
-    bracketed,
-    empty_array,
-    items_of,
-    prefix_of,
-    read_by,
-    read_needs,
-    rest_of,
-)
+from structured.json_schema.items import ArrayWithNeeds, items_of, read_by, read_needs
 from structured.regex import (
     EMPTY,
     Alternation,
@@ -102,12 +93,12 @@ def _items_of_many_values(
     remedy = "remove 'uniqueItems', and remove what is repeated in your program."
     if any("unevaluatedItems" in part.schema for part in schemas):
         raise _refusal(distinct, "items beside 'unevaluatedItems'", f"Write 'items' instead; or {remedy}")
-    if any(map(prefix_of, schemas)):
+    if any(part.first_items for part in schemas):
         raise _refusal(distinct, "first items of more than a few values", f"Let all items have one schema; or {remedy}")
     minimum, maximum = limits
     if minimum > MAX_LEAST:
         raise _refusal(distinct, f"at least {minimum:,} items", f"Require at most {MAX_LEAST:,}; or {remedy}")
-    item = canonical_values([rest_of(part) for part in schemas], location, pattern_of)
+    item = canonical_values([part.item(math.inf) for part in schemas], location, pattern_of)
     least = max(minimum, 1)
     if (least > 1 or not are_many(item)) and may_remember(item):
         items = "two items or more" if least > 1 else "a few items"
@@ -117,7 +108,7 @@ def _items_of_many_values(
         raise distinct.location.unsatisfiable("too few items can be different", keyword="uniqueItems")
     comma = location.whitespace.comma(location.depth)
     filled = Distinct(item, comma, least, maximum, lengths, are_many(item))
-    return bracketed(filled, location, may_be_empty=minimum == 0)
+    return location.whitespace.enclosed("[]", filled, location.depth, may_be_empty=minimum == 0)
 
 
 def _refusal(distinct: Subschema, feature: str, remedy: str) -> SchemaError:
@@ -174,18 +165,26 @@ _MAX_COUNTED = 64
 """The length up to which texts are counted."""
 
 
-def may_remember(pattern: Pattern) -> bool:
-    """Tell whether a pattern contains items that must differ, or may do so by a definition under construction."""
+def _nodes(pattern: Pattern, enters: Callable[[Pattern], bool]) -> Iterator[Pattern]:
+    """Yield a pattern and the nodes below it, each once, but none below those that are not entered."""
     seen: dict[int, Pattern] = {}
     left = [pattern]
     while left:
         node = left.pop()
-        if isinstance(node, Distinct) or (isinstance(node, Reference) and node.name not in node.definitions):
-            return True
         if id(node) not in seen:
             seen[id(node)] = node
-            left.extend(parts_of(node))
-    return False
+            yield node
+            left.extend(parts_of(node) if enters(node) else ())
+
+
+def may_remember(pattern: Pattern) -> bool:
+    """Tell whether a pattern contains items that must differ, or may do so by a definition under construction."""
+
+    def is_open(node: Pattern) -> bool:
+        return isinstance(node, Reference) and node.name not in node.definitions
+
+    nodes = _nodes(pattern, lambda node: not is_open(node))
+    return any(isinstance(node, Distinct) or is_open(node) for node in nodes)
 
 
 def are_many(pattern: Pattern) -> bool:
@@ -193,18 +192,8 @@ def are_many(pattern: Pattern) -> bool:
 
     The numbers of texts of several parts are not multiplied: two parts may spell the same text.
     """
-    seen: dict[int, Pattern] = {}
-    left = [pattern]
-    while left:
-        node = left.pop()
-        if id(node) in seen:
-            continue
-        seen[id(node)] = node
-        if _at_least(node) >= MANY:
-            return True
-        if isinstance(node, Concat | Alternation | Members | Distinct | Iteration):
-            left.extend(parts_of(node))
-    return False
+    nodes = _nodes(pattern, lambda node: isinstance(node, Concat | Alternation | Members | Distinct | Iteration))
+    return any(_at_least(node) >= MANY for node in nodes)
 
 
 def _at_least(pattern: Pattern) -> float:
@@ -250,26 +239,18 @@ def array(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pat
     for part in schemas:
         if isinstance(part.schema, Complement) and "not uniqueItems" in part.schema:
             raise part.location.refusal(
-                "Two equal items cannot be required",
-                keyword="uniqueItems",
-                remedy="Remove the denied 'uniqueItems'.",
+                "Two equal items cannot be required", keyword="uniqueItems", remedy="Remove the denied 'uniqueItems'."
             )
     limits = counts(schemas, "minItems", "maxItems")
     distinct = next((part for part in schemas if part.schema.get("uniqueItems") is True), None)
-    if distinct is not None and _matters(schemas, *limits):
+    is_plural = limits[1] is None or limits[1] > 1
+    if distinct is not None and is_plural and (limits[0] > 1 or not location.is_type):  # a set may repeat itself
         return distinct_items(schemas, distinct, location, pattern_of, limits)
     needs = list(read_needs(schemas))
     if needs or any("unevaluatedItems" in part.schema for part in schemas):
         return ArrayWithNeeds(schemas, location, pattern_of, needs, limits).pattern()
     first, rest = items_of(schemas, limits[1], pattern_of)
     return _enclosed(first, rest, location, *limits)
-
-
-def _matters(schemas: Subschemas, minimum: int, maximum: int | None) -> bool:
-    """Tell whether uniqueness restricts the array: a Python set may be written with repeated items."""
-    if maximum is not None and maximum <= 1:
-        return False
-    return minimum > 1 or not schemas[0].location.is_type
 
 
 def _enclosed(
@@ -279,7 +260,7 @@ def _enclosed(
     if most is not None and most < minimum:
         raise location.unsatisfiable(f"no more than {most} items can be valid", keyword="minItems")
     if most == 0:
-        return empty_array(location)
+        return location.whitespace.enclosed("[]", None, location.depth)
     comma = location.whitespace.comma(location.depth)
     filled: Pattern = EMPTY
     if rest is not None and not first:
@@ -293,4 +274,4 @@ def _enclosed(
         if position > 0:
             filled = concat(comma, filled)
             filled = optional(filled) if position >= minimum else filled
-    return bracketed(filled, location, may_be_empty=minimum == 0)
+    return location.whitespace.enclosed("[]", filled, location.depth, may_be_empty=minimum == 0)

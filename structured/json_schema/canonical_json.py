@@ -6,12 +6,11 @@ properties of all objects are written in one order, followed by at most one unde
 """
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from structured.automata.dfa import PatternLanguage
 from structured.errors import PatternError, SchemaError
-from structured.errors.recursion import deep
 from structured.json_schema.document.equality import CanonicalForm
 from structured.json_schema.document.location import (
     Compilation,
@@ -23,7 +22,7 @@ from structured.json_schema.document.location import (
     Subschemas,
 )
 from structured.json_schema.logic.conjunctions import check_ends
-from structured.json_schema.logic.listed_values import spelling as spelling_of
+from structured.json_schema.logic.listed_values import spelling, written_value
 from structured.json_schema.numbers.multiples import scan
 from structured.json_schema.strings.strings import CHARACTER
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
@@ -34,16 +33,15 @@ from structured.regex import (
     Iteration,
     Pattern,
     alternation,
-    chars,
     concat,
-    literal,
     nodes_of,
-    optional,
     repeat,
     words,
 )
+from structured.regex.character_classes import ECMA
 from structured.regex.character_sets import MAX_CODE_POINT
 from structured.regex.json_strings import escaped_set
+from structured.regex.regex_parser import whole_regex_to_pattern
 
 MAX_DIGITS = 15
 """Digits of a decimal with a point that every reader of JSON distinguishes (RFC 8259 §6)."""
@@ -51,24 +49,11 @@ MAX_DIGITS = 15
 ONE_CHARACTER = escaped_set(((0, 0xD7FF), (0xE000, MAX_CODE_POINT)))
 """Any character of a string in the spelling of `json.dumps`."""
 
-_DIGIT, _NOT_ZERO = chars("0123456789"), chars("123456789")
-
-
-def _plain_decimals() -> Pattern:
-    """Return the numbers in canonical form."""
-    with_point = [
-        concat(literal("0."), repeat(_DIGIT, 0, MAX_DIGITS - 2), _NOT_ZERO),
-        *(
-            concat(_NOT_ZERO, repeat(_DIGIT, whole, whole), literal("."), repeat(_DIGIT, 0, places), _NOT_ZERO)
-            for whole in range(MAX_DIGITS - 1)
-            for places in [MAX_DIGITS - 2 - whole]
-        ),
-    ]
-    integers = concat(optional(literal("-")), _NOT_ZERO, repeat(_DIGIT, 0, None))
-    return alternation(literal("0"), integers, concat(optional(literal("-")), alternation(*with_point)))
-
-
-_PLAIN_DECIMALS = PatternLanguage(_plain_decimals())
+_WITH_POINT = "|".join(rf"[1-9]\d{{{whole}}}\.\d{{0,{MAX_DIGITS - 2 - whole}}}[1-9]" for whole in range(MAX_DIGITS - 1))
+_PLAIN_DECIMALS = PatternLanguage(
+    whole_regex_to_pattern(rf"0|-?[1-9]\d*|-?(?:0\.\d{{0,{MAX_DIGITS - 2}}}[1-9]|{_WITH_POINT})", ECMA)
+)
+"""The numbers in canonical form."""
 
 
 def canonical_values(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:
@@ -84,13 +69,14 @@ def canonical_values(schemas: Subschemas, location: Location, pattern_of: Patter
     while True:
         assert form is not None
         if outer.canonical is None or outer.canonical.canonical_form is not form:
-            outer.canonical = outer.in_canonical_form(
-                form, location.whitespace if location.whitespace.edge == EMPTY else read_whitespace(DEFAULT_WHITESPACE)
-            )
+            outer.canonical = outer.afresh()
+            outer.canonical.key_order, outer.canonical.canonical_form = "schema", form
+            if location.whitespace.edge != EMPTY:
+                outer.canonical.whitespace = read_whitespace(DEFAULT_WHITESPACE)
         pattern = pattern_of([_moved(part, outer.canonical) for part in schemas])
         if not form.met:
             break
-        form = form.extended()
+        form = CanonicalForm({name: place for place, name in enumerate([*form.names, *form.met])})
     if outer.canonical.references:
         check_ends(pattern, outer.canonical)
     return pattern
@@ -118,55 +104,30 @@ def canonical_scalars(name: str, values: Pattern, location: Location) -> Pattern
 
     The values inside arrays and objects already have that form.
     """
-    form = location.compilation.canonical_form
-    if form is None or name not in ("integer", "number", "string"):
+    compilation = location.compilation
+    if compilation.canonical_form is None or name not in ("integer", "number", "string"):
         return values
-    if id(values) not in form.kept:
-        canonical = _canonical_strings(values, location) if name == "string" else _canonical_numbers(values, location)
-        form.kept[id(values)] = values, canonical
-    return form.kept[id(values)][1]
+    canonical = _canonical_strings if name == "string" else _canonical_numbers
+    return compilation.once(("canonical", id(values)), lambda: canonical(values, location), keep=values)
 
 
 def canonical_listing(values: Iterable[Any], location: Location) -> Pattern:
     """Return listed values in canonical form: `[1.0, "a"]` → `1`, `"a"`."""
-    plain: list[str] = []
-    nested: list[Pattern] = []
-    for value in values:
-        if isinstance(value, list | dict):
-            nested.append(_canonical_value(value, location))
-        else:
-            plain.append(_text(value, location))
+    form, spell = location.compilation.canonical_form, partial(_text, location=location)
+    assert form is not None
+    listed = list(values)
+    plain = [spell(value) for value in listed if not isinstance(value, list | dict)]
+    nested = [written_value(value, location, spell, form.ordered) for value in listed if isinstance(value, list | dict)]
     return alternation(*([words(plain)] if plain else []), *nested)
 
 
 def _text(value: Any, location: Location) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    text = spelling_of(value, location, keyword="enum")
+    text = spelling(value, location, keyword="enum")
     if isinstance(value, float) and not _PLAIN_DECIMALS.contains(text):
         raise _too_many_digits(location)
     return text
-
-
-@deep
-def _canonical_value(value: Any, location: Location) -> Pattern:
-    """Return a listed value in canonical form, with the properties of its objects in their order."""
-    if not isinstance(value, list | dict):
-        return literal(_text(value, location))
-    whitespace, depth, inner = location.whitespace, location.depth, location.inside()
-    opening, closing = "[]" if isinstance(value, list) else "{}"
-    if isinstance(value, list):
-        members = [_canonical_value(item, inner) for item in value]
-    else:
-        assert location.compilation.canonical_form is not None
-        members = [
-            concat(literal(_text(name, location)), whitespace.colon, _canonical_value(value[name], inner))
-            for name in location.compilation.canonical_form.ordered(value)
-        ]
-    if not members:
-        return literal(opening + closing)
-    filled = [piece for member in members for piece in (whitespace.comma(depth), member)][1:]
-    return concat(literal(opening), whitespace.opening(depth), *filled, whitespace.closing(depth), literal(closing))
 
 
 def _canonical_numbers(values: Pattern, location: Location) -> Pattern:

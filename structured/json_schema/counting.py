@@ -40,30 +40,6 @@ class Member(NamedTuple):
     meeting: Callable[[Open], Iterable[tuple[Pattern, Open]]]
 
 
-class CountLimits(NamedTuple):
-    """The limits of the number of members."""
-
-    fewest: int = 0
-    most: int | None = None
-
-
-def joined(
-    members: list[Member], rest: OtherMembers, limits: CountLimits, obligations: MemberObligations, location: Location
-) -> tuple[Pattern | None, bool]:
-    """Return the members with separators, None if there are none, and whether the object may be empty."""
-    counting = _Counting(members, rest, limits, obligations, location)
-    may_be_empty = counting.required == 0 and limits.fewest == 0 and obligations.may_be_empty
-    if counting.most == 0 or (not members and rest.any is None and rest.witnesses is None):
-        if not obligations.may_be_empty:
-            raise no_witness(location)
-        return None, may_be_empty
-    if counting.is_uncounted and not obligations.start:
-        return counting.plainly(0), may_be_empty
-    if counting.is_uncounted and obligations.is_of_others:
-        return counting.with_witnesses(), may_be_empty
-    return counting.followed(may_be_empty), may_be_empty
-
-
 class _State(NamedTuple):
     """The place of the next member, the count of written members as far as it matters, and the open clauses."""
 
@@ -72,14 +48,14 @@ class _State(NamedTuple):
     left: Open
 
 
-class _Counting:
-    """The automaton over the members of one object that counts them."""
+class CountedMembers:
+    """The members of one object, and the automaton over them that counts them within the limits of their number."""
 
     def __init__(
         self,
         members: list[Member],
         rest: OtherMembers,
-        limits: CountLimits,
+        limits: tuple[int, int | None],
         obligations: MemberObligations,
         location: Location,
     ) -> None:
@@ -91,6 +67,7 @@ class _Counting:
         self.comma = location.whitespace.comma(location.depth)
         self.reached = 0
         self.required = sum(member.is_required for member in members)
+        self.may_be_empty = self.required == 0 and self.fewest == 0 and obligations.may_be_empty
         is_open = rest.any is not None or rest.witnesses is not None
         self.most = None if most is not None and not is_open and most >= len(members) else most
         self.is_uncounted = self.most is None and self.fewest <= max(self.required, 1)
@@ -106,6 +83,19 @@ class _Counting:
                 remedy="List the properties, or require fewer.",
             )
         self.fewest = 0 if self.is_uncounted else self.fewest
+
+    def joined(self) -> tuple[Pattern | None, bool]:
+        """Return the members with separators, None if there are none, and whether the object may be empty."""
+        obligations = self.obligations
+        if self.most == 0 or (not self.members and self.rest.any is None and self.rest.witnesses is None):
+            if not obligations.may_be_empty:
+                raise no_witness(self.location)
+            return None, self.may_be_empty
+        if self.is_uncounted and not obligations.start:
+            return self.plainly(0), self.may_be_empty
+        if self.is_uncounted and obligations.is_of_others:
+            return self.with_witnesses(), self.may_be_empty
+        return self.followed(), self.may_be_empty
 
     def plainly(self, place: int) -> Pattern:
         """Return one or more members from a place on, without limits."""
@@ -131,7 +121,7 @@ class _Counting:
         behind = concat(self.plainly(0), self.comma, witnesses)
         return behind if self.required else alternation(witnesses, behind)
 
-    def followed(self, may_be_empty: bool) -> Pattern | None:
+    def followed(self) -> Pattern | None:
         """Return one or more members within the limits that meet all clauses; None if only an empty object does."""
         if (len(self.members) + 1) * (min(self.highest, len(self.members)) + 1) > MAX_COUNTED:
             raise self.location.refusal(
@@ -142,7 +132,7 @@ class _Counting:
         members = right_linear(
             _State(0, 0, self.obligations.start), self._arcs, lambda state: state.place > len(self.members)
         )
-        if members is None and not may_be_empty:
+        if members is None and not self.may_be_empty:
             raise (
                 no_witness(self.location)
                 if self.obligations.start
@@ -208,7 +198,7 @@ class _Counting:
         ways = [
             self._others_from(count, witnesses, number)
             for number in range(1, len(required) + 1)
-            if (witnesses := required.exactly(number, self.comma)) is not None
+            if (witnesses := required.written(self.comma, number)) is not None
         ]
         return union(ways)
 
@@ -226,11 +216,7 @@ class _Counting:
             return concat(others, *last)
         if others == EMPTY:
             return witnesses
-        first = concat(self._first_of(least, most), *last)
-        return alternation(witnesses, first) if number and least <= 0 else first
-
-    def _first_of(self, least: int, most: int | None) -> Pattern:
-        """Return one or more members by unlisted names, the first without a separator."""
         assert self.rest.any is not None
         more = repeat(concat(self.comma, self.rest.any), max(least - 1, 0), None if most is None else most - 1)
-        return concat(self.rest.any, more)
+        first = concat(self.rest.any, more, *last)
+        return alternation(witnesses, first) if number and least <= 0 else first

@@ -1,6 +1,6 @@
 """Grounding: the restriction of a value's pattern to the values that the document states."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from structured.automata import RegularAutomaton
@@ -71,17 +71,9 @@ def grounded(kind: str, schemas: Subschemas, location: Location, ordinary: Patte
     quote = '"' if form else ""
     stated = statements.spellings(form or "number")
     spellings = ([f"{quote}{spelling}{quote}" for spelling in equal] for equal in stated)
-    accepted = _accepted(spellings, ordinary)
-    if not accepted:
+    automaton = RegularAutomaton(ordinary)
+    accepted = [next((text for text in equal if accepts_text(automaton, text)), None) for equal in spellings]
+    texts = [text for text in accepted if text is not None]
+    if not texts:
         raise location.unsatisfiable(f"the document states no {form or kind} that this may be", keyword=None)
-    return words(accepted)
-
-
-def _accepted(spellings: Iterable[Sequence[str]], pattern: Pattern) -> list[str]:
-    automaton = RegularAutomaton(pattern)
-    accepted: dict[str, None] = {}
-    for equal in spellings:
-        first = next((spelling for spelling in equal if accepts_text(automaton, spelling)), None)
-        if first is not None:
-            accepted[first] = None
-    return list(accepted)
+    return words(texts)

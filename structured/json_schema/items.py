@@ -10,29 +10,15 @@ from dataclasses import dataclass
 from itertools import product
 from math import inf
 from operator import add, gt
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from structured.errors import UnsatisfiableError
 from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.location import Complement, Elsewhere, Location, PatternOf, Subschema, Subschemas
 from structured.json_schema.logic.complements import SomeItem, contained
-from structured.regex import EMPTY, Pattern, alternation, concat, literal, optional, right_linear
+from structured.regex import Pattern, alternation, concat, right_linear
 
 State = TypeVar("State", bound=Hashable)
-
-
-def bracketed(filled: Pattern, location: Location, *, may_be_empty: bool) -> Pattern:
-    """Return an array in brackets; `filled` are its items with separators, and it may be empty."""
-    whitespace, depth = location.whitespace, location.depth
-    filled = concat(whitespace.opening(depth), filled, whitespace.closing(depth))
-    if may_be_empty:
-        filled = optional(filled) if whitespace.edge == EMPTY else alternation(whitespace.edge, filled)
-    return concat(literal("["), filled, literal("]"))
-
-
-def empty_array(location: Location) -> Pattern:
-    """Return the array of no items."""
-    return concat(literal("["), location.whitespace.edge, literal("]"))
 
 
 def read_by(
@@ -63,50 +49,28 @@ def read_by(
     filled = right_linear((start, True), separated, lambda reached: not reached[1] and accepts(reached[0]))
     may_be_empty = accepts(start)
     if filled is None:
-        return empty_array(location) if may_be_empty else None
-    return bracketed(filled, location, may_be_empty=may_be_empty)
+        return location.whitespace.enclosed("[]", None, location.depth) if may_be_empty else None
+    return location.whitespace.enclosed("[]", filled, location.depth, may_be_empty=may_be_empty)
 
 
 def items_of(schemas: Subschemas, maximum: int | None, pattern_of: PatternOf) -> tuple[list[Pattern], Pattern | None]:
     """Return the patterns of the first items and of any other item; None if there can be no other."""
-    prefixes = [prefix_of(part) for part in schemas]
     first: list[Pattern] = []
-    for position in range(max(map(len, prefixes))):
+    for position in range(max(len(part.first_items) for part in schemas)):
         if position == maximum:
             return first, None
-        items = [
-            prefix[position] if position < len(prefix) else rest_of(part)
-            for part, prefix in zip(schemas, prefixes, strict=True)
-        ]
         try:
-            first.append(pattern_of(items))
+            first.append(pattern_of([part.item(position) for part in schemas]))
         except UnsatisfiableError:
             return first, None
     if maximum is not None and maximum <= len(first):
         return first, None
     try:
-        return first, pattern_of([rest_of(part) for part in schemas])
+        return first, pattern_of([part.item(inf) for part in schemas])
     except UnsatisfiableError:
         if not first and max(part.length("minItems") or 0 for part in schemas):
             raise
         return first, None
-
-
-def prefix_of(part: Subschema) -> Subschemas:
-    """Return the schemas of the first items: `prefixItems`, or up to draft 2019-09 `items` if it is a list."""
-    keyword = "items" if isinstance(part.schema.get("items"), list) else "prefixItems"
-    return [part.within(keyword, index) for index in range(len(part.schema.get(keyword, [])))]
-
-
-def rest_of(part: Subschema) -> Subschema:
-    """Return the schema of the items after the first ones."""
-    keyword = "additionalItems" if isinstance(part.schema.get("items"), list) else "items"
-    return part.within(keyword) if keyword in part.schema else Subschema(True, part.location.inside("items"))
-
-
-def evaluates_rest(part: Subschema) -> bool:
-    """Tell whether a schema evaluates the items after the first ones."""
-    return ("additionalItems" if isinstance(part.schema.get("items"), list) else "items") in part.schema
 
 
 MAX_STATES = 4096
@@ -118,7 +82,7 @@ class ItemNeed:
     """The requirement of `part` that `least` to `most` items from position `start` on satisfy a schema."""
 
     start: int
-    schema: Any
+    schema: Elsewhere
     least: int
     most: int | None
     part: Subschema
@@ -161,8 +125,8 @@ class ArrayWithNeeds:
         self.pattern_of = pattern_of
         self.needs = needs
         self.minimum, self.maximum = limits
-        self.prefixes = [prefix_of(part) for part in schemas]
-        self.last = max([self.minimum, self.maximum or 0, *map(len, self.prefixes), *(need.start for need in needs)])
+        self.listed = max(len(part.first_items) for part in schemas)
+        self.last = max([self.minimum, self.maximum or 0, self.listed, *(need.start for need in needs)])
         self.items: dict[tuple[int, tuple[bool, ...]], Pattern | None] = {}
         self._held: dict[tuple[bool, ...], list[tuple[bool, ...]]] = {}
         self._most = [inf if need.most is None else need.most for need in needs]
@@ -211,20 +175,17 @@ class ArrayWithNeeds:
         return self._held[is_open]
 
     def _item(self, position: int, held: tuple[bool, ...]) -> Pattern | None:
-        key = min(position, max(map(len, self.prefixes))), held
+        key = min(position, self.listed), held
         if key not in self.items:
             rules: Subschemas = []
-            for part, prefix in zip(self.schemas, self.prefixes, strict=True):
-                rules.append(prefix[position] if position < len(prefix) else rest_of(part))
+            for part in self.schemas:
+                rules.append(part.item(position))
                 if "unevaluatedItems" in part.schema and not self._is_evaluated(part, position, held):
                     rules.append(part.within("unevaluatedItems"))
             for need, is_held in zip(self.needs, held, strict=True):
-                needed = (
-                    need.schema if isinstance(need.schema, Elsewhere) else Elsewhere(need.schema, need.part.location)
-                )
                 if is_held or need.most is not None:
-                    rule = needed if is_held else needed._replace(is_denied=not needed.is_denied)
-                    rules.append(_here(rule, self.location.inside()))
+                    rule = need.schema if is_held else need.schema._replace(is_denied=not need.schema.is_denied)
+                    rules.append(rule.here(self.location.inside()))
             try:
                 self.items[key] = self.pattern_of(rules)
             except UnsatisfiableError:
@@ -233,10 +194,10 @@ class ArrayWithNeeds:
 
     def _is_evaluated(self, scope: Subschema, position: int, held: tuple[bool, ...]) -> bool:
         """Tell whether an item is evaluated within a schema (core §11.2); `contains` evaluates from 2020-12 on."""
-        for part, prefix in zip(self.schemas, self.prefixes, strict=True):
+        for part in self.schemas:
             if scope.identity in part.scopes:
                 inner = part.identity != scope.identity and "unevaluatedItems" in part.schema
-                if position < len(prefix) or evaluates_rest(part) or inner:
+                if position < len(part.first_items) or part.has(part.rest_keyword) or inner:
                     return True
         return any(
             is_held
@@ -245,9 +206,3 @@ class ArrayWithNeeds:
             and need.part.location.draft >= SchemaDraft.DRAFT_2020_12
             for need, is_held in zip(self.needs, held, strict=True)
         )
-
-
-def _here(schema: Elsewhere, location: Location) -> Subschema:
-    if schema.is_denied:
-        return Subschema(schema, location)
-    return Subschema(schema.schema, schema.location.at_depth(location.depth))

@@ -1,6 +1,6 @@
 """Types: those whose values a keyword restricts, and those that schemas allow (validation §6.1.1)."""
 
-from structured.json_schema.document.location import Subschema, Subschemas
+from structured.json_schema.document.location import Schema, Subschemas
 from structured.json_schema.numbers.bounds import BOUNDS, DIVISORS
 from structured.json_schema.strings.typed_strings import PYDANTIC_RULES
 
@@ -30,51 +30,54 @@ ASSERTIONS: dict[str, frozenset[str]] = {
 HIDDEN: dict[str, frozenset[str]] = {**dict.fromkeys(PYDANTIC_RULES, _STRING), "reserved_names": _OBJECT}
 """Supported keywords that only the description of a type has, with the types whose values they restrict."""
 
-INTERNAL = frozenset(
-    {
-        *("not enum", "not format", "not integer", "not multipleOf", "not pattern", "not uniqueItems"),
-        *("some item", "some property"),
-    }
-)
+INTERNAL = frozenset(keyword for keyword in ASSERTIONS if " " in keyword)
 """Keywords of schemas that the compiler made. In a user's schema they mean nothing."""
 
-UNSUPPORTED: dict[str, frozenset[str]] = {
-    **dict.fromkeys(("disallow", "extends"), EVERY_TYPE | NUMBERS),
-}
+UNSUPPORTED: dict[str, frozenset[str]] = {**dict.fromkeys(("disallow", "extends"), EVERY_TYPE | NUMBERS)}
 """Keywords of the specification that are not supported, with the types whose values they restrict."""
 
 
 TYPE_NAMES = ("array", "boolean", "integer", "null", "number", "object", "string")
 """The types that a schema can name."""
 
-_ALONE = {name: frozenset({name}) for name in TYPE_NAMES}
+_ALONE = {name: frozenset({name, "integer"} if name == "number" else {name}) for name in TYPE_NAMES}
+ALL_TYPES = frozenset(TYPE_NAMES)
+
+
+def named_types(schema: Schema) -> frozenset[str]:
+    """Return the types that a schema names, with integers among the numbers; all if it names none."""
+    if "type" not in schema:
+        return ALL_TYPES
+    named = schema["type"]
+    if isinstance(named, str):
+        return _ALONE.get(named, frozenset())
+    names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+    return frozenset().union(*(_ALONE.get(name, ()) for name in names))
 
 
 def allowed_types(schemas: Subschemas) -> frozenset[str]:
     """Return the types that all schemas allow (validation §6.1.1); an integer is a number."""
-    allowed = EVERY_TYPE
+    allowed = ALL_TYPES
     for part in schemas:
         if "type" in part.schema:
-            named = _named_types(part)
-            allowed = named if allowed is EVERY_TYPE else _common_types(allowed, named)
-    return allowed
+            named = part.schema["type"]
+            unknown = [name for name in (named if isinstance(named, list) else [named]) if name not in TYPE_NAMES]
+            if unknown:
+                raise part.location.refusal(
+                    f"The type {unknown[0]!r} is not supported",
+                    keyword="type",
+                    remedy=f"Use one of {', '.join(TYPE_NAMES)}.",
+                )
+            allowed &= named_types(part.schema)
+    return allowed - {"integer"} if "number" in allowed else allowed
 
 
-def _named_types(part: Subschema) -> frozenset[str]:
-    named = part.schema["type"]
-    if isinstance(named, str) and named in _ALONE:
-        return _ALONE[named]
-    names = named if isinstance(named, list) else [named]
-    for name in names:
-        if not isinstance(name, str) or name not in TYPE_NAMES:
-            raise part.location.refusal(
-                f"The type {name!r} is not supported", keyword="type", remedy=f"Use one of {', '.join(TYPE_NAMES)}."
-            )
-    return frozenset(names) - {"integer"} if "number" in names else frozenset(names)
+_PYTHON_TYPES = {"boolean": bool, "integer": int, "array": list, "null": type(None), "object": dict, "string": str}
+"""In an order in which a `bool`, which is an `int`, is found first."""
 
 
-def _common_types(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
-    """Return the types that both sides allow: `{number}`, `{integer, null}` → `{integer}`."""
-    common = left & right
-    whole = "integer" in left | right and not (left.isdisjoint(NUMBERS) or right.isdisjoint(NUMBERS))
-    return common | {"integer"} if whole else common
+def type_of(value: object) -> str:
+    """Return the narrowest type of a value: `True` → `"boolean"`, `2` → `"integer"`, `2.0` → `"integer"`."""
+    if isinstance(value, float):
+        return "integer" if value.is_integer() else "number"
+    return next(name for name, kind in _PYTHON_TYPES.items() if isinstance(value, kind))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from structured.automata.dfa import Intersection, Language, PatternLanguage
 from structured.errors import PatternError, UnsatisfiableError
 from structured.errors.recursion import deep
-from structured.json_schema.counting import CountLimits, Member, OtherMembers, joined
+from structured.json_schema.counting import CountedMembers, Member, OtherMembers
 from structured.json_schema.document.location import Complement, Location, PatternOf, Subschema, Subschemas, counts
 from structured.json_schema.logic.listed_values import spellings
 from structured.json_schema.logic.property_names import (
@@ -33,19 +33,7 @@ from structured.json_schema.required_members import (
     Open,
     RequiredMembers,
 )
-from structured.regex import (
-    EMPTY,
-    Literal,
-    Pattern,
-    Unlike,
-    Words,
-    alternation,
-    concat,
-    literal,
-    optional,
-    union,
-    words,
-)
+from structured.regex import EMPTY, Literal, Pattern, Unlike, Words, concat, literal, union, words
 from structured.regex.character_classes import ECMA, RUST
 from structured.regex.json_strings import escaped
 from structured.regex.syntax import ANY_TEXT, NOTHING
@@ -83,11 +71,6 @@ def _listed(schemas: Subschemas) -> list[str]:
     """Return the names of the listed properties, then those that are only required."""
     names = dict.fromkeys(name for part in schemas for name in part.schema.get("properties", {}))
     return list(names | dict.fromkeys(name for part in schemas for name in part.schema.get("required", ())))
-
-
-def _is_own(part: Subschema, name: str) -> bool:
-    """Tell whether a schema of the user, not of the compiler, lists a property."""
-    return not isinstance(part.schema, Complement) and name in part.schema.get("properties", ())
 
 
 class _Object:
@@ -182,8 +165,10 @@ class _Object:
         rest = OtherMembers(None) if self.is_closed else self._rest()
         if self.canonical_form is not None and rest != OtherMembers(None):
             members, rest = [*members, self._one_other(rest)], OtherMembers(None)
-        limits = CountLimits(self.fewest, self.most)
-        return self._enclosed(*joined(members, rest, limits, self.obligations, self.location))
+        filled, may_be_empty = CountedMembers(
+            members, rest, (self.fewest, self.most), self.obligations, self.location
+        ).joined()
+        return self.location.whitespace.enclosed("{}", filled, self.location.depth, may_be_empty=may_be_empty)
 
     def _one_other(self, rest: OtherMembers) -> Member:
         """Return a last member for one property by an unlisted name; two of them could be written in two orders."""
@@ -218,16 +203,6 @@ class _Object:
         if rule.names is True:
             return True
         return PatternLanguage(_names(Subschema(rule.names, part.location), self.compilers)).contains(name)
-
-    def _enclosed(self, filled: Pattern | None, may_be_empty: bool) -> Pattern:
-        """Return an object in braces; `filled` are its members with separators, None if there are none."""
-        whitespace, depth = self.location.whitespace, self.location.depth
-        if filled is None:
-            return concat(literal("{"), whitespace.edge, literal("}"))
-        filled = concat(whitespace.opening(depth), filled, whitespace.closing(depth))
-        if may_be_empty:
-            filled = optional(filled) if whitespace.edge == EMPTY else alternation(whitespace.edge, filled)
-        return concat(literal("{"), filled, literal("}"))
 
     def _members(self) -> list[Member]:
         entries: dict[str, tuple[Pattern, Callable[[Open], Iterator[tuple[Pattern, Open]]]]] = {}
@@ -278,7 +253,8 @@ class _Object:
 
     def _own(self) -> list[str]:
         """Return the properties that a schema of the user lists."""
-        return [name for name in self.listed if any(_is_own(part, name) for part in self.schemas)]
+        own = [part.schema for part in self.schemas if not isinstance(part.schema, Complement)]
+        return [name for name in self.listed if any(name in schema.get("properties", ()) for schema in own)]
 
     def _matching(self, name: str, part: Subschema) -> list[str]:
         try:
@@ -286,7 +262,9 @@ class _Object:
         except PatternError as error:
             raise part.location.refusal(error.problem, keyword="patternProperties", remedy=error.remedy) from error
 
-    def _rules_for(self, name: str | None, matching: Callable[[Subschema], Iterable[str]]) -> Subschemas:
+    def _rules_for(
+        self, name: str | None, matching: Callable[[Subschema], Iterable[str]] = lambda _part: ()
+    ) -> Subschemas:
         if name is not None and self.is_simple and name in self.schemas[0].schema.get("properties", ()):
             return [self.schemas[0].within("properties", name)]
         rules: Subschemas = []
@@ -322,9 +300,7 @@ class _Object:
         witnesses = self.obligations.witnesses
         if not regexes and self.names is None and not witnesses:
             spelled = spellings(self.reserved, self.location, keyword="properties")
-            return OtherMembers(
-                self._member(Unlike(tuple(name[1:-1] for name in spelled)), self._rules_for(None, _none))
-            )
+            return OtherMembers(self._member(Unlike(tuple(name[1:-1] for name in spelled)), self._rules_for(None)))
         if not regexes and not witnesses and isinstance(self.names, Literal | Words):
             return OtherMembers(self._listed_member(self.names))
         try:
@@ -343,7 +319,7 @@ class _Object:
         reserved = set(self.reserved)
         texts = (names.text,) if isinstance(names, Literal) else names.texts
         free = [text for text in texts if text not in reserved]
-        return self._member(escaped(words(free)), self._rules_for(None, _none)) if free else None
+        return self._member(escaped(words(free)), self._rules_for(None)) if free else None
 
     def _sorted_rest(self, regexes: list[str]) -> OtherMembers:
         """Return the members by unlisted names, sorted by matching regular expressions and possible witnesses."""
@@ -409,10 +385,6 @@ class _Object:
 
 def _witness_value(part: Subschema) -> Subschema:
     return part.within("some property", 0)
-
-
-def _none(_part: Subschema) -> tuple[str, ...]:
-    return ()
 
 
 def _regexes(part: Subschema) -> Iterator[str]:

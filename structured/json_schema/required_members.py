@@ -162,9 +162,10 @@ class MemberObligations:
         meeting: dict[object, tuple[Subschema, set[int]]] = {}
         for number, value in here:
             if number in left:
-                meeting.setdefault(_key(value), (value, set()))[1].add(number)
+                key = value.schema.key if isinstance(value.schema, Elsewhere) else value.identity
+                meeting.setdefault(key, (value, set()))[1].add(number)
         possible = [(value, numbers) for value, numbers in meeting.values() if not surely_empty([*rules, value])]
-        contested = [value for value, _ in possible if not _lists(value) and not surely_empty([*rules, _denied(value)])]
+        contested = [value for value, _ in possible if not (_lists(value) or surely_empty([*rules, _failed(value)]))]
         if len(contested) > MAX_RULES:
             raise contested[0].location.refusal(
                 f"More than {MAX_RULES} optional rules concern the property {name!r}",
@@ -187,25 +188,14 @@ def _ways(
         return
     if not surely_empty([*rules, *taken, value]):
         yield from _ways(others, rules, [*taken, value], left - numbers)
-    failed = _denied(value)
+    failed = _failed(value)
     if not surely_empty([*rules, *taken, failed]):
         yield from _ways(others, rules, [*taken, failed] if _lists(value) else taken, left)
 
 
-def _key(value: Subschema) -> object:
-    """Return a key of a schema; a complement has a key of its own."""
-    if isinstance(value.schema, Elsewhere):
-        return id(value.schema.schema), value.schema.location.entered, value.schema.is_denied
-    return value.identity
-
-
-def _denied(value: Subschema) -> Subschema:
-    if isinstance(value.schema, Elsewhere):
-        schema, location, is_denied = value.schema
-        if is_denied:
-            return Subschema(schema, location.at_depth(value.location.depth))
-        return value._replace(schema=value.schema._replace(is_denied=True))
-    return value._replace(schema=Elsewhere(value.schema, value.location, is_denied=True))
+def _failed(value: Subschema) -> Subschema:
+    """Return the schema of the values that fail a schema."""
+    return value.complement.here(value.location)
 
 
 def _lists(value: Subschema) -> bool:
@@ -251,17 +241,16 @@ class RequiredMembers:
         """Refuse two witnesses that are required for their values and may have names of one kind."""
         for kind in self._kinds:
             alone = [index for index in self._valued(kind, frozenset()) if kind.member((index,)) is not None]
-            if any(self._differ(left, right) for left, right in combinations(alone, 2)):
+            parts = [self._parts[index] for index in alone]
+            if any(
+                clause != other and _value_key(part) != _value_key(other_part)
+                for (clause, part), (other, other_part) in combinations(parts, 2)
+            ):  # two witnesses meet different clauses by different values
                 raise self._parts[alone[1]][1].location.refusal(
                     "More than one property of an open object is required, and they might have the same name",
                     keyword=None,
                     remedy="List the properties.",
                 )
-
-    def _differ(self, left: int, right: int) -> bool:
-        """Tell whether two witnesses meet different clauses by different values."""
-        (clause, part), (other_clause, other_part) = self._parts[left], self._parts[right]
-        return clause != other_clause and _value_key(part) != _value_key(other_part)
 
     def _valued(self, kind: NameKind, met: Open) -> list[int]:
         return [
@@ -273,15 +262,12 @@ class RequiredMembers:
     def _named_clauses(self, kind: NameKind) -> Open:
         return frozenset(self._parts[index][0] for index in self._named & kind.witnesses)
 
-    def written(self, comma: Pattern) -> Pattern | None:
-        """Return the members from the first witness on; None if not all clauses can be met."""
-        return right_linear(_State(), lambda state: self._arcs(state, comma), lambda state: state.met == self._clauses)
-
-    def exactly(self, count: int, comma: Pattern) -> Pattern | None:
-        """Return `count` members, each of them a witness; None if they cannot meet all clauses."""
-        start = _State(left=count)
+    def written(self, comma: Pattern, count: int | None = None) -> Pattern | None:
+        """Return the members from the first witness on, or `count` witnesses alone; None if a clause cannot be met."""
         return right_linear(
-            start, lambda state: self._arcs(state, comma), lambda state: state.met == self._clauses and state.left == 0
+            _State(left=count),
+            lambda state: self._arcs(state, comma),
+            lambda state: state.met == self._clauses and not state.left,
         )
 
     def __len__(self) -> int:
@@ -320,7 +306,7 @@ def _rule(part: Subschema) -> SomeProperty:
 def _value_key(part: Subschema) -> object:
     """Return a key that is equal for equal rules about the value."""
     schema = _rule(part).schema
-    return schema if isinstance(schema, bool) else (id(schema.schema), schema.location.entered, schema.is_denied)
+    return schema if isinstance(schema, bool) else schema.key
 
 
 def _subsets(items: list[int]) -> Iterator[tuple[int, ...]]:

@@ -19,7 +19,6 @@ from structured.errors.recursion import deep
 from structured.json_schema.arrays import array
 from structured.json_schema.canonical_json import canonical_listing, canonical_scalars
 from structured.json_schema.document.drafts import SchemaDraft
-from structured.json_schema.document.equality import CanonicalForm
 from structured.json_schema.document.location import (
     MAX_COMBINATIONS,
     UNSATISFIABLE,
@@ -36,7 +35,7 @@ from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.grounding import check_grounded, grounded, is_grounded
 from structured.json_schema.keyword_types import ASSERTIONS, EVERY_TYPE, UNEVALUATED, allowed_types
 from structured.json_schema.logic.choices import CHOICES
-from structured.json_schema.logic.conjunctions import Conjunction, check_ends, definition
+from structured.json_schema.logic.conjunctions import Conjunction, Way, check_ends, definition
 from structured.json_schema.logic.listed_values import allowed_values, listed_values, lists_values
 from structured.json_schema.logic.validity import NotEvaluatedError
 from structured.json_schema.numbers.number_patterns import integer, number
@@ -187,7 +186,7 @@ def _chosen(gathered: Conjunction, location: Location) -> Pattern:
         try:
             return _combined_in_few_ways(gathered, location)
         except _TooManyWaysError:
-            if location.compilation.has_combined_too_many:
+            if location.compilation.combinations > location.compilation.max_combinations:
                 raise
     for part in gathered.schemas:
         check_keywords(part, _OBJECT)
@@ -221,7 +220,7 @@ def _combined(gathered: Conjunction, location: Location, *, alone: bool = False)
     compilation = location.compilation
     ways = gathered.ways(by_property=compilation.key_order == "any" and compilation.optional == "schema")
     compilation.combinations += len(ways) * (1 + len(gathered.schemas) // MANY)
-    if compilation.has_combined_too_many:
+    if compilation.combinations > compilation.max_combinations:
         raise _TooManyWaysError(
             f"Choices are combined in more than {MAX_COMBINATIONS:,} ways",
             schema_path=part.location.pointer,
@@ -276,7 +275,8 @@ def _chosen_names(gathered: Conjunction, location: Location) -> Pattern:
         part, keyword, options, _ = gathered.choices[0]
         if not options:
             raise part.location.unsatisfiable("there is no branch", keyword=keyword)
-        return _any_of(lambda option: _chosen_names(gathered.with_option(option), location), options)
+        ways = [Way(option, gathered.choices[1:]) for option in options]
+        return _any_of(lambda way: _chosen_names(gathered.after_way(way), location), ways)
     types = allowed_types(gathered.schemas)
     if location.is_type and "string" not in types:
         return _spelled_names(gathered.schemas, types, location)
@@ -370,9 +370,14 @@ def any_value(location: Location) -> Pattern:
     inside = compilation.patterns.get(ANY_VALUE)
     if inside is not None:
         return inside
-    if compilation.canonical_form is not None:
-        return _any_value_once(location, compilation.canonical_form)
-    return _any_value(location.whitespace.name)
+    form = compilation.canonical_form
+    if form is None:
+        return _any_value(location.whitespace.name)
+
+    def make() -> Pattern:
+        return _anything(Compilation({}, location.whitespace, Reading.SPECIFICATION, canonical_form=form))
+
+    return compilation.once(ANY_VALUE, make)
 
 
 ANY_VALUE = "any value"
@@ -383,14 +388,6 @@ ANY_VALUE = "any value"
 def _any_value(whitespace: WhitespaceName) -> Pattern:
     """Return any value, the same node every time."""
     return _anything(Compilation({}, read_whitespace(whitespace), Reading.SPECIFICATION))
-
-
-def _any_value_once(location: Location, canonical_form: CanonicalForm) -> Pattern:
-    """Return any value in canonical form, the same node every time."""
-    if canonical_form.anything is None:
-        alone = Compilation({}, location.whitespace, Reading.SPECIFICATION, canonical_form=canonical_form)
-        canonical_form.anything = _anything(alone)
-    return canonical_form.anything
 
 
 def _anything(alone: Compilation) -> Pattern:
@@ -417,21 +414,11 @@ def foundation() -> Foundation:
     return Foundation((*anything, *numbers, *map(quoted, formats)))
 
 
-def null(_parts: Subschemas, _location: Location) -> Pattern:
-    """Return `null`."""
-    return literal("null")
-
-
-def boolean(_parts: Subschemas, _location: Location) -> Pattern:
-    """Return `true` or `false`."""
-    return words(("true", "false"))
-
-
 TYPES: dict[str, Callable[[Subschemas, Location], Pattern]] = {
     "array": lambda schemas, location: array(schemas, location, pattern_of),
-    "boolean": boolean,
+    "boolean": lambda _schemas, _location: words(("true", "false")),
     "integer": integer,
-    "null": null,
+    "null": lambda _schemas, _location: literal("null"),
     "number": number,
     "object": lambda schemas, location: object_(schemas, location, Compilers(pattern_of, names_of)),
     "string": lambda schemas, location: string(schemas, location, pattern_of),

@@ -48,6 +48,16 @@ class Whitespace:
         """Return the whitespace before a closing bracket inside `depth` other pairs."""
         return self._new_line(depth) if self.indent else self.edge
 
+    def enclosed(self, brackets: str, members: Pattern | None, depth: int, *, may_be_empty: bool = False) -> Pattern:
+        """Return members with their separators in brackets inside `depth` other pairs; None if there are no members."""
+        opening, closing = map(literal, brackets)
+        if members is None:
+            return concat(opening, self.edge, closing)
+        filled = concat(self.opening(depth), members, self.closing(depth))
+        if may_be_empty:
+            filled = optional(filled) if self.edge == EMPTY else alternation(self.edge, filled)
+        return concat(opening, filled, closing)
+
     def _new_line(self, depth: int) -> Pattern:
         return literal("\n" + " " * (self.indent * depth))
 

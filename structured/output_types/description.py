@@ -18,7 +18,7 @@ from pydantic_core import to_jsonable_python
 
 from structured.errors.recursion import deep
 from structured.json_schema.document.location import Compilation, Identity, Location, Reading, Schema, Subschema
-from structured.json_schema.document.references import REFERENCES, ignores_siblings
+from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.nullable import may_be_left_out
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 from structured.output_types.schema_parts import (
@@ -199,7 +199,7 @@ class _Describer:
         schema = part.schema
         if not REFERENCES.keys().isdisjoint(schema):
             yield from (self._target(target, indent) for target in known_targets(part))
-            if ignores_siblings(part.location):
+            if part.location.draft.ignores_siblings:
                 return
         yield self._own(part, indent)
         for index in range(len(list_at(schema, "allOf"))):
@@ -362,7 +362,7 @@ class _Compact(_Describer):
 
     def _pieces(self, part: Subschema, indent: str) -> Iterator[str]:
         yield from super()._pieces(part, indent)
-        if "$ref" not in part.schema or not ignores_siblings(part.location):
+        if "$ref" not in part.schema or not part.location.draft.ignores_siblings:
             yield from self._conditions(part, indent)
 
     def _conditions(self, part: Subschema, indent: str) -> Iterator[str]:

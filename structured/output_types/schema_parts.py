@@ -11,7 +11,7 @@ from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import subschemas
 from structured.json_schema.document.location import ANNOTATIONS, GROUNDED, Identity, Schema, Subschema, Subschemas
-from structured.json_schema.document.references import REFERENCES, follow, ignores_siblings, targets
+from structured.json_schema.document.references import REFERENCES, follow, targets
 from structured.json_schema.nullable import types_of
 from structured.output_types.paths import Steps, branch, branches, entry, member
 
@@ -164,7 +164,7 @@ def _only_refers(part: Subschema) -> bool:
     """Tell whether a schema asserts nothing beside a reference."""
     if not isinstance(part.schema, Mapping) or part.schema.keys().isdisjoint(REFERENCES):
         return False
-    return ignores_siblings(part.location) or len(part.schema.keys() - ANNOTATIONS) == 1
+    return part.location.draft.ignores_siblings or len(part.schema.keys() - ANNOTATIONS) == 1
 
 
 def remark(part: Subschema, title: str = "", seen: Iterable[Identity] = ()) -> str:

@@ -18,7 +18,12 @@ class SchemaDraft(IntEnum):
     @property
     def metaschema(self) -> str:
         """The URI of the schema of its schemas."""
-        return _METASCHEMAS[self]
+        name = next(name for name, draft in _NAMES.items() if draft is self)
+        return (
+            f"http://json-schema.org/{name}/schema#"
+            if self <= self.DRAFT_7
+            else f"https://json-schema.org/{name}/schema"
+        )
 
     @property
     def identifier(self) -> str:
@@ -34,15 +39,6 @@ class SchemaDraft(IntEnum):
         """Whether keywords beside a `$ref` are ignored (draft-handrews-json-schema-01 §8.3)."""
         return self <= SchemaDraft.DRAFT_7
 
-
-_METASCHEMAS = {
-    SchemaDraft.DRAFT_3: "http://json-schema.org/draft-03/schema#",
-    SchemaDraft.DRAFT_4: "http://json-schema.org/draft-04/schema#",
-    SchemaDraft.DRAFT_6: "http://json-schema.org/draft-06/schema#",
-    SchemaDraft.DRAFT_7: "http://json-schema.org/draft-07/schema#",
-    SchemaDraft.DRAFT_2019_09: "https://json-schema.org/draft/2019-09/schema",
-    SchemaDraft.DRAFT_2020_12: "https://json-schema.org/draft/2020-12/schema",
-}
 
 _NAMES = {
     "draft-03": SchemaDraft.DRAFT_3,
@@ -87,20 +83,6 @@ _FIRST_DRAFTS = {
 }
 """The first draft that has a keyword."""
 
-_VOCABULARIES = {
-    "applicator": frozenset({*_HOLDING_A_SCHEMA, *_HOLDING_SCHEMAS})
-    - {"$defs", "contentSchema", "definitions", "unevaluatedItems", "unevaluatedProperties"},
-    "unevaluated": frozenset({"unevaluatedItems", "unevaluatedProperties"}),
-    "validation": frozenset(
-        {
-            *("const", "dependentRequired", "enum", "exclusiveMaximum", "exclusiveMinimum", "maxContains", "maxItems"),
-            *("maxLength", "maxProperties", "maximum", "minContains", "minItems", "minLength", "minProperties"),
-            *("minimum", "multipleOf", "pattern", "required", "type", "uniqueItems"),
-        }
-    ),
-}
-"""The keywords that forbid something, by the vocabulary that they belong to."""
-
 
 def has_vocabulary(uri: str) -> bool:
     """Tell whether a vocabulary is one of the specification's."""
@@ -109,10 +91,15 @@ def has_vocabulary(uri: str) -> bool:
 
 def omitted_keywords(vocabularies: Iterable[str], draft: SchemaDraft) -> frozenset[str]:
     """Return the keywords that forbid nothing where a metaschema names only some vocabularies (core §8.1.2)."""
+    from jsonschema_specifications import REGISTRY
+
     names = {uri.rpartition("/")[2] for uri in vocabularies}
-    if draft is SchemaDraft.DRAFT_2019_09 and "applicator" in names:
-        names.add("unevaluated")
-    return frozenset().union(*(keywords for name, keywords in _VOCABULARIES.items() if name not in names))
+    omitted: list[Any] = [
+        REGISTRY.get(f"{draft.metaschema.removesuffix('schema')}meta/{name}")
+        for name in ("applicator", "unevaluated", "validation")
+        if name not in names
+    ]
+    return frozenset(keyword for metaschema in omitted if metaschema for keyword in metaschema.contents["properties"])
 
 
 class MemberKind(Enum):

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from structured.errors.recursion import deep, with_room
-from structured.regex import Pattern
 
 
 def identity(value: Any) -> str:
@@ -38,38 +37,30 @@ _NAMING = frozenset({"$anchor", "$dynamicAnchor", "$id", "$recursiveAnchor", "id
 
 def shared(document: Any) -> Any:
     """Return a JSON value in which equal objects, with their keys in the same order, are one object in memory."""
-    return _Sharing().shared(document)[0] if isinstance(document, dict | list) else document
+    return _shared(document, {})[0] if isinstance(document, dict | list) else document
 
 
-class _Sharing:
-    """The sharing of equal objects in one document."""
-
-    def __init__(self) -> None:
-        self._objects: dict[Hashable, dict[str, Any]] = {}
-
-    @deep
-    def shared(self, value: Any) -> tuple[Any, Hashable]:
-        """Return an object or a list with equal objects shared, and a key that only equal values have in common."""
-        if type(value) not in (dict, list):  # made by the compiler
-            return value, id(value)
-        members = value.values() if isinstance(value, dict) else value
-        new: list[Any] = []
-        keys: list[Hashable] = []
-        for member in members:
-            if isinstance(member, dict | list):
-                inner, key = self.shared(member)
-                new.append(inner)
-                keys.append(key)
-            else:
-                new.append(member)
-                keys.append(member if isinstance(member, str) else (type(member), repr(member)))
-        if not isinstance(value, dict):
-            return new, tuple(keys)
-        names = tuple(value)
-        result = dict(zip(names, new, strict=True))
-        if _NAMING.isdisjoint(result):
-            result = self._objects.setdefault((names, tuple(keys)), result)
-        return result, id(result)
+@deep
+def _shared(value: Any, objects: dict[Hashable, dict[str, Any]]) -> tuple[Any, Hashable]:
+    """Return an object or a list with equal objects shared, and a key that only equal values have in common."""
+    if type(value) not in (dict, list):  # made by the compiler
+        return value, id(value)
+    new: list[Any] = []
+    keys: list[Hashable] = []
+    for member in value.values() if isinstance(value, dict) else value:
+        if isinstance(member, dict | list):
+            inner, key = _shared(member, objects)
+        else:
+            inner, key = member, member if isinstance(member, str) else (type(member), repr(member))
+        new.append(inner)
+        keys.append(key)
+    if not isinstance(value, dict):
+        return new, tuple(keys)
+    names = tuple(value)
+    result = dict(zip(names, new, strict=True))
+    if _NAMING.isdisjoint(result):
+        result = objects.setdefault((names, tuple(keys)), result)
+    return result, id(result)
 
 
 MAX_ANYWHERE = 64
@@ -83,13 +74,10 @@ class CanonicalForm:
     Properties are written in the order of `names`, followed by at most one property of another name. Every name that a
     schema lists has to be in `names`; those that are missing are collected in `met`, in the order in which they occur.
     An object may have properties of `names` that it does not list, unless there are more than `MAX_ANYWHERE` names.
-    `kept` has the canonical pattern of each pattern, by the identity of the latter; `anything` is that of any value.
     """
 
     names: Mapping[str, int]
     met: dict[str, None] = field(default_factory=dict)
-    kept: dict[int, tuple[Pattern, Pattern]] = field(default_factory=dict)
-    anything: Pattern | None = None
 
     @property
     def written_anywhere(self) -> Iterable[str]:
@@ -101,7 +89,3 @@ class CanonicalForm:
         names = list(listed)
         self.met.update(dict.fromkeys(name for name in names if name not in self.names))
         return sorted(names, key=lambda name: self.names.get(name, len(self.names)))
-
-    def extended(self) -> "CanonicalForm":
-        """Return the form in which the names that were met have places, after the others."""
-        return CanonicalForm({name: place for place, name in enumerate([*self.names, *self.met])})

@@ -150,7 +150,12 @@ class Library:
                 raise LookupError("two schemas have that URI")
             return resource
         if uri not in self._metaschemas:
-            self._metaschemas[uri] = self._document(uri, _metaschema(uri))
+            from jsonschema_specifications import REGISTRY
+
+            metaschema = REGISTRY.get(uri)
+            if metaschema is None:
+                raise LookupError("no schema with that URI was passed in `documents`, and nothing is downloaded")
+            self._metaschemas[uri] = self._document(uri, metaschema.contents)
         return self._metaschemas[uri]
 
     def located(self, resource: Resource, fragment: str) -> Located:
@@ -338,13 +343,3 @@ def names_of(schema: Mapping[str, Any], draft: SchemaDraft) -> dict[str, str]:
         return {unquote(name): draft.identifier} if name and not name.startswith("/") else {}
     keywords = ("$anchor", "$dynamicAnchor") if draft >= SchemaDraft.DRAFT_2020_12 else ("$anchor",)
     return {str(schema[keyword]): keyword for keyword in keywords if keyword in schema}
-
-
-def _metaschema(uri: str) -> Any:
-    """Return a metaschema of the specification. Raises LookupError if there is none with that URI."""
-    from jsonschema_specifications import REGISTRY
-
-    resource = REGISTRY.get(uri)
-    if resource is None:
-        raise LookupError("no schema with that URI was passed in `documents`, and nothing is downloaded")
-    return resource.contents

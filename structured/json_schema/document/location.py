@@ -107,9 +107,8 @@ class Compilation:
     Results: `patterns` has the pattern of each definition, by name; definitions in `open_names` are being built.
     `together` has the pattern of each list of schemas that hold together, by their identities and scopes, and their
     depth where it matters. `names` has the name of each set of schemas. `references` are made inside the definition
-    that they refer to, each with its place. `complements` has the ways in which a value can fail each schema, `made`
-    other schemas and facts that the compiler derived. `checked` are the identities of well-formed schemas, and
-    `endings` says of patterns whether they end by themselves.
+    that they refer to, each with its place. `made` has schemas and facts that the compiler derived, `checked` the
+    identities of well-formed schemas, and `endings` says of patterns whether they end by themselves.
 
     Limits: `combinations` counts the branches combined with other branches, `max_combinations` at most; `looked_at`
     counts the schemas examined for exclusion.
@@ -137,7 +136,6 @@ class Compilation:
     combinations: int = 0
     max_combinations: int = MAX_COMBINATIONS
     looked_at: int = 0
-    complements: dict[Identity, Any] = field(default_factory=dict)
     made: dict[Hashable, tuple[object, Any]] = field(default_factory=dict)
     checked: set[int] = field(default_factory=set)
     endings: Endings = field(default_factory=dict)
@@ -157,11 +155,6 @@ class Compilation:
     def work(self) -> int:
         """The work done so far: schemas compiled, branches combined, and, in tens, schemas compared with others."""
         return len(self.checked) + len(self.names) + 4 * self.combinations + self.looked_at // 10
-
-    @property
-    def has_combined_too_many(self) -> bool:
-        """Whether more branches were combined than the limit allows."""
-        return self.combinations > self.max_combinations
 
     @property
     def format_readings(self) -> tuple[bool, ...]:
@@ -191,12 +184,6 @@ class Compilation:
             draft=self.draft,
         )
         fresh.root, fresh.library = self.root, self.library  # scopes hold resources of this library
-        return fresh
-
-    def in_canonical_form(self, canonical_form: CanonicalForm, whitespace: Whitespace) -> "Compilation":
-        """Return a new compilation of the same schema in which each value has one spelling."""
-        fresh = self.afresh()
-        fresh.whitespace, fresh.key_order, fresh.canonical_form = whitespace, "schema", canonical_form
         return fresh
 
 
@@ -250,11 +237,6 @@ class Location(NamedTuple):
         return self.compilation.reading is Reading.TYPE
 
     @property
-    def checker(self) -> str:
-        """The place where the user can check a rule that is not enforced."""
-        return "a Pydantic validator" if self.is_type else "your program"
-
-    @property
     def keys(self) -> tuple[str | int, ...]:
         """The keys that lead here from the root of the document."""
         return keys_of(self.path)
@@ -263,6 +245,11 @@ class Location(NamedTuple):
     def pointer(self) -> str:
         """The path as a JSON Pointer (RFC 6901), after the URI of the document if it is not the first."""
         return self.scope.resource.address(self.path)
+
+    def made(self, **keywords: Any) -> "Subschema":
+        """Return a schema of the compiler with some keywords, the same object each time."""
+        schema = self.compilation.once(("made", repr(keywords)), lambda: Complement(keywords))
+        return Subschema(schema, self)
 
     def refusal(self, problem: str, *, keyword: str | None = None, remedy: str) -> SchemaError:
         """Return the error about a feature that is not supported here."""
@@ -285,6 +272,17 @@ class Elsewhere(NamedTuple):
     schema: Any
     location: Location
     is_denied: bool = False
+
+    @property
+    def key(self) -> Hashable:
+        """A key that two of them share only if they mean the same."""
+        return id(self.schema), self.location.entered, self.is_denied
+
+    def here(self, location: Location) -> "Subschema":
+        """Return the schema for a text at a location. It keeps its own path, and gets the depth of the location."""
+        if self.is_denied:
+            return Subschema(self, location)
+        return Subschema(self.schema, self.location.at_depth(location.depth))
 
 
 class Subschema(NamedTuple):
@@ -319,9 +317,36 @@ class Subschema(NamedTuple):
     def elsewhere(self, *keys: str | int, is_denied: bool = False) -> Elsewhere:
         """Return the subschema that some keys lead to, or its complement, for use at another place."""
         target = self.below(*keys)
-        if isinstance(target.schema, Elsewhere):
-            return target.schema._replace(is_denied=target.schema.is_denied != is_denied)
-        return Elsewhere(target.schema, target.location, is_denied)
+        if is_denied:
+            return target.complement
+        return target.schema if isinstance(target.schema, Elsewhere) else Elsewhere(target.schema, target.location)
+
+    @property
+    def complement(self) -> Elsewhere:
+        """The complement of the schema, for use at another place."""
+        if isinstance(self.schema, Elsewhere):
+            return self.schema._replace(is_denied=not self.schema.is_denied)
+        return Elsewhere(self.schema, self.location, is_denied=True)
+
+    @property
+    def first_items(self) -> list[Any]:
+        """The schemas that an array lists for its first items, in `prefixItems`, or in `items` up to draft 2019-09."""
+        items = self.schema.get("items")
+        listed = items if isinstance(items, list) else self.schema["prefixItems"] if self.has("prefixItems") else []
+        return listed if isinstance(listed, list) else []
+
+    def item(self, position: float) -> "Subschema":
+        """Return the schema of the item at a position, `inf` for one after all that are listed; True if it is free."""
+        is_list = isinstance(self.schema.get("items"), list)
+        if position < len(self.first_items):
+            return self.within("items" if is_list else "prefixItems", int(position))
+        keyword = self.rest_keyword
+        return self.within(keyword) if self.has(keyword) else Subschema(True, self.location.inside("items"))
+
+    @property
+    def rest_keyword(self) -> str:
+        """The keyword of the items after the first ones."""
+        return "additionalItems" if isinstance(self.schema.get("items"), list) else "items"
 
     def length(self, keyword: str) -> int | None:
         """Return the length that a keyword sets; None means no limit."""
@@ -399,15 +424,12 @@ def counts(schemas: Subschemas, at_least: str, at_most: str) -> tuple[int, int |
 
 
 def _subschema_at(schema: Any, location: Location) -> Subschema:
-    """Return a subschema, inside a resource of its own if it has an identifier.
-
-    A schema from elsewhere keeps its own path, and gets the depth of this location.
-    """
+    """Return a subschema, inside a resource of its own if it has an identifier."""
     if type(schema) is dict:
         if "$id" not in schema and "id" not in schema:
             return Subschema(schema, location)
-    elif isinstance(schema, Elsewhere) and not schema.is_denied:
-        return Subschema(schema.schema, schema.location.at_depth(location.depth))
+    elif isinstance(schema, Elsewhere):
+        return schema.here(location)
     if isinstance(schema, Mapping) and ("$id" in schema or "id" in schema):
         resource = location.compilation.library.resource_of(schema, location.scope.resource, location.path)
         location = location.led_to(location.path, resource)

@@ -28,11 +28,6 @@ def follow(part: Subschema) -> Subschema:
     return _followed(part, "$ref")
 
 
-def ignores_siblings(location: Location) -> bool:
-    """Tell whether keywords beside a `$ref` are ignored, as up to draft 7 (draft-handrews-json-schema-01 §8.3)."""
-    return location.draft.ignores_siblings
-
-
 def _followed(part: Subschema, keyword: str) -> Subschema:
     reference, location = part.schema[keyword], part.location
     if location.draft not in REFERENCES[keyword]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from structured.errors.recursion import deep
 from structured.json_schema.document.equality import identity
-from structured.json_schema.document.location import Complement, Elsewhere, Subschema, Subschemas, check_shape
+from structured.json_schema.document.location import Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import REFERENCES, follow
 from structured.json_schema.logic.emptiness import KnownRules, context_of, surely_empty
 from structured.json_schema.logic.listed_values import spelling
@@ -30,7 +30,7 @@ def exclusive(part: Subschema, branches: Subschemas, context: Subschemas) -> lis
             overlapping[left].append(branches[right])
             overlapping[right].append(branches[left])
     return [
-        [branch, *(other._replace(schema=_denied(other)) for other in others)]
+        [branch, *(other._replace(schema=other.complement) for other in others)]
         for branch, others in zip(branches, overlapping, strict=True)
     ]
 
@@ -62,12 +62,6 @@ def _exclude(left: Subschema, right: Subschema, context: KnownRules) -> bool:
     key = "exclude", left.identity, right.identity, context.seen
     kept = left.schema, right.schema, context
     return left.location.compilation.once(key, lambda: surely_empty([left, right], context), keep=kept)
-
-
-def _denied(part: Subschema) -> Elsewhere:
-    if isinstance(part.schema, Elsewhere):
-        return part.schema._replace(is_denied=not part.schema.is_denied)
-    return Elsewhere(part.schema, part.location, is_denied=True)
 
 
 def _check_discriminator(part: Subschema, branches: Subschemas) -> None:
@@ -132,8 +126,7 @@ def one_of(part: Subschema, others: Subschemas) -> Options:
     options = exclusive(part, [part.below("oneOf", index) for index in range(len(part.schema["oneOf"]))], others)
     if part.location.is_type and part.location.compilation.optional != "written" and "discriminator" in part.schema:
         name = part.schema["discriminator"]["propertyName"]
-        tagged = Subschema(_kept(part, "oneOf", name, required=[name]), part.location)
-        options = [[*option, tagged] for option in options]
+        options = [[*option, part.location.made(required=[name])] for option in options]
     yield options
 
 
@@ -159,21 +152,14 @@ def dependencies(keyword: str) -> Callable[[Subschema, Subschemas], Options]:
             if needed in (True, [], {}):
                 continue
             names = [needed] if isinstance(needed, str) else needed if isinstance(needed, list) else []
-            present = Subschema(_kept(part, keyword, name, required=[name, *names], type="object"), part.location)
+            present = part.location.made(type="object", required=[name, *names])
             rules = [present, *([] if isinstance(needed, list | str) else [part.below(keyword, name)])]
             if name in required and any(part.schema.get("type") == "object" for part in others):
                 yield [rules]
                 continue
-            missing = Subschema(_kept(part, keyword, f"no {name}", properties={name: False}), part.location)
-            yield [[missing], rules]
+            yield [[part.location.made(properties={name: False})], rules]
 
     return options
-
-
-def _kept(part: Subschema, keyword: str, name: str, **keywords: Any) -> Complement:
-    """Return a schema made by the compiler, the same object each time."""
-    key = part.identity, keyword, name
-    return part.location.compilation.once(key, lambda: Complement(keywords), keep=part.schema)
 
 
 CHOICES: Mapping[str, Callable[[Subschema, Subschemas], Options]] = {

@@ -15,10 +15,9 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from structured.json_schema.document.location import Complement, Elsewhere, Subschema, Subschemas, check_shape
-from structured.json_schema.document.references import ignores_siblings, targets
-from structured.json_schema.keyword_types import EVERY_TYPE
+from structured.json_schema.document.references import targets
+from structured.json_schema.keyword_types import EVERY_TYPE, type_of
 from structured.json_schema.logic.emptiness import surely_empty
-from structured.json_schema.logic.listed_values import type_of
 from structured.json_schema.logic.property_names import SomeProperty
 from structured.json_schema.strings.strings import is_asserted
 
@@ -38,10 +37,7 @@ def ways_to_fail(part: Subschema) -> list[Subschemas]:
     if isinstance(schema, bool):
         return [] if schema else [[Subschema(True, location)]]
     check_shape(part)
-    complements = location.compilation.complements
-    if part.identity not in complements:
-        complements[part.identity] = schema, list(_ways(part))
-    ways: list[Subschemas] = complements[part.identity][1]
+    ways = location.compilation.once(("ways to fail", part.identity), lambda: list(_ways(part)), keep=schema)
     return [[Subschema(rule.schema, rule.location.at_depth(location.depth)) for rule in way] for way in ways]
 
 
@@ -49,7 +45,7 @@ def _ways(part: Subschema) -> Ways:
     schema, location = part.schema, part.location
     for target in targets(part):
         yield [Subschema(Elsewhere(target.schema, target.location, is_denied=True), location)]
-    if "$ref" in schema and ignores_siblings(location):
+    if "$ref" in schema and location.draft.ignores_siblings:
         return
     for keyword in schema:
         if not isinstance(schema, Complement) and not location.draft.has(keyword):
@@ -59,24 +55,17 @@ def _ways(part: Subschema) -> Ways:
             yield from ways(part, keyword)
         elif keyword in _UNDENIABLE:
             raise location.refusal(
-                f"{keyword!r} cannot be enforced where it is denied",
-                keyword=keyword,
-                remedy="Say what is allowed.",
+                f"{keyword!r} cannot be enforced where it is denied", keyword=keyword, remedy="Say what is allowed."
             )
 
 
-def _way(part: Subschema, kind: str | None = None, **keywords: Any) -> Subschemas:
-    """Return a way that is one schema, for values of one type."""
-    kinds = {} if kind is None else {"type": kind}
-    return [Subschema(Complement(kinds | keywords), part.location)]
+def _way(part: Subschema, **keywords: Any) -> Subschemas:
+    """Return a way that is one schema."""
+    return [Subschema(Complement(keywords), part.location)]
 
 
 def _denied(part: Subschema, *keys: str | int) -> Subschema:
     return Subschema(part.elsewhere(*keys, is_denied=True), part.location)
-
-
-def _required_subschema(part: Subschema, *keys: str | int) -> Subschema:
-    return part.below(*keys)
 
 
 def _type(part: Subschema, _keyword: str) -> Ways:
@@ -84,9 +73,9 @@ def _type(part: Subschema, _keyword: str) -> Ways:
     names = {named} if isinstance(named, str) else set(named)
     others = EVERY_TYPE - names - ({"number"} if "integer" in names else set())
     if others:
-        yield [Subschema(Complement({"type": sorted(others)}), part.location)]
+        yield _way(part, type=sorted(others))
     if "integer" in names and "number" not in names:
-        yield [Subschema(Complement({"type": "number", "not integer": True}), part.location)]
+        yield _way(part, type="number", **{"not integer": True})
 
 
 def _listed(part: Subschema, keyword: str) -> Ways:
@@ -98,84 +87,87 @@ def _listed(part: Subschema, keyword: str) -> Ways:
         by_type.setdefault("number" if kind == "integer" else kind, []).append(value)
     untouched = EVERY_TYPE - by_type.keys()
     if untouched:
-        yield [Subschema(Complement({"type": sorted(untouched)}), part.location)]
+        yield _way(part, type=sorted(untouched))
     for kind, listed in by_type.items():
         if kind in ("string", "number"):
-            yield _way(part, kind, **{"not enum": listed})
+            yield _way(part, type=kind, **{"not enum": listed})
         elif kind == "boolean" and len(set(listed)) == 1:
-            yield _way(part, None, enum=[not listed[0]])
+            yield _way(part, enum=[not listed[0]])
         elif kind in ("array", "object"):
             shapes = [Elsewhere(_shape(value), part.location, is_denied=True) for value in listed]
-            yield [*_way(part, kind), *(Subschema(shape, part.location) for shape in shapes)]
+            yield [*_way(part, type=kind), *(Subschema(shape, part.location) for shape in shapes)]
 
 
 def _shape(value: Any) -> dict[str, Any]:
     """Return the schema of one array or object, with a schema for each member."""
     if isinstance(value, list):
         members = [Complement({"enum": [item]}) for item in value]
-        return Complement({"type": "array", "minItems": len(value), "prefixItems": members, "items": False})
+        return Complement(type="array", minItems=len(value), prefixItems=members, items=False)
     properties = {name: Complement({"enum": [member]}) for name, member in value.items()}
-    return Complement(
-        {"type": "object", "required": list(value), "properties": properties, "additionalProperties": False}
-    )
+    return Complement(type="object", required=list(value), properties=properties, additionalProperties=False)
+
+
+_OPPOSITES = {
+    "minimum": "exclusiveMaximum",
+    "maximum": "exclusiveMinimum",
+    "exclusiveMinimum": "maximum",
+    "exclusiveMaximum": "minimum",
+}
 
 
 def _bound(part: Subschema, keyword: str) -> Ways:
     """Deny a bound of a number, which a flag beside it may make exclusive in draft 4."""
-    bound = part.schema[keyword]
-    if isinstance(bound, bool):
-        return
-    is_lower = keyword.endswith("inimum")
-    flag = "exclusiveMinimum" if is_lower else "exclusiveMaximum"
-    is_exclusive = keyword == flag or part.schema.get(flag) is True
-    opposite = ("maximum" if is_exclusive else "exclusiveMaximum") if is_lower else (
-        "minimum" if is_exclusive else "exclusiveMinimum"
-    )  # fmt: skip
-    yield _way(part, "number", **{opposite: bound})
+    flag = f"exclusive{keyword.capitalize()}"
+    if not isinstance(part.schema[keyword], bool):
+        opposite = _OPPOSITES[flag if part.schema.get(flag) is True else keyword]
+        yield _way(part, type="number", **{opposite: part.schema[keyword]})
 
 
-def _least(kind: str, opposite: str) -> Callable[[Subschema, str], Ways]:
-    def ways(part: Subschema, keyword: str) -> Ways:
-        count = part.length(keyword) or 0
-        if count > 0:
-            yield _way(part, kind, **{opposite: count - 1})
-
-    return ways
-
-
-def _greatest(kind: str, opposite: str) -> Callable[[Subschema, str], Ways]:
-    def ways(part: Subschema, keyword: str) -> Ways:
-        yield _way(part, kind, **{opposite: (part.length(keyword) or 0) + 1})
-
-    return ways
+_LENGTHS = {
+    "minLength": ("string", "maxLength", -1),
+    "maxLength": ("string", "minLength", 1),
+    "minItems": ("array", "maxItems", -1),
+    "maxItems": ("array", "minItems", 1),
+    "minProperties": ("object", "maxProperties", -1),
+    "maxProperties": ("object", "minProperties", 1),
+}
+"""The keywords of lengths, each with its type, its opposite, and the step to the nearest denied length."""
 
 
-def _not(kind: str) -> Callable[[Subschema, str], Ways]:
-    """Return the ways to fail a keyword with a negated counterpart."""
+def _length(part: Subschema, keyword: str) -> Ways:
+    kind, opposite, step = _LENGTHS[keyword]
+    count = (part.length(keyword) or 0) + step
+    if count >= 0:
+        yield _way(part, type=kind, **{opposite: count})
 
-    def ways(part: Subschema, keyword: str) -> Ways:
-        value = part.schema[keyword]
-        if keyword == "uniqueItems" and value is not True:
-            return
-        if keyword == "format" and not is_asserted(part.location, value):
-            return
-        yield _way(part, kind, **{f"not {'multipleOf' if keyword == 'divisibleBy' else keyword}": value})
 
-    return ways
+_NEGATED = {
+    "divisibleBy": ("number", "not multipleOf"),
+    "format": ("string", "not format"),
+    "multipleOf": ("number", "not multipleOf"),
+    "pattern": ("string", "not pattern"),
+    "uniqueItems": ("array", "not uniqueItems"),
+}
+"""Keywords with a negated counterpart, and the type of the values that it restricts."""
+
+
+def _negated(part: Subschema, keyword: str) -> Ways:
+    value = part.schema[keyword]
+    is_asserted_format = keyword != "format" or is_asserted(part.location, value)
+    if is_asserted_format and (keyword != "uniqueItems" or value is True):
+        kind, negation = _NEGATED[keyword]
+        yield _way(part, type=kind, **{negation: value})
 
 
 def _items(part: Subschema, keyword: str) -> Ways:
     if isinstance(part.schema[keyword], list):
         for index in range(len(part.schema[keyword])):
-            before = [True] * index
-            yield _way(
-                part, "array", minItems=index + 1,
-                prefixItems=[*before, part.elsewhere(keyword, index, is_denied=True)],
-            )  # fmt: skip
+            items = [*[True] * index, part.elsewhere(keyword, index, is_denied=True)]
+            yield _way(part, type="array", minItems=index + 1, prefixItems=items)
         return
     first = part.schema.get("items") if keyword == "additionalItems" else part.schema.get("prefixItems", [])
     if isinstance(first, list):  # without a list, additionalItems has no effect
-        yield _way(part, "array", **{"some item": SomeItem(len(first), part.elsewhere(keyword, is_denied=True))})
+        yield _way(part, type="array", **{"some item": SomeItem(len(first), part.elsewhere(keyword, is_denied=True))})
 
 
 def contained(part: Subschema) -> tuple[int, int | None]:
@@ -190,9 +182,9 @@ def _contains(part: Subschema, _keyword: str) -> Ways:
     least, most = contained(part)
     inside = part.elsewhere("contains")
     if least:
-        yield _way(part, "array", contains=inside, minContains=0, maxContains=least - 1)
+        yield _way(part, type="array", contains=inside, minContains=0, maxContains=least - 1)
     if most is not None:
-        yield _way(part, "array", contains=inside, minContains=most + 1)
+        yield _way(part, type="array", contains=inside, minContains=most + 1)
 
 
 def _required(part: Subschema, keyword: str) -> Ways:
@@ -201,7 +193,7 @@ def _required(part: Subschema, keyword: str) -> Ways:
         properties = part.schema.get("properties", ())
         for name in part.schema[keyword]:
             denied = part.elsewhere("properties", name, is_denied=True) if name in properties else False
-            yield _way(part, "object", properties={name: denied})
+            yield _way(part, type="object", properties={name: denied})
 
 
 def _properties(part: Subschema, _keyword: str) -> Ways:
@@ -209,13 +201,13 @@ def _properties(part: Subschema, _keyword: str) -> Ways:
     for name, inside in part.schema["properties"].items():
         if inside is not True and name not in (required if isinstance(required, list) else ()):
             denied = part.elsewhere("properties", name, is_denied=True)
-            yield _way(part, "object", required=[name], properties={name: denied})
+            yield _way(part, type="object", required=[name], properties={name: denied})
 
 
 def _pattern_properties(part: Subschema, keyword: str) -> Ways:
     for regex in part.schema[keyword]:
         denied = _all_if_denied(part.elsewhere(keyword, regex, is_denied=True))
-        yield _way(part, "object", **{"some property": SomeProperty(denied, regex)})
+        yield _way(part, type="object", **{"some property": SomeProperty(denied, regex)})
 
 
 def _additional_properties(part: Subschema, keyword: str) -> Ways:
@@ -224,7 +216,7 @@ def _additional_properties(part: Subschema, keyword: str) -> Ways:
         patterns = tuple(part.schema.get("patternProperties", ()))
         denied = _all_if_denied(part.elsewhere(keyword, is_denied=True))
         rule = SomeProperty(denied, other_names=names, other_patterns=patterns)
-        yield _way(part, "object", **{"some property": rule})
+        yield _way(part, type="object", **{"some property": rule})
 
 
 def _all_if_denied(schema: Elsewhere) -> Elsewhere | bool:
@@ -234,46 +226,37 @@ def _all_if_denied(schema: Elsewhere) -> Elsewhere | bool:
 
 def _property_names(part: Subschema, keyword: str) -> Ways:
     denied = part.elsewhere(keyword, is_denied=True)
-    yield _way(part, "object", **{"some property": SomeProperty(True, names=denied)})
+    yield _way(part, type="object", **{"some property": SomeProperty(True, names=denied)})
 
 
 def _dependencies(part: Subschema, keyword: str) -> Ways:
     for name, needed in part.schema[keyword].items():
-        present = {"required": [name]}
+        present = _way(part, type="object", required=[name])
         if isinstance(needed, list | str):
             for other in [needed] if isinstance(needed, str) else needed:
-                yield [*_way(part, "object", **present), *_way(part, "object", properties={other: False})]
+                yield [*present, *_way(part, type="object", properties={other: False})]
         else:
-            yield [*_way(part, "object", **present), _denied(part, keyword, name)]
+            yield [*present, _denied(part, keyword, name)]
 
 
 def _if(part: Subschema, _keyword: str) -> Ways:
     if "then" in part.schema:
-        yield [_required_subschema(part, "if"), _denied(part, "then")]
+        yield [part.below("if"), _denied(part, "then")]
     if "else" in part.schema:
         yield [_denied(part, "if"), _denied(part, "else")]
 
 
-def _all_of(part: Subschema, keyword: str) -> Ways:
-    for index in range(len(part.schema[keyword])):
-        yield [_denied(part, keyword, index)]
-
-
-def _any_of(part: Subschema, keyword: str) -> Ways:
-    yield [_denied(part, keyword, index) for index in range(len(part.schema[keyword]))]
+def _all_denied(part: Subschema, keyword: str) -> Subschemas:
+    return [_denied(part, keyword, index) for index in range(len(part.schema[keyword]))]
 
 
 def _one_of(part: Subschema, keyword: str) -> Ways:
     """Deny that exactly one branch holds: none holds, or two do."""
     branches = [part.below(keyword, index) for index in range(len(part.schema[keyword]))]
-    yield [_denied(part, keyword, index) for index in range(len(branches))]
+    yield _all_denied(part, keyword)
     for left, right in combinations(branches, 2):
         if not surely_empty([left, right]):
             yield [left, right]
-
-
-def _inner_not(part: Subschema, keyword: str) -> Ways:
-    yield [_required_subschema(part, keyword)]
 
 
 _UNDENIABLE = frozenset({"disallow", "extends", "unevaluatedItems", "unevaluatedProperties"})
@@ -281,16 +264,9 @@ _UNDENIABLE = frozenset({"disallow", "extends", "unevaluatedItems", "unevaluated
 _WAYS: Mapping[str, Callable[[Subschema, str], Ways]] = {
     "type": _type,
     **dict.fromkeys(("const", "enum"), _listed),
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _bound),
-    "minLength": _least("string", "maxLength"),
-    "maxLength": _greatest("string", "minLength"),
-    "minItems": _least("array", "maxItems"),
-    "maxItems": _greatest("array", "minItems"),
-    "minProperties": _least("object", "maxProperties"),
-    "maxProperties": _greatest("object", "minProperties"),
-    **dict.fromkeys(("format", "pattern"), _not("string")),
-    **dict.fromkeys(("divisibleBy", "multipleOf"), _not("number")),
-    "uniqueItems": _not("array"),
+    **dict.fromkeys(_OPPOSITES, _bound),
+    **dict.fromkeys(_LENGTHS, _length),
+    **dict.fromkeys(_NEGATED, _negated),
     **dict.fromkeys(("additionalItems", "items", "prefixItems"), _items),
     "contains": _contains,
     "required": _required,
@@ -300,8 +276,8 @@ _WAYS: Mapping[str, Callable[[Subschema, str], Ways]] = {
     "propertyNames": _property_names,
     **dict.fromkeys(("dependencies", "dependentRequired", "dependentSchemas"), _dependencies),
     "if": _if,
-    "allOf": _all_of,
-    "anyOf": _any_of,
+    "allOf": lambda part, keyword: ([rule] for rule in _all_denied(part, keyword)),
+    "anyOf": lambda part, keyword: iter([_all_denied(part, keyword)]),
     "oneOf": _one_of,
-    "not": _inner_not,
+    "not": lambda part, keyword: iter([[part.below(keyword)]]),
 }

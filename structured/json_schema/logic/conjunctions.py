@@ -25,7 +25,7 @@ from structured.json_schema.document.location import (
     Subschemas,
     check_shape,
 )
-from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
+from structured.json_schema.document.references import REFERENCES, targets
 from structured.json_schema.keyword_types import UNEVALUATED
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.complements import ways_to_fail
@@ -122,7 +122,7 @@ class Conjunction:
         for target in targets(part):
             self.followed.append(target)
             self.add(target._replace(scopes=part.scopes))
-        if ("$ref" in schema and ignores_siblings(part.location)) or schema.keys() <= _SAYS_NOTHING:
+        if ("$ref" in schema and part.location.draft.ignores_siblings) or schema.keys() <= _SAYS_NOTHING:
             return
         self.schemas.append(part)
         for index in range(len(schema.get("allOf", []))):
@@ -166,10 +166,11 @@ class Conjunction:
         if len(self.choices) != 1:
             return False
         _, keyword, options, _ = self.choices[0]
+        silent = _SAYS_NOTHING | {keyword, "allOf", "discriminator"}
         return (
             all(len(option) == 1 for option in options)
             and len(self.denied) <= (keyword == "not")
-            and all(not _says_more(other, keyword) for other in self.schemas)
+            and all(other.schema.keys() <= silent for other in self.schemas)
         )
 
     def settle(self) -> None:
@@ -192,7 +193,7 @@ class Conjunction:
         options = [option for option in choice.options if not surely_empty(option, context, _GLANCE)]
         types = types_left(options)
         if options and types < context.rules.types:
-            self.add(_of_types(choice.part, types))
+            self.add(choice.part.location.made(type=sorted(types)))
             return True
         if len(options) == len(choice.options) > 1:
             return False
@@ -270,14 +271,10 @@ class Conjunction:
             listed = [value for values in kinds.values() for value in values.values()]
             ways.append([_of_property(part, name, listed, is_denied=True)])
         elif len(allowed) > sum(map(len, kinds.values())):
-            ways.append([_of_object(part, required=[name])])
+            ways.append([part.location.made(type="object", required=[name])])
         if name not in self.context.required:
-            ways.append([_of_object(part, properties={name: False})])
+            ways.append([part.location.made(type="object", properties={name: False})])
         return ways
-
-    def with_option(self, option: Subschemas) -> "Conjunction":
-        """Return the conjunction with the first choice made."""
-        return self.after_way(Way(option, self.choices[1:]))
 
     def after_way(self, way: Way) -> "Conjunction":
         """Return the conjunction after one of its ways."""
@@ -297,7 +294,7 @@ def _option_key(option: Subschemas) -> Hashable:
 def _content(value: Any, location: Location) -> Hashable:
     """Return a key of a schema made by the compiler, by its content; other schemas are compared by identity."""
     if isinstance(value, Elsewhere):
-        return id(value.schema), value.location.entered, value.is_denied
+        return value.key
     if isinstance(value, Complement):
         return frozenset(
             (keyword, _members_content(held, location) if keyword == "properties" else _content(held, location))
@@ -324,24 +321,6 @@ def _of_property(part: Subschema, name: str, values: list[Any], *, is_denied: bo
     return Subschema(part.location.compilation.once(key, make), part.location)
 
 
-def _of_object(part: Subschema, **keywords: Any) -> Subschema:
-    """Return a schema, made by the compiler, about a property, the same object each time."""
-    once = part.location.compilation.once
-    schema = once(("of object", repr(keywords)), lambda: Complement({"type": "object", **keywords}))
-    return Subschema(schema, part.location)
-
-
-def _of_types(part: Subschema, types: frozenset[str]) -> Subschema:
-    """Return a schema, made by the compiler, that allows some types, the same object each time."""
-    schema = part.location.compilation.once(("of types", types), lambda: Complement({"type": sorted(types)}))
-    return Subschema(schema, part.location)
-
-
-def _says_more(part: Subschema, choice: str) -> bool:
-    """Tell whether a schema has a rule beside its choice."""
-    return bool(part.schema.keys() - _SAYS_NOTHING - {choice, "allOf", "discriminator"})
-
-
 Build = Callable[[Conjunction, Location], Pattern]
 """A function that makes the pattern of a conjunction."""
 
@@ -351,14 +330,25 @@ MAX_DEFINITIONS = 10_000
 
 def definition(gathered: Conjunction, location: Location, build: Build) -> Pattern:
     """Return the definition of a conjunction, or a reference to it if it is being built."""
-    name = _name(gathered, location)
+    compilation, name = location.compilation, _name(gathered, location)
     key = f"{name} at {location.depth}" if location.whitespace.indent else name
-    pattern = location.compilation.patterns.get(key)
-    if pattern is not None:
-        return pattern
-    if name in location.compilation.open_names:
+    if key in compilation.patterns:
+        return compilation.patterns[key]
+    if name in compilation.open_names:
         return _reference(name, gathered, location)
-    return _built(name, key, gathered, location, build)
+    before, together_before = len(compilation.patterns), len(compilation.together)
+    compilation.open_names.add(name)
+    try:
+        compilation.patterns[key] = build(gathered, location)
+    except SchemaError:  # patterns built inside may refer to the definition, which will not exist
+        for inner in list(compilation.patterns)[before:]:
+            del compilation.patterns[inner]
+        for part in list(compilation.together)[together_before:]:
+            del compilation.together[part]
+        raise
+    finally:
+        compilation.open_names.remove(name)
+    return compilation.patterns[key]
 
 
 def check_ends(pattern: Pattern, compilation: Compilation) -> None:
@@ -385,23 +375,6 @@ def _reference(name: str, gathered: Conjunction, location: Location) -> Referenc
         (reference, gathered.followed[0].location if gathered.followed else location)
     )
     return reference
-
-
-def _built(name: str, key: str, gathered: Conjunction, location: Location, build: Build) -> Pattern:
-    compilation = location.compilation
-    before, together_before = len(compilation.patterns), len(compilation.together)
-    compilation.open_names.add(name)
-    try:
-        compilation.patterns[key] = build(gathered, location)
-    except SchemaError:  # patterns built inside may refer to the definition, which will not exist
-        for inner in list(compilation.patterns)[before:]:
-            del compilation.patterns[inner]
-        for part in list(compilation.together)[together_before:]:
-            del compilation.together[part]
-        raise
-    finally:
-        compilation.open_names.remove(name)
-    return compilation.patterns[key]
 
 
 def _name(gathered: Conjunction, location: Location) -> str:

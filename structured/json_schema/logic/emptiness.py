@@ -11,15 +11,9 @@ from typing import Any, NamedTuple
 from structured.errors import PatternError
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Complement, Elsewhere, Identity, Subschema, Subschemas, check_shape
-from structured.json_schema.document.references import REFERENCES, ignores_siblings, targets
-from structured.json_schema.logic.listed_values import type_of
-from structured.json_schema.logic.property_names import (
-    SomeProperty,
-    exclude_each_other,
-    existence_rules,
-    finds,
-    named_candidates,
-)
+from structured.json_schema.document.references import REFERENCES, targets
+from structured.json_schema.keyword_types import ALL_TYPES, named_types, type_of
+from structured.json_schema.logic.property_names import exclude_each_other, existence_rules, finds, named_candidates
 from structured.regex.character_classes import ECMA
 
 DEPTH = 6
@@ -28,13 +22,9 @@ DEPTH = 6
 MAX_LOOKED_AT = 300_000
 """The most schemas that are examined in one compilation; after that, nothing is found to be empty."""
 
-_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _ARRAY = frozenset({"array"})
 _OBJECT = frozenset({"object"})
 _STRING = frozenset({"string"})
-
-_ALONE = {name: frozenset({name, "integer"} if name == "number" else {name}) for name in _TYPES}
-"""The types of the values of a schema that names one type."""
 
 _TELLING = frozenset({"type", "const", "enum", "pattern", "denied values", "not enum"})
 """The keywords that `_Rules` covers."""
@@ -43,7 +33,7 @@ _TELLING = frozenset({"type", "const", "enum", "pattern", "denied values", "not 
 class _Rules(NamedTuple):
     """The simple rules of some schemas: allowed types, listed values, denied values, and regular expressions."""
 
-    types: frozenset[str] = _TYPES
+    types: frozenset[str] = ALL_TYPES
     listed: Mapping[str, Any] | None = None
     """The listed values by identity; None if no schema lists values."""
     denied: frozenset[str] = frozenset()
@@ -64,10 +54,11 @@ class _Rules(NamedTuple):
             return not self.types or (
                 self.types == _STRING and len(self.regexes) > 1 and exclude_each_other(frozenset(self.regexes), ECMA)
             )
-        return not any(key not in self.denied and self._allow(value) for key, value in self.listed.items())
-
-    def _allow(self, value: Any) -> bool:
-        return type_of(value) in self.types and (not isinstance(value, str) or _is_found(self.regexes, value))
+        return not any(
+            type_of(value) in self.types and (not isinstance(value, str) or _is_found(self.regexes, value))
+            for key, value in self.listed.items()
+            if key not in self.denied
+        )
 
 
 NO_RULES = _Rules()
@@ -171,7 +162,7 @@ def types_left(options: Iterable[Subschemas]) -> frozenset[str]:
 
 
 def _types_of(option: Subschemas) -> frozenset[str]:
-    types = _TYPES
+    types = ALL_TYPES
     for part in option:
         if not isinstance(part.schema, bool | Elsewhere):
             types &= _alone(part).rules.types
@@ -225,35 +216,16 @@ def _lacks_property(context: KnownRules, new: Subschemas, depth: int) -> bool:
 def _lacks_item(schemas: Subschemas, depth: int) -> bool:
     """Tell whether a required item cannot exist: the first item, or one that a complement requires."""
     if any(isinstance(least := part.schema.get("minItems"), int | float) and least >= 1 for part in schemas):
-        rules = [schema for part in schemas for schema in _item_schemas(part, 0)]
+        rules = [rule for rule in (part.item(0) for part in schemas) if rule.schema is not True]
         if len(rules) > 1 and _excludes_itself(rules, depth - 1):
             return True
     for part in schemas:
         rule = part.schema.get("some item") if isinstance(part.schema, Complement) else None
-        if rule is not None and all(_prefix_length(other) <= rule.start for other in schemas):
-            rules = [schema for other in schemas for schema in _item_schemas(other, rule.start)]
+        if rule is not None and all(len(other.first_items) <= rule.start for other in schemas):
+            rules = [item for item in (other.item(rule.start) for other in schemas) if item.schema is not True]
             if rules and _excludes_itself([Subschema(rule.schema, part.location), *rules], depth - 1):
                 return True
     return False
-
-
-def _prefix(part: Subschema) -> str | None:
-    """Return the keyword by which a schema lists its first items; None if it lists none."""
-    if isinstance(part.schema.get("items"), list):
-        return "items"
-    return "prefixItems" if part.has("prefixItems") and isinstance(part.schema["prefixItems"], list) else None
-
-
-def _prefix_length(part: Subschema) -> int:
-    keyword = _prefix(part)
-    return 0 if keyword is None else len(part.schema[keyword])
-
-
-def _item_schemas(part: Subschema, position: int) -> Subschemas:
-    if position < _prefix_length(part):
-        return [part.below(str(_prefix(part)), position)]
-    keyword = "additionalItems" if _prefix(part) == "items" else "items"
-    return [part.below(keyword)] if part.has(keyword) else []
 
 
 def _lacks_witness(context: KnownRules, new: Subschemas, depth: int) -> bool:
@@ -261,14 +233,13 @@ def _lacks_witness(context: KnownRules, new: Subschemas, depth: int) -> bool:
     schemas = [*context.schemas, *new]
     for _, rule in existence_rules(schemas):
         names = named_candidates(schemas, rule)
-        if names is not None and all(_cannot_be(name, rule, schemas, depth) for name in names):
+        witness = Subschema(rule.schema, schemas[0].location)
+        if names is not None and all(
+            _excludes_itself([witness, *(own for part in schemas for own in _schemas_of(part, name))], depth - 1)
+            for name in names
+        ):
             return True
     return False
-
-
-def _cannot_be(name: str, rule: SomeProperty, schemas: Subschemas, depth: int) -> bool:
-    rules = [schema for part in schemas for schema in _schemas_of(part, name)]
-    return _excludes_itself([Subschema(rule.schema, schemas[0].location), *rules], depth - 1)
 
 
 def _excludes_itself(rules: Subschemas, depth: int) -> bool:
@@ -316,7 +287,7 @@ def _reached(
         seen.add(part.identity)
         if not REFERENCES.keys().isdisjoint(part.schema):
             left += reversed(targets(part))
-            if "$ref" in part.schema and ignores_siblings(part.location):
+            if "$ref" in part.schema and part.location.draft.ignores_siblings:
                 continue
         reached.append(part)
         if "allOf" in part.schema:
@@ -336,8 +307,7 @@ def _denied_values(schema: Any) -> list[Any] | None:
         values = schema["enum"]
     else:
         return None
-    types = _named_types(schema)
-    return [value for value in values if type_of(value) in types]
+    return [value for value in values if type_of(value) in named_types(schema)]
 
 
 def _rules_together(schemas: Subschemas, rules: _Rules = NO_RULES) -> _Rules:
@@ -348,22 +318,10 @@ def _rules_together(schemas: Subschemas, rules: _Rules = NO_RULES) -> _Rules:
     return rules
 
 
-def _named_types(schema: Mapping[str, Any]) -> frozenset[str]:
-    if "type" not in schema:
-        return _TYPES
-    named = schema["type"]
-    if isinstance(named, str) and named in _ALONE:
-        return _ALONE[named]
-    names = frozenset(name for name in named if isinstance(name, str)) if isinstance(named, list) else frozenset[str]()
-    return _TYPES & (names | {"integer"} if "number" in names else names)
-
-
 def _rules_of(part: Subschema) -> _Rules:
-    schema, types, listed = part.schema, _TYPES, None
+    schema, listed = part.schema, None
     if _TELLING.isdisjoint(schema):
         return NO_RULES
-    if "type" in schema:
-        types = _named_types(schema)
     for keyword in ("const", "enum"):
         if part.has(keyword) and (keyword == "const" or isinstance(schema["enum"], list)):
             values = [schema["const"]] if keyword == "const" else schema["enum"]
@@ -374,7 +332,7 @@ def _rules_of(part: Subschema) -> _Rules:
         denied = frozenset(identity(value) for word in ("denied values", "not enum") for value in schema.get(word, ()))
     is_seen = isinstance(schema.get("pattern"), str) and not part.location.is_type
     regexes = (schema["pattern"],) if is_seen else ()
-    return _Rules(types, listed, denied, regexes)
+    return _Rules(named_types(schema), listed, denied, regexes)
 
 
 def _is_found(regexes: Iterable[str], text: str) -> bool:

@@ -1,25 +1,15 @@
 """Values that `const` and `enum` list, compiled to their JSON texts (validation §6.1.2, §6.1.3)."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
 from structured.errors.recursion import deep
 from structured.json_schema.document.location import Location, Subschema, Subschemas
-from structured.json_schema.keyword_types import ASSERTIONS, UNEVALUATED
+from structured.json_schema.keyword_types import ASSERTIONS, UNEVALUATED, type_of
 from structured.json_schema.logic.validity import allows
 from structured.regex import Pattern, alternation, concat, literal, words
-
-PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
-    "array": list,
-    "integer": int,
-    "null": type(None),
-    "number": (int, float),
-    "object": dict,
-    "string": str,
-}
-"""The Python types of the values of each type; `bool` is handled before, since it is an `int`."""
 
 _LISTING = ("const", "enum")
 _CHOOSING = frozenset(
@@ -39,7 +29,8 @@ def listed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[S
     allowed = allowed_values(schemas, types, denied)
     if set(map(type, allowed)).isdisjoint((list, dict)):
         return words(spellings(allowed, part.location, keyword=keyword))
-    return alternation(*(written_value(value, part.location, keyword=keyword) for value in allowed))
+    spell = partial(spelling, location=part.location, keyword=keyword)
+    return alternation(*(written_value(value, part.location, spell) for value in allowed))
 
 
 def _listing(schemas: Subschemas) -> tuple[str, Subschema]:
@@ -53,8 +44,9 @@ def allowed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[
     """
     keyword, part = _listing(schemas)
     values = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
-    kinds = set(map(type, values))
-    allowed = values if kinds == {str} and "string" in types else [value for value in values if _has_type(value, types)]
+    named = types | {"integer"} if "number" in types else types
+    all_fit = set(map(type, values)) == {str} and "string" in types
+    allowed = values if all_fit else [value for value in values if type_of(value) in named]
     if not allowed:
         raise part.location.unsatisfiable("there is no value of the type", keyword=keyword)
     others = [
@@ -103,39 +95,24 @@ def spelling(value: object, location: Location, *, keyword: str) -> str:
 
 
 @deep
-def written_value(value: Any, location: Location, *, keyword: str) -> Pattern:
-    """Return the pattern of a value with the whitespace of its place; keys keep their order."""
+def written_value(
+    value: Any, location: Location, spell: Callable[[Any], str], names: Callable[[Any], Iterable[str]] = iter
+) -> Pattern:
+    """Return the pattern of a value with the whitespace of its place; `names` puts the names of an object in order."""
     if not isinstance(value, list | dict):
-        return words([spelling(value, location, keyword=keyword)])
-    opening, closing = "[]" if isinstance(value, list) else "{}"
-    whitespace, depth = location.whitespace, location.depth
-    if not value:
-        return concat(literal(opening), whitespace.edge, literal(closing))
-    inner = location.inside()
-    members = []
-    for member in value:
-        name = (
-            [] if isinstance(value, list) else [literal(spelling(member, location, keyword=keyword)), whitespace.colon]
-        )
-        inside = member if isinstance(value, list) else value[member]
-        members.append(concat(*name, written_value(inside, inner, keyword=keyword)))
-    comma = whitespace.comma(depth)
-    joined = [piece for member in members for piece in (comma, member)][1:]
-    return concat(literal(opening), whitespace.opening(depth), *joined, whitespace.closing(depth), literal(closing))
-
-
-def type_of(value: object) -> str:
-    """Return the narrowest type of a value: `True` → `"boolean"`, `2` → `"integer"`, `2.0` → `"integer"`."""
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, float):
-        return "integer" if value.is_integer() else "number"
-    return next(name for name, kind in PYTHON_TYPES.items() if isinstance(value, kind))
-
-
-def _has_type(value: object, types: frozenset[str]) -> bool:
-    name = type_of(value)
-    return name in types or (name == "integer" and "number" in types)
+        return literal(spell(value))
+    whitespace, inner = location.whitespace, location.inside()
+    members = (
+        [written_value(item, inner, spell, names) for item in value]
+        if isinstance(value, list)
+        else [
+            concat(literal(spell(name)), whitespace.colon, written_value(value[name], inner, spell, names))
+            for name in names(value)
+        ]
+    )
+    comma = whitespace.comma(location.depth)
+    joined = concat(*[piece for member in members for piece in (comma, member)][1:]) if members else None
+    return whitespace.enclosed("[]" if isinstance(value, list) else "{}", joined, location.depth)
 
 
 def _restricts_further(part: Subschema, types: frozenset[str], listed: str) -> bool:

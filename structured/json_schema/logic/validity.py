@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from fractions import Fraction
 from functools import cache, partial
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote
 
 from structured.automata.dfa import PatternLanguage
@@ -23,8 +23,9 @@ from structured.json_schema.document.equality import identity
 from structured.json_schema.document.library import ROOT_URI, pointer_of
 from structured.json_schema.document.location import Complement, Elsewhere, Location, Subschema
 from structured.json_schema.document.references import REFERENCES
-from structured.json_schema.logic.property_names import finds
-from structured.json_schema.numbers.bounds import DIVISORS
+from structured.json_schema.keyword_types import ASSERTIONS, type_of
+from structured.json_schema.logic.property_names import SomeProperty, finds
+from structured.json_schema.numbers.bounds import DIVISORS, is_number
 from structured.json_schema.numbers.multiples import is_multiple
 from structured.json_schema.strings.formats import SPECIFIED_FORMATS
 from structured.regex.character_classes import ECMA
@@ -34,131 +35,84 @@ class NotEvaluatedError(SchemaError):
     """The references of a schema prevent deciding whether it allows a value."""
 
 
-class SchemaPlace(NamedTuple):
-    """The location of a schema, and whether formats restrict anything there."""
-
-    location: Location
-    asserts_formats: bool
-
-    def allows(self, schema: Any, value: Any) -> bool:
-        """Tell whether a schema at this place allows a value."""
-        return allows(Subschema(schema, self.location), value, asserts_formats=self.asserts_formats)
+Allowed = Callable[[Any, Any], bool]
+"""A function that tells whether a schema, at the place of another, allows a value."""
 
 
 @deep
 def allows(part: Subschema, value: Any, *, asserts_formats: bool) -> bool:
     """Tell whether a schema allows a value, to a validator that asserts formats or to one that does not."""
-    schema, place = part.schema, SchemaPlace(part.location, asserts_formats)
+    schema = part.schema
     if isinstance(schema, bool):
         return schema
     if isinstance(schema, Elsewhere):
-        return place._replace(location=schema.location).allows(schema.schema, value) != schema.is_denied
+        target = Subschema(schema.schema, schema.location)
+        return allows(target, value, asserts_formats=asserts_formats) != schema.is_denied
     if isinstance(schema, Complement):
-        return _complement_allows(schema, place, value)
-    return _plainly_allows(schema, place, value)
+        return _complement_allows(schema, part.location, value, asserts_formats)
+    return _plainly_allows(schema, part.location, value, asserts_formats)
 
 
-def _complement_allows(schema: Complement, place: SchemaPlace, value: Any) -> bool:
+def _complement_allows(schema: Complement, location: Location, value: Any, asserts_formats: bool) -> bool:
     """Tell whether a schema made by the compiler allows a value, its type first."""
 
     def make() -> dict[str, Any]:
         return {name: argument for name, argument in schema.items() if name not in _OWN and name not in _CONTAINS}
 
-    plain = place.location.compilation.once(("plain", id(schema)), make, keep=schema)
-    if not _plainly_allows(plain, place, value):
-        return False
-    if "contains" in schema and not _contains(schema, place, value):
-        return False
-    return all(_OWN[keyword](argument, place, value) for keyword, argument in schema.items() if keyword in _OWN)
+    def allowed(inner: Any, member: Any) -> bool:
+        return allows(Subschema(inner, location), member, asserts_formats=asserts_formats)
 
-
-def _properties(argument: Mapping[str, Any], place: SchemaPlace, value: Any) -> bool:
-    return not isinstance(value, dict) or all(
-        place.allows(argument[name], value[name]) for name in argument.keys() & value.keys()
+    plain = location.compilation.once(("plain", id(schema)), make, keep=schema)
+    if not _plainly_allows(plain, location, value, asserts_formats):
+        return False
+    if "contains" in schema and not _contains(schema, allowed, value):
+        return False
+    kind = type_of(value)
+    return all(
+        kind not in ASSERTIONS[keyword] or _OWN[keyword](argument, allowed, value)
+        for keyword, argument in schema.items()
+        if keyword in _OWN
     )
 
 
-def _prefix(argument: list[Any], place: SchemaPlace, value: Any) -> bool:
-    return not isinstance(value, list) or all(
-        place.allows(schema, item) for schema, item in zip(argument, value, strict=False)
+def _some_property(rule: SomeProperty, allowed: Allowed, value: Any) -> bool:
+    return any(
+        rule.may_be(name, ECMA) and allowed(rule.names, name) and allowed(rule.schema, value[name]) for name in value
     )
 
 
-def _no_pattern(argument: str, _place: SchemaPlace, value: Any) -> bool:
-    return not isinstance(value, str) or not finds(argument, ECMA, value)
-
-
-def _no_format(argument: str, place: SchemaPlace, value: Any) -> bool:
-    return not isinstance(value, str) or not _plainly_allows({"format": argument}, place, value)
-
-
-def _no_multiple(argument: Any, place: SchemaPlace, value: Any) -> bool:
-    return not _is_number(value) or not _plainly_allows({"multipleOf": argument}, place, value)
-
-
-def _no_integer(_held: bool, _place: SchemaPlace, value: Any) -> bool:
-    return not _is_number(value) or value != int(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _none_of(argument: list[Any], _place: SchemaPlace, value: Any) -> bool:
-    return isinstance(value, bool) or identity(value) not in _identities(argument)
-
-
-def _not_unique(_held: bool, place: SchemaPlace, value: Any) -> bool:
-    return not isinstance(value, list) or not _plainly_allows({"uniqueItems": True}, place, value)
-
-
-def _some_item(rule: Any, place: SchemaPlace, value: Any) -> bool:
-    return not isinstance(value, list) or any(place.allows(rule.schema, item) for item in value[rule.start :])
-
-
-def _some_property(rule: Any, place: SchemaPlace, value: Any) -> bool:
-    return not isinstance(value, dict) or any(
-        _has_suitable_name(rule, place, name) and place.allows(rule.schema, value[name]) for name in value
-    )
-
-
-def _has_suitable_name(rule: Any, place: SchemaPlace, name: str) -> bool:
-    if name in rule.other_names or any(finds(regex, ECMA, name) for regex in rule.other_patterns):
-        return False
-    is_found = rule.pattern is None or finds(rule.pattern, ECMA, name)
-    return is_found and place.allows(rule.names, name)
-
-
-def _contains(schema: Complement, place: SchemaPlace, value: Any) -> bool:
+def _contains(schema: Complement, allowed: Allowed, value: Any) -> bool:
     """Tell whether a list has an allowed number of items that satisfy `contains`."""
     if not isinstance(value, list):
         return True
-    met = sum(place.allows(schema["contains"], item) for item in value)
+    met = sum(allowed(schema["contains"], item) for item in value)
     most = schema.get("maxContains")
     return bool(schema.get("minContains", 1) <= met and (most is None or met <= most))
 
 
 _CONTAINS = frozenset({"contains", "maxContains", "minContains"})
 
-_OWN: Mapping[str, Callable[[Any, SchemaPlace, Any], bool]] = {
-    "properties": _properties,
-    "prefixItems": _prefix,
-    "not pattern": _no_pattern,
-    "not format": _no_format,
-    "not multipleOf": _no_multiple,
-    "not integer": _no_integer,
-    "not enum": _none_of,
-    "not uniqueItems": _not_unique,
-    "some item": _some_item,
+_OWN: Mapping[str, Callable[[Any, Allowed, Any], bool]] = {
+    "properties": lambda properties, allowed, value: all(
+        allowed(properties[name], value[name]) for name in properties.keys() & value.keys()
+    ),
+    "prefixItems": lambda schemas, allowed, value: all(map(allowed, schemas, value)),
+    "not pattern": lambda regex, _allowed, value: not finds(regex, ECMA, value),
+    "not format": lambda name, allowed, value: not allowed({"format": name}, value),
+    "not multipleOf": lambda divisor, allowed, value: not allowed({"multipleOf": divisor}, value),
+    "not integer": lambda _held, _allowed, value: value != int(value),
+    "not enum": lambda values, _allowed, value: identity(value) not in _identities(values),
+    "not uniqueItems": lambda _held, allowed, value: not allowed({"uniqueItems": True}, value),
+    "some item": lambda rule, allowed, value: any(allowed(rule.schema, item) for item in value[rule.start :]),
     "some property": _some_property,
 }
+"""Keywords of complements, and whether a value of the type that they restrict keeps them."""
 
 
-def _plainly_allows(schema: Any, place: SchemaPlace, value: Any) -> bool:
-    location = place.location
+def _plainly_allows(schema: Any, location: Location, value: Any, asserts_formats: bool) -> bool:
     try:
         with _validation():
-            return bool(_validator(schema, place).is_valid(value))
+            return bool(_validator(schema, location, asserts_formats).is_valid(value))
     except NotEvaluatedError as error:
         raise NotEvaluatedError(error.problem, schema_path=location.pointer, remedy=error.remedy) from error
     except SchemaError as error:
@@ -221,17 +175,16 @@ def _json_path(error: Any) -> str:
     return str(ValidationError("", path=path).json_path)
 
 
-def _validator(schema: Any, place: SchemaPlace) -> Any:
+def _validator(schema: Any, location: Location, asserts_formats: bool) -> Any:
     """Return the validator of a schema, the same object each time, since making it is most of the work."""
-    location = place.location
-    key = "validator", id(schema), location.entered, location.path, place.asserts_formats
-    return location.compilation.once(key, lambda: _new_validator(schema, place), keep=schema)
+    key = "validator", id(schema), location.entered, location.path, asserts_formats
+    return location.compilation.once(key, lambda: _new_validator(schema, location, asserts_formats), keep=schema)
 
 
-def _new_validator(schema: Any, place: SchemaPlace) -> Any:
+def _new_validator(schema: Any, location: Location, asserts_formats: bool) -> Any:
     from jsonschema.validators import validator_for
 
-    location, checker = place.location, _checker(place.asserts_formats)
+    checker = _checker(asserts_formats)
     validator = _with_own_patterns(validator_for({"$schema": location.draft.metaschema}))
     location.compilation.once(  # whether formats are asserted or not
         ("well formed", id(schema), location.draft),
@@ -434,7 +387,7 @@ def _pattern_problem(regex: str, value: Any) -> str | None:
 
 
 def _multiple_problem(divisor: Any, value: Any) -> str | None:
-    is_wrong = _is_number(value) and not is_multiple(value, divisor)
+    is_wrong = is_number(value) and not is_multiple(value, divisor)
     return f"{value!r} is not a multiple of {divisor!r}" if is_wrong else None
 
 
@@ -445,7 +398,7 @@ def _enum_problem(values: Any, value: Any) -> str | None:
 
 
 def _bound_problem(holds: Callable[[Any, Any], bool], wrong: str, bound: Any, value: Any) -> str | None:
-    is_wrong = _is_number(value) and not holds(_decimal(value), _decimal(bound))
+    is_wrong = is_number(value) and not holds(_decimal(value), _decimal(bound))
     return f"{value!r} is {wrong} {bound!r}" if is_wrong else None
 
 
@@ -490,12 +443,11 @@ def _identities(values: Any) -> frozenset[str]:
     return identities
 
 
-def _checker(asserts_formats: bool) -> Any:
-    return _format_checker() if asserts_formats else None
-
-
 @cache
-def _format_checker() -> Any:
+def _checker(asserts_formats: bool) -> Any:
+    """Return the checker of formats for `jsonschema`, None where they restrict nothing."""
+    if not asserts_formats:
+        return None
     from jsonschema import FormatChecker
 
     checker = FormatChecker(formats=())

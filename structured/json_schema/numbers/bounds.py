@@ -42,12 +42,6 @@ class Interval(NamedTuple):
         high = [] if self.high is None else [f"{'less than' if self.high_is_strict else 'at most'} {_shown(self.high)}"]
         return " and ".join(low + high)
 
-    @property
-    def integers(self) -> tuple[int | None, int | None]:
-        """The first and the last integer."""
-        first, last = self.rounded(0)
-        return None if first is None else int(first), None if last is None else int(last)
-
     def rounded(self, places: int) -> tuple[Fraction | None, Fraction | None]:
         """Return the first and the last decimal with at most `places` digits after the point."""
         scale = 10**places
@@ -112,11 +106,6 @@ class NumberRules(NamedTuple):
             multiples += [count * self.divisor for count in range(int(first), int(last) + 1)]
         kept = [value for value in multiples if all(value % divisor for divisor in self.not_divisors)]
         return kept if len(kept) <= FEW else None
-
-    @property
-    def are_none(self) -> bool:
-        """Whether the rules allow every number."""
-        return self.intervals == (Interval(),) and self.divisor is None and not self.not_divisors
 
 
 def rules_of(schemas: Subschemas) -> NumberRules:
@@ -197,10 +186,11 @@ def too_many_states(location: Location, keyword: str) -> Iterator[None]:
     try:
         yield
     except PatternError as error:
+        checker = "a Pydantic validator" if location.is_type else "your program"
         raise location.refusal(
             f"{keyword!r} with this many digits is too large to enforce",
             keyword=keyword,
-            remedy=f"Use fewer digits, or check it in {location.checker}.",
+            remedy=f"Use fewer digits, or check it in {checker}.",
         ) from error
 
 

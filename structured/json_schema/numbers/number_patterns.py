@@ -25,9 +25,7 @@ from structured.json_schema.document.location import Location, Subschema, Subsch
 from structured.json_schema.numbers.bounds import Interval, NumberRules, rules_of, too_many_states
 from structured.json_schema.numbers.multiples import Multiples, OtherNumbers, common_multiple, factor_and_power, scan
 from structured.json_schema.numbers.ranges import (
-    DIGIT,
     MANTISSA_PLACES,
-    NOT_ZERO,
     Style,
     decimal_places,
     decimal_range,
@@ -38,7 +36,9 @@ from structured.json_schema.numbers.ranges import (
     power_of_ten,
     scientific,
 )
-from structured.regex import Pattern, alternation, chars, concat, literal, optional, repeat, union, words
+from structured.regex import Pattern, alternation, concat, literal, repeat, union, words
+from structured.regex.character_classes import ECMA
+from structured.regex.regex_parser import whole_regex_to_pattern
 
 
 def integer(schemas: Subschemas, location: Location) -> Pattern:
@@ -182,11 +182,8 @@ PLACES = 20
 
 FLOATS = Style(PLACES)
 
-_UNBOUNDED_FLOAT = concat(
-    optional(literal("-")),
-    alternation(literal("0"), concat(NOT_ZERO, repeat(DIGIT, 0, FLOAT_DIGITS - 1))),
-    optional(concat(literal("."), repeat(DIGIT, 1, PLACES))),
-    optional(concat(chars("Ee"), optional(chars("+-")), repeat(DIGIT, 1, 2))),
+_UNBOUNDED_FLOAT = whole_regex_to_pattern(
+    rf"-?(?:0|[1-9]\d{{0,{FLOAT_DIGITS - 1}}})(?:\.\d{{1,{PLACES}}})?(?:[Ee][+\-]?\d{{1,2}})?", ECMA
 )
 
 
@@ -194,7 +191,7 @@ _UNBOUNDED_FLOAT = concat(
 def typed_integer(rules: NumberRules) -> Pattern | None:
     """Return the integers that keep the rules: no leading zeros, no `-0`, no `1.0`; None if there are none."""
     (interval,) = rules.intervals
-    first, last = interval.integers
+    first, last = (None if end is None else int(end) for end in interval.rounded(0))
     beyond = 10 * max([abs(end) for end in (interval.low, interval.high) if end is not None], default=Fraction(0))
     limit = int(max(beyond, 10**INTEGER_DIGITS)) - 1
     divisor = 1 if rules.divisor is None else int(common_multiple(rules.divisor, Fraction(1)))
@@ -227,7 +224,7 @@ def _with_zeros(low: int, high: int, zeros: str) -> Pattern:
 @lru_cache(maxsize=1024)
 def typed_number(rules: NumberRules) -> Pattern | None:
     """Return the numbers whose double keeps the rules; None if there are none."""
-    if rules.are_none:
+    if rules._replace(keyword=None) == NumberRules((Interval(),), None):
         return _UNBOUNDED_FLOAT
     if rules.not_divisors:
         return _other_numbers(rules)

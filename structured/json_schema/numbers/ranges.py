@@ -39,10 +39,6 @@ class Style(NamedTuple):
         whole, after = divmod(units, 10**self.places)
         return whole, f"{after:0{self.places}}".rstrip("0") if self.places else ""
 
-    def reaches(self, limit: int, value: Fraction) -> bool:
-        """Tell whether a number is at least as great as all decimals below a limit."""
-        return value >= limit - power_of_ten(-self.places)
-
     def free(self, done: int, fewest: int = 0) -> Pattern:
         """Return any digits that may follow the `done` digits after the point."""
         left = self.places - done
@@ -51,6 +47,11 @@ class Style(NamedTuple):
     def nought(self, done: int, fewest: int = 0) -> Pattern:
         """Return the zeros that may follow the `done` digits after the point."""
         return repeat(_ZERO, fewest, max(fewest, self.places - done))
+
+
+def digits(first: int, last: int) -> Pattern:
+    """Return one digit from the first to the last."""
+    return chars("0123456789"[first : last + 1]) if first < last else literal(str(first))
 
 
 def power_of_ten(exponent: int) -> Fraction:
@@ -118,17 +119,13 @@ def _signed(negative: Pattern | None, positive: Pattern | None) -> Pattern:
     return alternation(*signed, *([] if positive is None else [positive]))
 
 
-def magnitudes(low: Fraction, high: Fraction | None, style: Style) -> Pattern | None:
-    """Return the plain decimals from `low`, which is at least 0, to `high`; None if there are none."""
-    first, after_first = style.cut(low, up=True)
-    last, after_last = (None, None) if high is None else _last(high, style)
-    return _between(first, after_first, last, after_last, style)
+def magnitudes(low: Fraction, high: Fraction | None, style: Style, greatest: int | None = None) -> Pattern | None:
+    """Return the plain decimals from `low`, which is at least 0, to `high`; None if there are none.
 
-
-def mantissas(low: Fraction, high: Fraction | None, style: Style) -> Pattern | None:
-    """Return the plain decimals from `low`, which is at least 1, to `high`, or below 10 if `high` is None."""
+    Where `high` is None, the whole part is at most `greatest`.
+    """
     first, after_first = style.cut(low, up=True)
-    last, after_last = (9, None) if high is None else _last(high, style)
+    last, after_last = (greatest, None) if high is None else _last(high, style)
     return _between(first, after_first, last, after_last, style)
 
 
@@ -179,7 +176,7 @@ def _fraction(low: str, high: Digits, style: Style, done: int, fewest: int = 0) 
         if style.loose and not low and high is not None and high.startswith("99")
         else (
             concat(head, _fraction(after_low, after_high, style, done + 1))
-            for head, after_low, after_high in _digit_branches(low, high)
+            for head, after_low, after_high in branches(low, high, "", None)
         )
     )
     some = alternation(*options)
@@ -203,25 +200,25 @@ def _below_nines(high: str, style: Style, done: int) -> Iterator[Pattern]:
     yield concat(repeat(literal("9"), nines, nines), _fraction("", after, style, done + nines))
 
 
-def _digit_branches(low: str, high: Digits) -> Iterator[tuple[Pattern, str, Digits]]:
-    """Yield each first digit or range of digits, with the bounds of the digits after it."""
+def branches(low: str, high: Digits, zeros: str, nines: Digits) -> Iterator[tuple[Pattern, str, Digits]]:
+    """Yield each first digit or range of digits, with the bounds of the digits after it.
+
+    `zeros` and `nines` are the bounds that leave these free: `07`, `23` → `0` and `7`, `9`; `2` and `0`, `3`; `1` and
+    `0`, `9`
+    """
     first, last = int(low[:1] or "0"), 9 if high is None else int(high[0])
-    after_last = None if high is None else high[1:]
+    after_first, after_last = low[1:], None if high is None else high[1:]
     if first == last:
-        yield literal(str(first)), low[1:], after_last
+        yield digits(first, last), after_first, after_last
         return
-    if low[1:]:
-        yield literal(str(first)), low[1:], None
+    if after_first != zeros:
+        yield digits(first, first), after_first, nines
         first += 1
-    if after_last is not None:
-        yield literal(str(last)), "", after_last
+    if after_last != nines:
+        yield digits(last, last), zeros, after_last
         last -= 1
     if first <= last:
-        yield _one_of(first, last), "", None
-
-
-def _one_of(first: int, last: int) -> Pattern:
-    return chars("0123456789"[first : last + 1]) if first < last else literal(str(first))
+        yield digits(first, last), zeros, nines
 
 
 def _integers(low: int, high: int | None) -> Pattern:
@@ -251,27 +248,8 @@ def _fixed(low: str, high: str) -> Pattern:
     zeros, nines = "0" * len(low), "9" * len(low)
     if low == zeros and high == nines:
         return repeat(DIGIT, len(low), len(low))
-    return alternation(*(concat(head, _fixed(*tails)) for head, *tails in _branches(low, high)))
-
-
-def _branches(low: str, high: str) -> Iterator[tuple[Pattern, str, str]]:
-    """Yield each first digit or range of digits, with the bounds of the digits after it.
-
-    `07`, `23` → `0` and `7`, `9`; `2` and `0`, `3`; `1` and `0`, `9`
-    """
-    zeros, nines = "0" * (len(low) - 1), "9" * (len(low) - 1)
-    first, last = int(low[0]), int(high[0])
-    if first == last:
-        yield literal(low[0]), low[1:], high[1:]
-        return
-    if low[1:] != zeros:
-        yield literal(low[0]), low[1:], nines
-        first += 1
-    if high[1:] != nines:
-        yield literal(high[0]), zeros, high[1:]
-        last -= 1
-    if first <= last:
-        yield _one_of(first, last), zeros, nines
+    options = branches(low, high, zeros[1:], nines[1:])
+    return alternation(*(concat(head, _fixed(after_low, str(after_high))) for head, after_low, after_high in options))
 
 
 def exponents(first: int | None, last: int | None) -> Pattern:
@@ -310,7 +288,7 @@ def scientific(low: Fraction, high: Fraction | None, style: Style) -> Pattern | 
     if first is not None and _mantissa(low, first) > 1:
         options.append(_numbers(_mantissa(low, first), None, first, first, style))
         first += 1
-    if last is not None and not style.reaches(10, _mantissa(high, last)):
+    if last is not None and _mantissa(high, last) < 10 - power_of_ten(-style.places):
         options.append(_numbers(Fraction(1), _mantissa(high, last), last, last, style))
         last -= 1
     if first is None or last is None or first <= last:
@@ -324,5 +302,5 @@ def _mantissa(value: Fraction | None, exponent: int) -> Fraction:
 
 def _numbers(low: Fraction, high: Fraction | None, first: int | None, last: int | None, style: Style) -> Pattern | None:
     """Return the mantissas from `low` to `high` with each of the exponents from `first` to `last`."""
-    mantissa = mantissas(low, high, style)
+    mantissa = magnitudes(low, high, style, greatest=9)
     return None if mantissa is None else concat(mantissa, exponents(first, last))

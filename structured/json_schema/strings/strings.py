@@ -11,7 +11,6 @@ although the grammar of RFC 8259 has them, because Pydantic rejects them.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from structured.automata.dfa import (
     Intersection,
@@ -35,8 +34,9 @@ from structured.json_schema.document.location import (
     counts,
 )
 from structured.json_schema.strings.formats import ALL_OF_FORMATS, PYDANTIC_FORMATS, SPECIFIED_FORMATS
+from structured.json_schema.strings.formats.alphabets import HEX, regex
 from structured.json_schema.strings.typed_strings import dialect_of, pydantic_rules
-from structured.regex import Pattern, Reference, alternation, char_set, chars, concat, literal, nodes_of, repeat
+from structured.regex import Pattern, Reference, alternation, char_set, concat, literal, nodes_of, repeat
 from structured.regex.character_classes import ECMA
 from structured.regex.character_sets import UNESCAPED_RANGES
 from structured.regex.json_strings import escaped, escaped_set
@@ -58,9 +58,6 @@ from structured.regex.syntax import (
     words,
 )
 from structured.regex.traversal import right_linear
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MAX_STATES = 4096
 """The most states of an unfolded automaton, times the characters that it counts."""
@@ -175,22 +172,9 @@ def _unfolded_scan(scan: Scan) -> Pattern:
     return pattern
 
 
-_HEX = chars("0123456789ABCDEFabcdef")
-UNESCAPED = char_set(*UNESCAPED_RANGES)
-_NOT_SURROGATE = alternation(
-    concat(chars("0123456789ABCEFabcef"), repeat(_HEX, 3, 3)),
-    concat(chars("Dd"), chars("01234567"), repeat(_HEX, 2, 2)),
-)
-_SURROGATE_PAIR = concat(
-    chars("Dd"), chars("89ABab"), repeat(_HEX, 2, 2), literal("\\u"), chars("Dd"), chars("CDEFcdef"), repeat(_HEX, 2, 2)
-)
-
-CHARACTER = alternation(
-    UNESCAPED,
-    concat(
-        literal("\\"),
-        alternation(chars('"\\/bfnrt'), concat(literal("u"), alternation(_NOT_SURROGATE, _SURROGATE_PAIR))),
-    ),
+CHARACTER = regex(
+    rf'{char_set(*UNESCAPED_RANGES)}|\\(?:["\\/bfnrt]|u(?:[0-9A-CE-Fa-ce-f]{HEX}{{3}}|[Dd][0-7]{HEX}{{2}}'
+    rf"|[Dd][89ABab]{HEX}{{2}}\\u[Dd][C-Fc-f]{HEX}{{2}}))"
 )
 """One character of a string: the same node in every string, so that automata share its states."""
 
@@ -218,27 +202,22 @@ def string(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pa
     """Return the quoted strings that satisfy all of some schemas (JSON Schema validation §6.3, §7.3)."""
     rules = read_rules(schemas)
     content = [part.below("contentSchema") for part in schemas if location.is_type and "contentSchema" in part.schema]
-    if content:
-        return _holding(content, rules, location, pattern_of)
-    if not rules.included and not rules.excluded:
-        if rules.minimum == 0 and rules.maximum is None:
-            return _ANY_STRING
-        return concat(literal('"'), repeat(CHARACTER, rules.minimum, rules.maximum), literal('"'))
-    return quoted(text_of(rules, location))
-
-
-def _holding(content: Subschemas, rules: StringRules, location: Location, pattern_of: PatternOf) -> Pattern:
-    """Return the strings whose text is JSON that satisfies some schemas."""
-    if rules != NO_RULES:
+    if content and rules != NO_RULES:
         raise location.refusal(
             "A JSON text inside a string cannot be combined with other rules",
             keyword="contentSchema",
             remedy="Drop them.",
         )
-    try:
-        return concat(literal('"'), embedded(pattern_of(content)), literal('"'))
-    except PatternError as error:
-        raise location.refusal(error.problem, keyword="contentSchema", remedy=error.remedy) from error
+    if content:
+        try:
+            return concat(literal('"'), embedded(pattern_of(content)), literal('"'))
+        except PatternError as error:
+            raise location.refusal(error.problem, keyword="contentSchema", remedy=error.remedy) from error
+    if not rules.included and not rules.excluded:
+        if rules.minimum == 0 and rules.maximum is None:
+            return _ANY_STRING
+        return concat(literal('"'), repeat(CHARACTER, rules.minimum, rules.maximum), literal('"'))
+    return quoted(text_of(rules, location))
 
 
 def quoted(text: Pattern) -> Pattern:
@@ -256,30 +235,25 @@ _MAX_KEPT = 4096
 
 def read_rules(schemas: Subschemas) -> StringRules:
     """Return the rules of some schemas about a string together."""
-    included: dict[int, Pattern] = {}
+    required: list[Pattern] = []
     denied: list[Pattern] = []
     for part in schemas:
         if "pattern" in part.schema:
-            _note(included, _regex(part, "pattern"))
+            required.append(_regex(part, "pattern"))
         if part.location.is_type:
-            for rule in pydantic_rules(part):
-                _note(included, rule)
+            required += pydantic_rules(part)
         elif "format" in part.schema and is_asserted(part.location, part.schema["format"]):
-            _note(included, _format(part, "format"))
+            required.append(SPECIFIED_FORMATS[part.schema["format"]])
         if isinstance(part.schema, Complement):
             if "not pattern" in part.schema:
                 denied.append(_regex(part, "not pattern"))
             if "not format" in part.schema:
-                denied.append(_format(part, "not format"))
+                denied.append(_denied_format(part))
             if "not enum" in part.schema:
                 denied.append(_words(tuple(text for text in part.schema["not enum"] if isinstance(text, str))))
+    included = {id(pattern): pattern for pattern in required if pattern is not ANY_TEXT}
     excluded = {id(pattern): pattern for pattern in denied}  # may be any text, which leaves none
     return StringRules(tuple(included.values()), tuple(excluded.values()), *counts(schemas, "minLength", "maxLength"))
-
-
-def _note(patterns: dict[int, Pattern], pattern: Pattern) -> None:
-    if pattern is not ANY_TEXT:
-        patterns[id(pattern)] = pattern
 
 
 @lru_cache(maxsize=1024)
@@ -308,11 +282,10 @@ def is_asserted(location: Location, name: object) -> bool:
     return location.is_type or (location.compilation.asserts_formats is not False and name in SPECIFIED_FORMATS)
 
 
-def _format(part: Subschema, keyword: str) -> Pattern:
-    """Return the texts of a format (JSON Schema validation §7.3); where it is denied, all texts that may be of it."""
-    name, is_type = part.schema[keyword], part.location.is_type
-    patterns: Mapping[str, Pattern] = PYDANTIC_FORMATS if is_type else SPECIFIED_FORMATS
-    if keyword != "format" and not is_type and part.location.compilation.asserts_formats is None:
+def _denied_format(part: Subschema) -> Pattern:
+    """Return all texts that may be of the format that a schema denies (JSON Schema validation §7.3)."""
+    name, is_type = part.schema["not format"], part.location.is_type
+    if not is_type and part.location.compilation.asserts_formats is None:
         raise part.location.refusal(
             f"Whether a text is not of the format {name!r} depends on whether a validator asserts formats: if it does "
             "not, every text is of that format",
@@ -320,19 +293,10 @@ def _format(part: Subschema, keyword: str) -> Pattern:
             remedy="Allow a format instead of denying it (anyOf in place of oneOf), use a pattern in place of the "
             "format, or choose validators that assert formats with JsonSchema(..., assert_formats=True).",
         )
-    if keyword != "format":
-        patterns = {key: patterns[key] for key in _SAME_EVERYWHERE} if is_type else ALL_OF_FORMATS
-        if name not in patterns:
-            raise part.location.refusal(
-                f"The format {name!r} cannot be denied exactly",
-                keyword="format",
-                remedy="Describe allowed texts instead.",
-            )
-    if name not in patterns:
+    patterns = PYDANTIC_FORMATS if is_type else ALL_OF_FORMATS
+    if name not in (_SAME_EVERYWHERE if is_type else ALL_OF_FORMATS):
         raise part.location.refusal(
-            f"The format {name!r} is not supported yet",
-            keyword="format",
-            remedy="Use str, and check the format in a Pydantic validator: rejected answers are generated again.",
+            f"The format {name!r} cannot be denied exactly", keyword="format", remedy="Describe allowed texts instead."
         )
     return patterns[name]
 

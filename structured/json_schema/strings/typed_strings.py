@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
-from structured.errors import PatternError, SchemaError
+from structured.errors import PatternError
 from structured.json_schema.document.location import Subschema
 from structured.json_schema.numbers.number_patterns import DECIMAL, decimal_text
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, format_pattern
@@ -24,7 +24,6 @@ _NOT_SPACE = char_set(*UNICODE_SPACE, negated=True)
 _STRIPPED = optional(concat(_NOT_SPACE, optional(concat(ANY_TEXT, _NOT_SPACE))))
 """Texts that stripping does not change, so patterns and lengths mean the same before and after it."""
 
-_CLOCK = repeat(char_set((0x2E, 0x2E), (0x30, 0x3A), (0x2D, 0x2D), (0x54, 0x54)), 19, 26)
 _AWARE = concat(ANY_TEXT, alternation(literal("Z"), concat(chars("+-"), repeat(char_set((0x30, 0x3A)), 5, 5))))
 _NAIVE = concat(repeat(ANY_CHARACTER, 8, 8), repeat(char_set((0x2E, 0x2E), (0x30, 0x3A), (0x54, 0x54)), 0, None))
 _BOUNDS = frozenset({"ge", "gt", "le", "lt", "now_op"})
@@ -126,23 +125,16 @@ def _locator(part: Subschema) -> Pattern:
     schemes = tuple(schema["allowed_schemes"]) if "allowed_schemes" in schema else None
     try:
         if schema["format"] == "uri":
-            return _url(schemes, bool(schema.get("host_required")), schema.get("max_length"))
+            needs_host = bool(schema.get("host_required"))
+            return format_pattern(
+                "locators.url", schemes, host_required=needs_host, max_length=schema.get("max_length")
+            )
     except PatternError as error:
         raise part.location.refusal(error.problem, keyword="max_length", remedy=error.remedy) from error
     if "max_length" in schema:
         raise part.location.refusal(
             "The length of a URL of several hosts is not supported", keyword="max_length", remedy="Remove it."
         )
-    return _multi_host_url(schemes)
-
-
-@lru_cache(maxsize=256)
-def _url(schemes: tuple[str, ...] | None, host_required: bool, max_length: int | None) -> Pattern:
-    return format_pattern("locators.url", schemes, host_required=host_required, max_length=max_length)
-
-
-@lru_cache(maxsize=256)
-def _multi_host_url(schemes: tuple[str, ...] | None) -> Pattern:
     return format_pattern("locators.multi_host_url", schemes)
 
 
@@ -178,17 +170,15 @@ def _encoded(part: Subschema, encoding: tuple[str, ...]) -> Pattern:
 
 def _bounded(part: Subschema, name: str) -> Pattern:
     """Return the texts of a format between the bounds beside it."""
+    cause: Exception | None = None
     try:
         pattern = _BETWEEN[name](*_limits(part.schema, name))
     except (OverflowError, TypeError) as error:
-        raise _beyond(part) from error
+        pattern, cause = None, error
     if pattern is None:
-        raise _beyond(part)
+        keyword = min(part.schema.keys() & _BOUNDS)
+        raise part.location.unsatisfiable("no value lies between the bounds", keyword=keyword) from cause
     return pattern
-
-
-def _beyond(part: Subschema) -> SchemaError:
-    return part.location.unsatisfiable("no value lies between the bounds", keyword=min(part.schema.keys() & _BOUNDS))
 
 
 _BETWEEN: dict[str, Callable[..., Pattern | None]] = {
@@ -206,7 +196,10 @@ _ONE_DAY = dt.timedelta(days=1)
 
 
 def _limits(schema: Any, name: str) -> tuple[Any, Any]:
-    """Return the least and the greatest allowed value; None means no limit."""
+    """Return the least and the greatest allowed value; None means no limit.
+
+    Raises TypeError if two bounds cannot be compared, and OverflowError if nothing is next to a strict one.
+    """
     bounds = {key: _bound(schema[key], name) for key in ("ge", "gt", "le", "lt") if key in schema}
     least = [bound if key == "ge" else _next(bound, name, 1) for key, bound in bounds.items() if key in {"ge", "gt"}]
     most = [bound if key == "le" else _next(bound, name, -1) for key, bound in bounds.items() if key in {"le", "lt"}]
@@ -217,18 +210,13 @@ def _limits(schema: Any, name: str) -> tuple[Any, Any]:
             most.append(now - _ONE_DAY)
         else:
             least.append(now + 2 * _ONE_DAY)
-    return _outermost(least, max), _outermost(most, min)
+    return max(least, default=None), min(most, default=None)
 
 
 def _bound(bound: Any, name: str) -> Any:
     """Return a bound as Pydantic reads it: compared with a datetime, a date is midnight without a time zone."""
     is_day = name == "date-time" and isinstance(bound, dt.date) and not isinstance(bound, dt.datetime)
     return dt.datetime.combine(bound, dt.time()) if is_day else bound
-
-
-def _outermost(bounds: list[Any], choose: Callable[[list[Any]], Any]) -> Any:
-    """Return the strictest bound. Raises TypeError if two bounds cannot be compared."""
-    return choose(bounds) if bounds else None
 
 
 def _next(bound: Any, name: str, direction: int) -> Any:

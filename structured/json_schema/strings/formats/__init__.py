@@ -13,27 +13,27 @@ Unsupported are formats that Pydantic checks against the machine (`file-path` an
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any
 
 from structured.regex import Pattern
 
 __all__ = ["ALL_OF_FORMATS", "PYDANTIC_FORMATS", "SPECIFIED_FORMATS", "FormatTable", "format_pattern"]
 
-Source: TypeAlias = str | tuple[Any, ...]
-"""Where a pattern is: `module.NAME` in this package; or a function there, with its arguments."""
-
 
 class FormatTable(Mapping[str, Pattern]):
-    """Patterns by the names of their formats, each built when it is first looked up."""
+    """Patterns by the names of their formats, each built when it is first looked up.
 
-    def __init__(self, sources: Mapping[str, Source]) -> None:
+    A source is a path for `format_pattern`, alone or with the arguments of a function.
+    """
+
+    def __init__(self, sources: Mapping[str, str | tuple[Any, ...]]) -> None:
         self._sources = sources
         self._patterns: dict[str, Pattern] = {}
 
     def __getitem__(self, name: str) -> Pattern:
         if name not in self._patterns:
             source = self._sources[name]
-            self._patterns[name] = _member(source) if isinstance(source, str) else format_pattern(*source)
+            self._patterns[name] = format_pattern(*([source] if isinstance(source, str) else source))
         return self._patterns[name]
 
     def __contains__(self, name: object) -> bool:
@@ -47,14 +47,11 @@ class FormatTable(Mapping[str, Pattern]):
 
 
 def format_pattern(path: str, *arguments: Any, **options: Any) -> Pattern:
-    """Return what a function of this package, `module.name`, returns."""
-    pattern: Pattern = _member(path)(*arguments, **options)
-    return pattern
-
-
-def _member(path: str) -> Any:
+    """Return a pattern of this package, `module.NAME`, or what a function of it returns."""
     module, _, name = path.rpartition(".")
-    return getattr(import_module(f"{__name__}.{module}"), name)
+    member: Any = getattr(import_module(f"{__name__}.{module}"), name)
+    pattern: Pattern = member(*arguments, **options) if callable(member) else member
+    return pattern
 
 
 SPECIFIED_FORMATS = FormatTable(
@@ -123,11 +120,11 @@ PYDANTIC_FORMATS = FormatTable(
         "ipvanyinterface": "hosts.IP_INTERFACE",
         "email": "locators.DELIVERABLE_EMAIL",
         "name-email": "locators.NAME_EMAIL",
-        "uri": ("locators.url",),
-        "multi-host-uri": ("locators.multi_host_url",),
+        "uri": "locators.url",
+        "multi-host-uri": "locators.multi_host_url",
         "base64": ("text_formats.base64_text", "base64"),
         "base64url": ("text_formats.base64_text", "base64url"),
-        "hex": ("text_formats.hex_text",),
+        "hex": "text_formats.hex_text",
         "binary": "text_formats.TEXT",
         "password": "text_formats.TEXT",
         "json-string": "text_formats.JSON_TEXT",

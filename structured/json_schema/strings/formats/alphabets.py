@@ -1,20 +1,41 @@
 """Character sets of the grammars of formats, and words over them without excluded ones."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from string import ascii_letters, ascii_lowercase, digits, hexdigits
 
-from structured.regex import CharSet, Pattern, alternation, char_set, concat, optional, repeat
-from structured.regex.character_sets import Range, complement
+from structured.regex import CharSet, Pattern, alternation, char_set, chars, concat, optional, repeat
+from structured.regex.character_classes import ECMA
+from structured.regex.character_sets import complement
+from structured.regex.regex_parser import whole_regex_to_pattern
+from structured.regex.syntax import Alternation, Concat, Iteration
 
-DIGIT_RANGE: Range = (0x30, 0x39)
-UPPER_RANGE: Range = (0x41, 0x5A)
-LOWER_RANGE: Range = (0x61, 0x7A)
+DIGIT = chars(digits)
+NOT_ZERO = chars("123456789")
+LOWER = chars(ascii_lowercase)
+LETTER = chars(ascii_letters)
+LETTER_OR_DIGIT = chars(ascii_letters + digits)
+HEX = chars(hexdigits)
 
-DIGIT = char_set(DIGIT_RANGE)
-NOT_ZERO = char_set((0x31, 0x39))
-LOWER = char_set(LOWER_RANGE)
-LETTER = char_set(UPPER_RANGE, LOWER_RANGE)
-LETTER_OR_DIGIT = char_set(DIGIT_RANGE, UPPER_RANGE, LOWER_RANGE)
-HEX = char_set(DIGIT_RANGE, (0x41, 0x46), (0x61, 0x66))
+
+def regex(text: str) -> Pattern:
+    r"""Return the texts that a regular expression matches as a whole, with equal nodes shared: `\d{2}(?:a|b)?`."""
+    return _shared(whole_regex_to_pattern(text, ECMA))
+
+
+_NODES: dict[Hashable, Pattern] = {}
+
+
+def _shared(pattern: Pattern) -> Pattern:
+    """Return an equal pattern in which equal nodes are one, also with those of other formats, as in their automata."""
+    key: Hashable = pattern
+    match pattern:
+        case Concat(parts) | Alternation(parts):
+            shared = tuple(map(_shared, parts))
+            key, pattern = (type(pattern), *map(id, shared)), type(pattern)(shared)
+        case Iteration(item, minimum, maximum):
+            item = _shared(item)
+            key, pattern = (id(item), minimum, maximum), Iteration(item, minimum, maximum)
+    return _NODES.setdefault(key, pattern)
 
 
 def both(*sets: CharSet) -> CharSet:
@@ -42,18 +63,8 @@ def words_but(excluded: Iterable[str], first: CharSet, other: CharSet, longest: 
         free = less(first, "".join(head + head.upper() for head in endings))
         options.append(concat(free, repeat(other, 0, longest - 1)))
     for head, rests in endings.items():
-        cases = _within(first, head)
+        cases = [ord(case) for case in (head, head.upper())]
+        held = [(case, case) for case in cases if any(low <= case <= high for low, high in first.ranges)]
         after = words_but([rest for rest in rests if rest], other, other, longest - 1)
-        options.append(concat(cases, after if "" in rests else optional(after)))
+        options.append(concat(char_set(*held), after if "" in rests else optional(after)))
     return alternation(*options)
-
-
-def _within(whole: CharSet, letter: str) -> CharSet:
-    """Return the cases of a letter that are in a set."""
-    cases = [ord(case) for case in (letter, letter.upper())]
-    return char_set(*((case, case) for case in cases if any(low <= case <= high for low, high in whole.ranges)))
-
-
-def digits(first: int, last: int) -> Pattern:
-    """Return the pattern of one digit from the first to the last."""
-    return char_set((ord("0") + first, ord("0") + last))

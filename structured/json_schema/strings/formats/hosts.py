@@ -28,26 +28,13 @@ import unicodedata
 from collections.abc import Callable
 
 from structured.json_schema.numbers.ranges import integer_range
-from structured.json_schema.strings.formats.alphabets import DIGIT, HEX, LETTER, LETTER_OR_DIGIT, LOWER, both
-from structured.regex import (
-    EMPTY,
-    CharSet,
-    Pattern,
-    alternation,
-    char_set,
-    chars,
-    concat,
-    literal,
-    optional,
-    repeat,
-    words,
-)
+from structured.json_schema.strings.formats.alphabets import DIGIT, HEX, LETTER, LETTER_OR_DIGIT, LOWER, both, regex
+from structured.regex import CharSet, Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
 
 LONGEST_NAME = 253
 LONGEST_LABEL = 63
 LABEL_COUNTS = (3, 4, 6, 10, 16, 32)
 
-_HYPHEN = literal("-")
 _DOT = literal(".")
 
 
@@ -55,21 +42,17 @@ def label(longest: int, *, first: CharSet = LETTER_OR_DIGIT, other: CharSet = LE
     """Return the labels of at most `longest` (4 or more) characters, with hyphens only between `other` characters."""
     inner = both(other, chars("-"))
 
-    def ending(length: int) -> Pattern:
-        return optional(concat(repeat(inner, 0, length - 1), other)) if length else EMPTY
+    def ending(length: int) -> str:
+        return f"(?:{inner}{{0,{length - 1}}}{other})?" if length else ""
 
-    return alternation(
-        concat(first, optional(other)),
-        concat(first, inner, other, ending(longest - 3)),
-        concat(first, inner, _HYPHEN, other, ending(longest - 4)),
-    )
+    longer = f"{inner}{other}{ending(longest - 3)}|{inner}-{other}{ending(longest - 4)}"
+    return regex(f"{first}(?:{other}?|{longer})")
 
 
 def names(longest: int, *, label: Callable[[int], Pattern] = label, dot: Pattern = _DOT) -> Pattern:
     """Return the names of at most `longest` characters."""
-    return alternation(
-        *(concat(repeat(concat(part, dot), 0, count - 1), part) for count, part in _sorts(longest, label))
-    )
+    sorts = _sorts(longest, label)
+    return alternation(*(concat(repeat(concat(part, dot), 0, count - 1), part) for count, part in sorts))
 
 
 def parents(longest: int, *, fewest: int, label: Callable[[int], Pattern] = label) -> Pattern:
@@ -171,26 +154,23 @@ IDN_HOSTNAME = international_names(LONGEST_NAME)
 """`münchen.example`, `실례.테스트`"""
 
 _BYTE = integer_range(0, 255)
-_GROUP = repeat(HEX, 1, 4)
-_GROUP_COLON = concat(_GROUP, literal(":"))
+_GROUP = f"{HEX}{{1,4}}"
+_GROUP_COLON = regex(f"{_GROUP}:")
 
-IPV4 = concat(_BYTE, repeat(concat(literal("."), _BYTE), 3, 3))
+IPV4 = regex(rf"(?:{_BYTE})(?:\.(?:{_BYTE})){{3}}")
 """RFC 2673 §3.2: `192.168.0.1`."""
-
-_LAST_TWO = alternation(concat(_GROUP_COLON, _GROUP), IPV4)
 
 
 def ipv6(*, fewest_elided: int) -> Pattern:
     """Return the addresses of version 6 in which `::` replaces at least `fewest_elided` groups of zeros."""
-    options = [concat(repeat(_GROUP_COLON, 6, 6), _LAST_TWO)]
-    for after in range(9 - fewest_elided):
-        last = {0: literal(""), 1: _GROUP}.get(after) or concat(repeat(_GROUP_COLON, after - 2, after - 2), _LAST_TWO)
-        options.append(concat(_groups(8 - fewest_elided - after), literal("::"), last))
-    return alternation(*options)
+    last_two = f"(?:{_GROUP}:{_GROUP}|{IPV4})"
+    endings = ["", _GROUP, *(f"(?:{_GROUP}:){{{count}}}{last_two}" for count in range(7))]
+    options = [f"{_groups(8 - fewest_elided - after)}::{endings[after]}" for after in range(9 - fewest_elided)]
+    return regex("|".join([endings[8], *options]))
 
 
-def _groups(most: int) -> Pattern:
-    return optional(concat(repeat(_GROUP_COLON, 0, most - 1), _GROUP)) if most else literal("")
+def _groups(most: int) -> str:
+    return f"(?:(?:{_GROUP}:){{0,{most - 1}}}{_GROUP})?" if most else ""
 
 
 IPV6 = ipv6(fewest_elided=1)
@@ -243,10 +223,10 @@ def _ipv6_network() -> Pattern:
         zeros = literal(":0" * (7 - free))
         tail = alternation(zeros, literal("::")) if free < 7 else zeros
         options.append(concat(repeat(_GROUP_COLON, free, free), _last_groups(free, tail)))
-        options.append(concat(_groups(free), literal("::/"), integer_range(16 * free, 16 * free + 15)))
+        options.append(regex(f"{_groups(free)}::/(?:{integer_range(16 * free, 16 * free + 15)})"))
         written_out = _last_groups(free, zeros)
         for after in range(free):
-            before = concat(_groups(free - 1 - after), literal("::"))
+            before = regex(f"{_groups(free - 1 - after)}::")
             options.append(concat(before, repeat(_GROUP_COLON, after, after), written_out))
     return alternation(*options)
 

@@ -20,19 +20,17 @@ reserved for special use, and reads neither a quoted local part nor an address i
 left out there.
 """
 
-from functools import partial
+from functools import lru_cache, partial
 
 from structured.errors import PatternError
 from structured.json_schema.numbers.ranges import integer_range
 from structured.json_schema.strings.formats.alphabets import (
-    DIGIT,
-    HEX,
     LETTER,
     LETTER_OR_DIGIT,
     LOWER,
-    NOT_ZERO,
     both,
     less,
+    regex,
     words_but,
 )
 from structured.json_schema.strings.formats.hosts import (
@@ -48,9 +46,8 @@ from structured.json_schema.strings.formats.hosts import (
 )
 from structured.regex import CharSet, Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
 from structured.regex.character_sets import Range
-from structured.regex.syntax import ANY_CHARACTER
 
-PERCENT_ENCODED = concat(literal("%"), HEX, HEX)
+PERCENT_ENCODED = "%[0-9A-Fa-f]{2}"
 UNRESERVED = both(LETTER_OR_DIGIT, chars("-._~"))
 SUB_DELIMITERS = chars("!$&'()*+,;=")
 
@@ -59,16 +56,12 @@ _PLANES: tuple[Range, ...] = tuple((0x10000 * plane, 0x10000 * plane + 0xFFFD) f
 _FOREIGN = less(char_set((0xA0, 0xD7FF), (0xF900, 0xFDCF), (0xFDF0, 0xFFEF), *_PLANES, (0xE1000, 0xEFFFD)), _DIRECTIONS)
 _PRIVATE = char_set((0xE000, 0xF8FF), (0xF0000, 0xFFFFD), (0x100000, 0x10FFFD))
 
-_FUTURE_ADDRESS = concat(
-    chars("Vv"), repeat(HEX, 1, None), literal("."), repeat(both(UNRESERVED, SUB_DELIMITERS, chars(":")), 1, None)
-)
-_IP_LITERAL = concat(literal("["), alternation(IPV6, _FUTURE_ADDRESS), literal("]"))
-_URI_PORT = optional(concat(literal(":"), repeat(DIGIT, 0, None)))
-_SCHEME = concat(LETTER, repeat(both(LETTER_OR_DIGIT, chars("+-.")), 0, None), literal(":"))
+_FUTURE_ADDRESS = rf"[Vv][0-9A-Fa-f]+\.{both(UNRESERVED, SUB_DELIMITERS, chars(':'))}+"
+_IP_LITERAL = rf"\[(?:{IPV6}|{_FUTURE_ADDRESS})\]"
 
 
-def _encoded(characters: CharSet) -> Pattern:
-    return alternation(characters, PERCENT_ENCODED)
+def _encoded(characters: CharSet) -> str:
+    return f"(?:{characters}|{PERCENT_ENCODED})"
 
 
 def _identifiers(unreserved: CharSet, private: CharSet | None = None) -> tuple[Pattern, Pattern]:
@@ -81,19 +74,15 @@ def _identifiers(unreserved: CharSet, private: CharSet | None = None) -> tuple[P
     in_fragment = both(in_path, chars("/?"))
     in_query = both(in_fragment, private) if private else in_fragment
 
-    user = concat(repeat(_encoded(both(in_host, chars(":"))), 0, None), literal("@"))
-    host = alternation(_IP_LITERAL, repeat(_encoded(in_host), 0, None))
-    segments = repeat(_encoded(both(in_path, chars("/"))), 0, None)
-    path = optional(concat(literal("/"), segments))
-    located = concat(literal("//"), optional(user), host, _URI_PORT, path)
-    absolute = concat(literal("/"), optional(concat(_encoded(in_path), segments)))
-    rootless = concat(_encoded(in_path), segments)
-    relative = concat(repeat(_encoded(less(in_path, ":")), 1, None), path)
-
-    query = optional(concat(literal("?"), repeat(_encoded(in_query), 0, None)))
-    fragment = optional(concat(literal("#"), repeat(_encoded(in_fragment), 0, None)))
-    whole = concat(_SCHEME, optional(alternation(located, absolute, rootless)), query, fragment)
-    return whole, alternation(whole, concat(optional(alternation(located, absolute, relative)), query, fragment))
+    segments = f"{_encoded(both(in_path, chars('/')))}*"
+    path = f"(?:/{segments})?"
+    user = f"(?:{_encoded(both(in_host, chars(':')))}*@)?"
+    located = rf"//{user}(?:{_IP_LITERAL}|{_encoded(in_host)}*)(?::\d*)?{path}"
+    absolute, rootless = f"/(?:{_encoded(in_path)}{segments})?", _encoded(in_path) + segments
+    relative = f"{_encoded(less(in_path, ':'))}+{path}"
+    ending = rf"(?:\?{_encoded(in_query)}*)?(?:#{_encoded(in_fragment)}*)?"
+    whole = regex(rf"[A-Za-z][A-Za-z\d+\-.]*:(?:{located}|{absolute}|{rootless})?{ending}")
+    return whole, alternation(whole, regex(f"(?:{located}|{absolute}|{relative})?{ending}"))
 
 
 URI, URI_REFERENCE = _identifiers(UNRESERVED)
@@ -103,15 +92,11 @@ IRI, IRI_REFERENCE = _identifiers(both(UNRESERVED, _FOREIGN), _PRIVATE)
 """RFC 3987: `https://example.com/ä?b#c`."""
 
 _TEMPLATE_LITERAL = both(less(char_set((0x21, 0x7E)), '"%<>\\^`{|}'), _FOREIGN, _PRIVATE)
-_NAME_CHARACTER = _encoded(both(LETTER_OR_DIGIT, chars("_")))
-_NAME = concat(_NAME_CHARACTER, repeat(concat(optional(literal(".")), _NAME_CHARACTER), 0, None))
-_MODIFIER = optional(alternation(literal("*"), concat(literal(":"), NOT_ZERO, repeat(DIGIT, 0, 3))))
-_VARIABLE = concat(_NAME, _MODIFIER)
-_EXPRESSION = concat(
-    literal("{"), optional(chars("+#./;?&")), _VARIABLE, repeat(concat(literal(","), _VARIABLE), 0, None), literal("}")
-)
+_NAME_CHARACTER = f"(?:[A-Za-z0-9_]|{PERCENT_ENCODED})"
+_VARIABLE = rf"{_NAME_CHARACTER}(?:\.?{_NAME_CHARACTER})*(?:\*|:[1-9]\d{{0,3}})?"
+_EXPRESSION = rf"\{{[+#./;?&]?{_VARIABLE}(?:,{_VARIABLE})*\}}"
 
-URI_TEMPLATE = repeat(alternation(_TEMPLATE_LITERAL, PERCENT_ENCODED, _EXPRESSION), 0, None)
+URI_TEMPLATE = regex(f"(?:{_TEMPLATE_LITERAL}|{PERCENT_ENCODED}|{_EXPRESSION})*")
 """RFC 6570 §2, with an apostrophe allowed by its erratum 6937: `https://example.com/{user}{?page,size*}`."""
 
 SPECIAL_SCHEMES = ("ftp", "http", "https", "ws", "wss")
@@ -122,20 +107,18 @@ LONGEST_USER = 64
 LONGEST_HEAD = LONGEST_SCHEME + len("://:@:65535") + 2 * LONGEST_USER + LONGEST_NAME
 """The length of all that precedes the path of a URL with one host."""
 
-_MARK = literal("://")
 _DOMAIN_CHARACTER = both(LETTER_OR_DIGIT, chars("_"))
 _URL_DOMAIN = concat(
     parents(LONGEST_NAME - LONGEST_LABEL, fewest=0, label=partial(label, other=_DOMAIN_CHARACTER)),
     label(LONGEST_LABEL, first=LETTER, other=_DOMAIN_CHARACTER),
 )
-_HOST = alternation(_URL_DOMAIN, IPV4, concat(literal("["), IPV6, literal("]")))
-_PORT = optional(concat(literal(":"), integer_range(0, 65535)))
+_HOST = alternation(_URL_DOMAIN, IPV4, regex(rf"\[(?:{IPV6})\]"))
+_PORT = regex(f"(?::(?:{integer_range(0, 65535)}))?")
 
 
 def _user_host_port(*, user_character: CharSet) -> Pattern:
-    user = repeat(user_character, 1, LONGEST_USER)
-    with_password = concat(optional(user), literal(":"), user)
-    return concat(optional(concat(alternation(user, with_password), literal("@"))), _HOST, _PORT)
+    user = f"{user_character}{{1,{LONGEST_USER}}}"
+    return concat(regex(f"(?:(?:{user}|(?:{user})?:{user})@)?"), _HOST, _PORT)
 
 
 _ONE_HOST = _user_host_port(user_character=both(UNRESERVED, SUB_DELIMITERS))
@@ -145,6 +128,7 @@ _SEVERAL_HOSTS = concat(_OF_SEVERAL_HOSTS, repeat(concat(literal(","), _OF_SEVER
 _URL_CHARACTER = both(UNRESERVED, SUB_DELIMITERS, chars(":@/?"))
 
 
+@lru_cache(maxsize=256)
 def url(
     schemes: tuple[str, ...] | None = None, *, host_required: bool = False, max_length: int | None = None
 ) -> Pattern:
@@ -163,20 +147,21 @@ def url(
     options = []
     if schemes is None:
         other = _other_schemes()
-        options.append(concat(alternation(words(SPECIAL_SCHEMES), other), _MARK, _ONE_HOST, _after_host(room)))
+        options.append(concat(alternation(words(SPECIAL_SCHEMES), other), literal("://"), _ONE_HOST, _after_host(room)))
         options += [] if host_required else [concat(other, _hostless(room))]
     elif set(schemes) != {"file"}:
         named = words(scheme for scheme in schemes if scheme != "file")
-        options.append(concat(named, _MARK, _ONE_HOST, _after_host(room)))
+        options.append(concat(named, literal("://"), _ONE_HOST, _after_host(room)))
     if not host_required and (schemes is None or "file" in schemes):
         options.append(concat(literal("file://"), optional(_HOST), _after_host(room)))
     return alternation(*options)
 
 
+@lru_cache(maxsize=256)
 def multi_host_url(schemes: tuple[str, ...] | None = None) -> Pattern:
     """Return URLs with one host or several and one of the schemes (None: any), as `PostgresDsn` reads them."""
     scheme = alternation(words(SPECIAL_SCHEMES), _other_schemes()) if schemes is None else words(schemes)
-    return concat(scheme, _MARK, _SEVERAL_HOSTS, _after_host(None))
+    return concat(scheme, literal("://"), _SEVERAL_HOSTS, _after_host(None))
 
 
 def _other_schemes() -> Pattern:
@@ -190,7 +175,7 @@ def _after_host(room: int | None) -> Pattern:
 
 def _hostless(room: int | None) -> Pattern:
     """Return the rest of a URL without a host, after a scheme that is not special: `:path`, `:/path`, `:///path`."""
-    path = concat(alternation(less(_URL_CHARACTER, "/"), PERCENT_ENCODED), _url_text(_before_fragment(room)))
+    path = concat(regex(_encoded(less(_URL_CHARACTER, "/"))), _url_text(_before_fragment(room)))
     bare = concat(optional(literal("/")), optional(path), _fragment(room))
     return concat(literal(":"), alternation(concat(literal("//"), _after_host(room)), bare))
 
@@ -206,10 +191,10 @@ def _before_fragment(room: int | None) -> int | None:
 
 def _url_text(longest: int | None) -> Pattern:
     """Return text of at most `longest` characters; with a limit, a third as many if some are percent-encoded."""
-    encoded = alternation(_URL_CHARACTER, PERCENT_ENCODED)
+    encoded = _encoded(_URL_CHARACTER)
     if longest is None:
-        return repeat(encoded, 0, None)
-    return alternation(repeat(_URL_CHARACTER, 0, longest), repeat(encoded, 0, longest // 3))
+        return regex(f"{encoded}*")
+    return regex(f"{_URL_CHARACTER}{{0,{longest}}}|{encoded}{{0,{longest // 3}}}")
 
 
 LONGEST_ADDRESS = 254
@@ -220,13 +205,8 @@ LONGEST_TOP_LEVEL_DOMAIN = 24
 SPECIAL_DOMAINS = ("alt", "arpa", "invalid", "local", "localhost", "onion", "test")
 """Top-level domains without mail in the registry of special-use domain names (RFC 6761 §5)."""
 
-_WIDTHS: tuple[tuple[int, tuple[Range, ...]], ...] = (
-    (1, ()),
-    (2, ((0x80, 0x7FF),)),
-    (3, ((0x80, 0xFFFF),)),
-    (4, ((0x80, 0x10FFFF),)),
-)
-"""The greatest number of octets of a character, and the characters beyond ASCII that take no more."""
+_WIDTHS = ((1, 0x7F), (2, 0x7FF), (3, 0xFFFF), (4, 0x10FFFF))
+"""The greatest number of octets of a character, and the last character that takes no more."""
 
 _WORD = both(LETTER_OR_DIGIT, chars("!#$%&'*+-/=?^_`{|}~"))
 _PRINTABLE = char_set((0x20, 0x7E))
@@ -234,30 +214,26 @@ _AT = literal("@")
 
 
 def _dotted(character: CharSet, longest: int) -> Pattern:
-    options = [concat(character, repeat(concat(optional(literal(".")), character), 0, longest // 2 - 1))]
+    options = [rf"{character}(?:\.?{character}){{0,{longest // 2 - 1}}}"]
     for count in (1, 2, 3, 4):
-        word = repeat(character, 1, (longest + 1) // count - 1)
-        options.append(concat(repeat(concat(word, literal(".")), 0, count - 1), word))
-    return alternation(*options)
+        word = f"{character}{{1,{(longest + 1) // count - 1}}}"
+        options.append(rf"(?:{word}\.){{0,{count - 1}}}{word}")
+    return regex("|".join(options))
 
 
 def _quoted(character: CharSet, longest: int) -> Pattern:
     """Return a text in quotes, at most `longest` characters in all, each of which may be escaped."""
     unescaped = less(both(_PRINTABLE, character), '"\\')
-    either = alternation(unescaped, concat(literal("\\"), _PRINTABLE))
-    inside = alternation(repeat(either, 0, longest // 2 - 1), repeat(unescaped, 0, longest - 2))
-    return concat(literal('"'), inside, literal('"'))
+    return regex(rf'"(?:(?:{unescaped}|\\{_PRINTABLE}){{0,{longest // 2 - 1}}}|{unescaped}{{0,{longest - 2}}})"')
 
 
-def _local_part(width: int, foreign: tuple[Range, ...]) -> Pattern:
-    character = both(_WORD, char_set(*foreign)) if foreign else _WORD
+def _local_part(width: int, last: int) -> Pattern:
+    character = both(_WORD, char_set((0x80, last))) if width > 1 else _WORD
     longest = LONGEST_LOCAL_PART // width
     return alternation(_dotted(character, longest), _quoted(character, longest))
 
 
-_ADDRESS_LITERAL = concat(
-    literal("["), alternation(IPV4, concat(literal("IPv6:"), ipv6(fewest_elided=2))), literal("]")
-)
+_ADDRESS_LITERAL = regex(rf"\[(?:{IPV4}|IPv6:(?:{ipv6(fewest_elided=2)}))\]")
 _MAIL_DOMAIN = names(LONGEST_DOMAIN)
 
 EMAIL = concat(_local_part(*_WIDTHS[0]), _AT, alternation(_MAIL_DOMAIN, _ADDRESS_LITERAL))
@@ -288,22 +264,12 @@ _ALPHABETS = char_set(
 )
 """Ranges in which every character is a letter for `re`."""
 
-_NAME_PART = repeat(both(_WORD, chars("."), _ALPHABETS), 1, 32)
+_NAME_PART = f"{both(_WORD, chars('.'), _ALPHABETS)}{{1,32}}"
+_DISPLAY_NAME = rf'{_NAME_PART}(?: {_NAME_PART}){{0,7}}|"{less(_PRINTABLE, chr(34))}{{1,256}}"'
 
-NAME_EMAIL = alternation(
-    DELIVERABLE_EMAIL,
-    concat(
-        alternation(
-            concat(_NAME_PART, repeat(concat(literal(" "), _NAME_PART), 0, 7)),
-            concat(literal('"'), repeat(less(_PRINTABLE, '"'), 1, 256), literal('"')),
-        ),
-        literal(" <"),
-        DELIVERABLE_EMAIL,
-        literal(">"),
-    ),
-)
+NAME_EMAIL = alternation(DELIVERABLE_EMAIL, concat(regex(f"(?:{_DISPLAY_NAME}) <"), DELIVERABLE_EMAIL, literal(">")))
 """Texts that Pydantic's `NameEmail` reads: `Ana Díaz <ana.diaz@example.com>`; other characters need quotes."""
 
 
-WITH_AN_AT = concat(repeat(ANY_CHARACTER, 1, None), literal("@"), repeat(ANY_CHARACTER, 1, None))
+WITH_AN_AT = regex(r"[^]+@[^]+")
 """Every address of a mailbox, and texts that are none."""

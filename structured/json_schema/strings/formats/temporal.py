@@ -17,47 +17,22 @@ ends of `datetime.timedelta`.
 """
 
 from structured.json_schema.numbers.ranges import integer_range
-from structured.json_schema.strings.formats.alphabets import DIGIT, NOT_ZERO, digits
-from structured.regex import Pattern, alternation, chars, concat, literal, optional, repeat, words
+from structured.json_schema.strings.formats.alphabets import regex
+from structured.regex import Pattern, alternation, concat, words
 
-_YEAR = alternation(
-    concat(NOT_ZERO, repeat(DIGIT, 3, 3)),
-    concat(literal("0"), NOT_ZERO, repeat(DIGIT, 2, 2)),
-    concat(literal("00"), NOT_ZERO, DIGIT),
-    concat(literal("000"), NOT_ZERO),
+_DAY_OF_EVERY_YEAR = (
+    r"(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))"
 )
-_FOURTH = alternation(
-    concat(literal("0"), chars("48")), concat(chars("2468"), chars("048")), concat(chars("13579"), chars("26"))
-)
+_FOURTH = "(?:0[48]|[2468][048]|[13579][26])"
 """Two digits that are divisible by 4, and not 00."""
 
-_LEAP_YEAR = alternation(concat(DIGIT, DIGIT, _FOURTH), concat(_FOURTH, literal("00")))
-_DAY_OF_EVERY_YEAR = alternation(
-    concat(
-        alternation(concat(literal("0"), chars("13578")), concat(literal("1"), chars("02"))),
-        literal("-"),
-        alternation(concat(literal("0"), NOT_ZERO), concat(chars("12"), DIGIT), concat(literal("3"), chars("01"))),
-    ),
-    concat(
-        alternation(concat(literal("0"), chars("469")), literal("11")),
-        literal("-"),
-        alternation(concat(literal("0"), NOT_ZERO), concat(chars("12"), DIGIT), literal("30")),
-    ),
-    concat(
-        literal("02-"),
-        alternation(concat(literal("0"), NOT_ZERO), concat(literal("1"), DIGIT), concat(literal("2"), digits(0, 8))),
-    ),
-)
-_FULL_DATE = alternation(
-    concat(_YEAR, literal("-"), _DAY_OF_EVERY_YEAR),
-    concat(_LEAP_YEAR, literal("-02-29")),
-)
-
-_SIXTY = concat(digits(0, 5), DIGIT)
-_HOUR = alternation(concat(chars("01"), DIGIT), concat(literal("2"), digits(0, 3)))
-_NUMERIC_OFFSET = concat(chars("+-"), _HOUR, literal(":"), _SIXTY)
-_CLOCK = concat(_HOUR, literal(":"), _SIXTY, literal(":"), _SIXTY)
-_FRACTION = optional(concat(literal("."), repeat(DIGIT, 1, None)))
+_YEAR = r"(?:[1-9]\d{3}|0[1-9]\d{2}|00[1-9]\d|000[1-9])"
+_FULL_DATE = rf"(?:{_YEAR}-{_DAY_OF_EVERY_YEAR}|(?:\d\d{_FOURTH}|{_FOURTH}00)-02-29)"
+_HOUR = r"(?:[01]\d|2[0-3])"
+_CLOCK = rf"{_HOUR}:[0-5]\d:[0-5]\d"
+_FRACTION = r"(?:\.\d+)?"
+_NUMERIC_OFFSET = rf"[+\-]{_HOUR}:[0-5]\d"
+_OFFSET = f"(?:[Zz]|{_NUMERIC_OFFSET})"
 
 
 def _clock_text(minutes: int) -> str:
@@ -69,108 +44,52 @@ def _clock_text(minutes: int) -> str:
 def _leap_second(offset: int) -> Pattern:
     """Return the leap second of any day on clocks `offset` minutes ahead of UTC, or a day less that many behind it."""
     offsets = [f"+{_clock_text(offset)}", f"-{_clock_text(-offset)}", *(["Z", "z"] if offset == 0 else [])]
-    return concat(literal(f"{_clock_text(offset - 1)}:60"), _FRACTION, words(offsets))
+    return concat(regex(f"{_clock_text(offset - 1)}:60{_FRACTION}"), words(offsets))
 
 
-DATE = _FULL_DATE
+DATE = regex(_FULL_DATE)
 """`2024-02-29`"""
 
-TIME = concat(
-    _CLOCK, optional(concat(literal("."), repeat(DIGIT, 1, 6))), optional(alternation(literal("Z"), _NUMERIC_OFFSET))
-)
+TIME = regex(rf"{_CLOCK}(?:\.\d{{1,6}})?(?:Z|{_NUMERIC_OFFSET})?")
 """`23:59:59.5+01:00`; the offset may be missing, as Pydantic allows and RFC 3339 does not."""
 
-DATE_TIME = concat(_FULL_DATE, literal("T"), TIME)
+DATE_TIME = concat(DATE, regex("T"), TIME)
 """`2024-02-29T23:59:59.5+01:00`; the offset may be missing here too."""
 
-RFC_3339_TIME = alternation(
-    concat(_CLOCK, _FRACTION, alternation(chars("Zz"), _NUMERIC_OFFSET)),
-    *(_leap_second(offset) for offset in range(0, 24 * 60, 15)),
-)
+RFC_3339_TIME = alternation(regex(_CLOCK + _FRACTION + _OFFSET), *map(_leap_second, range(0, 24 * 60, 15)))
 """`23:59:59.5+01:00`, `00:59:60+01:00`; the offset must be there."""
 
-RFC_3339_DATE_TIME = concat(_FULL_DATE, chars("Tt"), RFC_3339_TIME)
+RFC_3339_DATE_TIME = concat(DATE, regex("[Tt]"), RFC_3339_TIME)
 """`2024-02-29T23:59:59.5+01:00`"""
 
-POSSIBLE_DATE = alternation(_FULL_DATE, concat(literal("0000-"), _DAY_OF_EVERY_YEAR), literal("0000-02-29"))
+POSSIBLE_DATE = regex(f"{_FULL_DATE}|0000-{_DAY_OF_EVERY_YEAR}|0000-02-29")
 """Every date of RFC 3339, with the year 0000."""
 
-POSSIBLE_TIME = concat(
-    _HOUR, literal(":"), _SIXTY, literal(":"), alternation(_SIXTY, literal("60")), _FRACTION,
-    alternation(chars("Zz"), _NUMERIC_OFFSET),
-)  # fmt: skip
+POSSIBLE_TIME = regex(rf"{_HOUR}:[0-5]\d:(?:[0-5]\d|60){_FRACTION}{_OFFSET}")
 """Every time of RFC 3339, and any time with a 60th second, although leap seconds occur at certain times only."""
 
-POSSIBLE_DATE_TIME = concat(POSSIBLE_DATE, chars("Tt"), POSSIBLE_TIME)
+POSSIBLE_DATE_TIME = concat(POSSIBLE_DATE, regex("[Tt]"), POSSIBLE_TIME)
 """Every date and time of RFC 3339, and any with a 60th second."""
 
-_NUMBER = repeat(DIGIT, 1, None)
-_MICROSECONDS = optional(concat(literal("."), repeat(DIGIT, 1, 6)))
+_UNBROKEN_DATE = r"(?:\d+D|\d+M(?:\d+D)?|\d+Y(?:\d+M(?:\d+D)?)?)"
+_UNBROKEN_TIME = r"T(?:\d+S|\d+M(?:\d+S)?|\d+H(?:\d+M(?:\d+S)?)?)"
 
-
-def _unbroken(units: str) -> Pattern:
-    """Return numbers with consecutive units.
-
-    `HMS` → `1H`, `1H1M`, `1H1M1S`, `1M`, `1M1S`, `1S`
-    """
-    options: list[Pattern] = []
-    after: Pattern = literal("")
-    for unit in reversed(units):
-        option = concat(_NUMBER, literal(unit), after)
-        options.append(option)
-        after = optional(option)
-    return alternation(*options)
-
-
-_RFC_TIME = concat(literal("T"), _unbroken("HMS"))
-
-DURATION = concat(
-    literal("P"),
-    alternation(concat(_unbroken("YMD"), optional(_RFC_TIME)), _RFC_TIME, concat(_NUMBER, literal("W"))),
-)
+DURATION = regex(rf"P(?:{_UNBROKEN_DATE}(?:{_UNBROKEN_TIME})?|{_UNBROKEN_TIME}|\d+W)")
 """RFC 3339 appendix A: `P1Y2M3DT4H5M6S`."""
 
 
-def _some(*parts: Pattern) -> Pattern:
-    """Return one or more of the parts, in their order."""
-    options = []
-    for index, part in enumerate(parts):
-        options.append(concat(part, *map(optional, parts[index + 1 :])))
-    return alternation(*options)
+def _some(*parts: str) -> str:
+    """Return one or more of the parts, in their order: `a`, `b` → `(?:ab?|b)`."""
+    options = (part + "".join(f"(?:{after})?" for after in parts[at:]) for at, part in enumerate(parts, start=1))
+    return f"(?:{'|'.join(options)})"
 
 
-def _timed(date: Pattern, time: Pattern) -> Pattern:
-    return concat(date, optional(concat(literal("T"), time)))
+_TIME = _some(r"\d{1,6}H", r"\d{1,6}M", r"\d{1,6}(?:\.\d{1,6})?S")
+_TIME_OF_DAY = _some(r"(?:1?\d|2[0-3])H", r"[1-5]?\dM", r"[1-5]?\d(?:\.\d{1,6})?S")
+_DATE = _some(r"\d{1,6}Y", r"\d{1,6}M", r"\d{1,6}W", r"\d{1,8}D")
+_SMALL = f"{_DATE}(?:T{_TIME})?|T{_TIME}"
+_LARGE = rf"(?:{integer_range(1_000_000, 2_739_725)})Y(?:(?:{integer_range(0, 364)})D)?(?:T{_TIME_OF_DAY})?"
+_AT_THE_END = rf"2739726Y(?:[0-8]D)?(?:T{_TIME_OF_DAY})?"
 
-
-def _units(number: Pattern, *units: str) -> list[Pattern]:
-    return [concat(number, literal(unit)) for unit in units]
-
-
-_SHORT = repeat(DIGIT, 1, 6)
-_UP_TO_59 = integer_range(0, 59)
-_TIME = _some(*_units(_SHORT, "H", "M"), concat(_SHORT, _MICROSECONDS, literal("S")))
-_TIME_OF_DAY = _some(
-    *_units(integer_range(0, 23), "H"), *_units(_UP_TO_59, "M"), concat(_UP_TO_59, _MICROSECONDS, literal("S"))
-)
-_SMALL = alternation(
-    _timed(_some(*_units(_SHORT, "Y", "M", "W"), *_units(repeat(DIGIT, 1, 8), "D")), _TIME),
-    concat(literal("T"), _TIME),
-)
-_LARGE = _timed(
-    concat(*_units(integer_range(1_000_000, 2_739_725), "Y"), optional(*_units(integer_range(0, 364), "D"))),
-    _TIME_OF_DAY,
-)
-
-
-def _years_at_the_end(last_day: int) -> Pattern:
-    """Return the durations of 2,739,726 years and fewer days than `last_day`, and any time of a day."""
-    return _timed(concat(literal("2739726Y"), optional(*_units(integer_range(0, last_day - 1), "D"))), _TIME_OF_DAY)
-
-
-TIMEDELTA = alternation(
-    concat(optional(literal("-")), literal("P"), alternation(_SMALL, _LARGE, _years_at_the_end(9))),
-    concat(literal("P2739726Y9D"), optional(concat(literal("T"), _TIME_OF_DAY))),
-    literal("-P2739726Y9D"),
-)
+TIMEDELTA = regex(f"-?P(?:{_SMALL}|{_LARGE}|{_AT_THE_END})|P2739726Y9D(?:T{_TIME_OF_DAY})?|-P2739726Y9D")
 """Texts that Pydantic reads for `timedelta`, among them all that it writes: `-P1Y2DT3H4M5.000006S`."""

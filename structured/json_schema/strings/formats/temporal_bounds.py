@@ -15,8 +15,7 @@ import datetime as dt
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from structured.json_schema.numbers.ranges import integer_range
-from structured.json_schema.strings.formats.alphabets import DIGIT, digits
+from structured.json_schema.numbers.ranges import DIGIT, branches, integer_range
 from structured.regex import EMPTY, Pattern, alternation, char_set, concat, literal, optional, repeat, union
 
 
@@ -50,24 +49,19 @@ FRACTION = DigitLayout(((0, "."),), 6, 0)
 
 
 def between(low: str, high: str, layout: DigitLayout, position: int = 0) -> Pattern:
-    """Return the texts whose digits from a position on are between those of `low` and `high`, inclusive.
+    """Return the texts whose digits from a position on are between `low` and `high`, inclusive.
 
     `between("05", "17", DigitLayout((), 2, 2))` → `0[5-9]|1[0-7]`
     """
-    if set(low[position:]) <= {"0"} and set(high[position:]) <= {"9"}:
+    if set(low) <= {"0"} and set(high) <= {"9"}:
         return after(layout, position)
-    first, last = int(low[position]), int(high[position])
-    lowest, highest = "0" * layout.most, "9" * layout.most
-    if first == last:
-        options = [concat(digits(first, last), between(low, high, layout, position + 1))]
-    else:
-        start = concat(digits(first, first), between(low, highest, layout, position + 1))
-        end = concat(digits(last, last), between(lowest, high, layout, position + 1))
-        middle = [concat(digits(first + 1, last - 1), after(layout, position + 1))] if last - first > 1 else []
-        options = [start, *middle, end]
+    zeros, nines = "0" * (len(low) - 1), "9" * (len(low) - 1)
+    options = [
+        concat(head, between(after_low, str(after_high), layout, position + 1))
+        for head, after_low, after_high in branches(low, high, zeros, nines)
+    ]
     text = concat(layout.separator(position), alternation(*options))
-    may_end = position >= layout.fewest and set(low[position:]) == {"0"}
-    return optional(text) if may_end else text
+    return optional(text) if position >= layout.fewest and set(low) == {"0"} else text
 
 
 _ANY_OFFSET = optional(concat(char_set((0x2B, 0x2B), (0x2D, 0x2D), (0x5A, 0x5A)), repeat(char_set((0x30, 0x3A)), 0, 5)))
@@ -165,7 +159,8 @@ _TIMED = 2
 @lru_cache(maxsize=256)
 def durations(low: dt.timedelta | None, high: dt.timedelta | None) -> Pattern | None:
     """Return the durations from `low` to `high`; None if there are none."""
-    first, last = (_microseconds(low or dt.timedelta.min), _microseconds(high or dt.timedelta.max))
+    first = (low or dt.timedelta.min) // dt.timedelta(microseconds=1)
+    last = (high or dt.timedelta.max) // dt.timedelta(microseconds=1)
     if first > last:
         return None
     options: list[Pattern] = [literal("PT0S")] if first <= 0 <= last else []
@@ -174,10 +169,6 @@ def durations(low: dt.timedelta | None, high: dt.timedelta | None) -> Pattern | 
     if last > 0:
         options.append(concat(literal("P"), _amount(max(1, first), last, 0, timed=False)))
     return alternation(*options)
-
-
-def _microseconds(duration: dt.timedelta) -> int:
-    return (duration.days * 86400 + duration.seconds) * _SECOND + duration.microseconds
 
 
 def _amount(low: int, high: int, unit: int, *, timed: bool) -> Pattern:

@@ -28,68 +28,41 @@ from functools import lru_cache
 from string import ascii_lowercase, ascii_uppercase, digits
 
 from structured.json_schema.numbers.ranges import integer_range
-from structured.json_schema.strings.formats.alphabets import DIGIT, HEX, NOT_ZERO, less
+from structured.json_schema.strings.formats.alphabets import HEX, regex
 from structured.regex import Pattern, Reference, alternation, char_set, chars, concat, literal, optional, repeat, words
 from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES
+from structured.regex.syntax import ANY_CHARACTER
 
+_FOUR = f"{HEX}{{4}}"
 
-def _uuid(third: Pattern, fourth: Pattern) -> Pattern:
-    dash = literal("-")
-    return concat(repeat(HEX, 8, 8), dash, repeat(HEX, 4, 4), dash, third, dash, fourth, dash, repeat(HEX, 12, 12))
-
-
-UUID = _uuid(repeat(HEX, 4, 4), repeat(HEX, 4, 4))
+UUID = regex(f"{HEX}{{8}}-{_FOUR}-{_FOUR}-{_FOUR}-{HEX}{{12}}")
 """`2eb8aa08-aa98-41ea-b4aa-73b441d16380`, of any version."""
 
 
 def uuid(version: int) -> Pattern:
     """Return the identifiers of a version, with the variant that defines versions (RFC 9562 §4.1, §4.2)."""
-    return _uuid(concat(literal(str(version)), repeat(HEX, 3, 3)), concat(chars("89ABab"), repeat(HEX, 3, 3)))
+    return regex(f"{HEX}{{8}}-{_FOUR}-{version}{HEX}{{3}}-[89ABab]{HEX}{{3}}-{HEX}{{12}}")
 
 
-_NATURAL = alternation(literal("0"), concat(NOT_ZERO, repeat(DIGIT, 0, None)))
-_SIGN = optional(literal("-"))
-
-DECIMAL = concat(
-    _SIGN,
-    _NATURAL,
-    optional(concat(literal("."), repeat(DIGIT, 1, None))),
-    optional(concat(literal("E"), chars("+-"), NOT_ZERO, repeat(DIGIT, 0, 2))),
-)
+DECIMAL = regex(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:E[+\-][1-9]\d{0,2})?")
 """Texts that `str` writes for a finite `Decimal` whose exponent has at most three digits: `-12.50`, `1E+3`."""
 
-FRACTION = concat(_SIGN, _NATURAL, optional(concat(literal("/"), NOT_ZERO, repeat(DIGIT, 0, None))))
+FRACTION = regex(r"-?(?:0|[1-9]\d*)(?:/[1-9]\d*)?")
 """Texts that `str` writes for a `Fraction`, also if it is not reduced: `-3/4`."""
 
-_FLOAT = concat(
-    alternation(literal("0"), concat(NOT_ZERO, repeat(DIGIT, 0, 308))),
-    optional(concat(literal("."), repeat(DIGIT, 1, 400))),
-)
+_FLOAT = r"(?:0|[1-9]\d{0,308})(?:\.\d{1,400})?"
 """The magnitude of any double, without an exponent."""
 
-_IMAGINARY = concat(_FLOAT, literal("j"))
-
-COMPLEX = concat(_SIGN, alternation(_IMAGINARY, concat(_FLOAT, optional(concat(chars("+-"), _IMAGINARY)))))
+COMPLEX = regex(rf"-?(?:{_FLOAT}j|{_FLOAT}(?:[+\-]{_FLOAT}j)?)")
 """Texts that Pydantic reads for a finite `complex`: `1.5-2j`."""
 
-_UNITS = tuple(
-    prefix + unit
-    for unit in ("B", "bit")
-    for prefix in ("", *(letter + binary for letter in "KMGTPE" for binary in ("", "i")))
-)
-
-BYTE_SIZE = concat(
-    repeat(DIGIT, 1, 18),
-    optional(concat(literal("."), repeat(DIGIT, 1, 18))),
-    optional(concat(optional(literal(" ")), words(_UNITS))),
-)
+BYTE_SIZE = regex(r"\d{1,18}(?:\.\d{1,18})?(?: ?(?:[KMGTPE]i?)?(?:B|bit))?")
 """Texts that Pydantic's `ByteSize` reads, with units in their usual spelling: `1.5 GiB`."""
 
-
-TEXT = repeat(char_set(negated=True), 0, None)
+TEXT = repeat(ANY_CHARACTER, 0, None)
 """Any text; `bytes` are its UTF-8."""
 
-PATH = repeat(char_set((0, 0), negated=True), 0, None)
+PATH = regex(r"[^\0]*")
 """Any text without a null character, which no system allows in a path."""
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -140,43 +113,30 @@ def _groups(name: str, *, is_ascii: bool) -> tuple[Pattern, list[Pattern]]:
     return concat(first, second, third, fourth), [literal(""), one_byte, two_bytes]
 
 
-_CHARACTER = alternation(char_set((ord("~"), ord("~")), negated=True), concat(literal("~"), chars("01")))
+_POINTER = "(?:/(?:[^~]|~[01])*)?"
 
-JSON_POINTER = optional(concat(literal("/"), repeat(_CHARACTER, 0, None)))
+JSON_POINTER = regex(_POINTER)
 """`/foo/bar~0/baz~1`"""
 
-RELATIVE_JSON_POINTER = concat(
-    alternation(literal("0"), concat(NOT_ZERO, repeat(DIGIT, 0, None))), alternation(literal("#"), JSON_POINTER)
-)
+RELATIVE_JSON_POINTER = regex(rf"(?:0|[1-9]\d*)(?:#|{_POINTER})")
 """`2/0/baz`, `1#`"""
 
 
 JSON_DEPTH = 16
 
-_SPACE = optional(literal(" "))
-_COMMA = concat(literal(","), _SPACE)
 _STRING = concat(
     literal('"'), repeat(alternation(char_set(*UNESCAPED_RANGES), words(PLAIN_ESCAPES)), 0, None), literal('"')
 )
-_PLACES = optional(concat(literal("."), repeat(DIGIT, 1, 20)))
-_EXPONENT = alternation(
-    concat(optional(literal("+")), integer_range(0, 290)), concat(literal("-"), repeat(DIGIT, 1, 3))
+_MAGNITUDE = (
+    rf"(?:0|[1-9]\d{{0,17}})(?:\.\d{{1,20}})?(?:[Ee](?:\+?(?:{integer_range(0, 290)})|-\d{{1,3}}))?"
+    rf"|[1-9](?:\.\d{{1,20}})?[Ee]\+?(?:{integer_range(291, 308)})"
 )
-_MAGNITUDE = alternation(
-    concat(
-        alternation(literal("0"), concat(NOT_ZERO, repeat(DIGIT, 0, 17))),
-        _PLACES,
-        optional(concat(chars("Ee"), _EXPONENT)),
-    ),
-    concat(NOT_ZERO, _PLACES, chars("Ee"), optional(literal("+")), integer_range(291, 308)),
-)
-_NUMBER = concat(optional(literal("-")), _MAGNITUDE)
-_SCALAR = alternation(words(["null", "true", "false"]), _NUMBER, _STRING)
+_SCALAR = alternation(words(["null", "true", "false"]), regex(f"-?(?:{_MAGNITUDE})"), _STRING)
 
 
 def _several(item: Pattern, opening: str, closing: str) -> Pattern:
     """Return any number of items in brackets, with commas between them."""
-    items = optional(concat(item, repeat(concat(_COMMA, item), 0, None)))
+    items = optional(concat(item, repeat(concat(regex(", ?"), item), 0, None)))
     return concat(literal(opening), items, literal(closing))
 
 
@@ -186,7 +146,7 @@ def _json_text() -> Pattern:
     for depth in range(JSON_DEPTH):
         value = Reference(f"json_{depth + 1}", definitions)
         array = _several(value, "[", "]")
-        object_ = _several(concat(_STRING, literal(":"), _SPACE, value), "{", "}")
+        object_ = _several(concat(_STRING, regex(": ?"), value), "{", "}")
         definitions[f"json_{depth}"] = alternation(_SCALAR, array, object_)
     definitions[f"json_{JSON_DEPTH}"] = alternation(_SCALAR, words(["[]", "{}"]))
     return definitions["json_0"]
@@ -198,43 +158,21 @@ JSON_TEXT = _json_text()
 
 GROUP_DEPTH = 5
 
-_ESCAPE = concat(
-    literal("\\"),
-    alternation(
-        chars("DdSsWwfnrtv^$\\.*+?()[]{}|/"),
-        concat(literal("x"), repeat(HEX, 2, 2)),
-        concat(
-            literal("u"),
-            alternation(
-                concat(chars("0123456789ABCEFabcef"), repeat(HEX, 3, 3)),
-                concat(chars("Dd"), chars("01234567"), repeat(HEX, 2, 2)),
-            ),
-        ),
-    ),
+_ESCAPE = (
+    r"\\(?:[DdSsWwfnrtv^$\\.*+?()[\]{}|/]|x[0-9A-Fa-f]{2}"
+    "|u(?:[0-9A-CE-Fa-ce-f][0-9A-Fa-f]{3}|[Dd][0-7][0-9A-Fa-f]{2}))"
 )
-_ANY = char_set(negated=True)
-_ASSERTION = words(["^", "$", "\\b", "\\B"])
+_RANGES = "|".join(
+    f"{first}-[{first}-{alphabet[-1]}]" for alphabet in (ascii_lowercase, ascii_uppercase, digits) for first in alphabet
+)
+_MEMBER = rf"(?:[^\\[\]\-^&~|]|\\-|{_ESCAPE}|{_RANGES})"
+"""`re` warns of doubled characters that may come to mean set operations."""
 
-_MEMBER = alternation(
-    less(_ANY, "\\[]-^&~|"),  # `re` warns of doubled ones, which may come to mean set operations
-    concat(literal("\\"), literal("-")),
-    _ESCAPE,
-    *(
-        alternation(*(concat(literal(f"{first}-"), chars(alphabet[index:])) for index, first in enumerate(alphabet)))
-        for alphabet in (ascii_lowercase, ascii_uppercase, digits)
-    ),
-)
-_CLASS = concat(literal("["), optional(literal("^")), repeat(_MEMBER, 1, None), literal("]"))
-_COUNTS = alternation(
-    integer_range(0, 999),
-    concat(integer_range(0, 999), literal(",")),
-    *(concat(literal(f"{least},"), integer_range(least, 99)) for least in range(10)),
-)
-_QUANTIFIER = concat(
-    alternation(chars("*+?"), concat(literal("{"), _COUNTS, literal("}"))),
-    optional(literal("?")),
-)
-_ATOM = alternation(less(_ANY, "^$\\.*+?()[]{}|"), literal("."), _ESCAPE, _CLASS)
+_COUNT = f"(?:{integer_range(0, 999)})"
+_ORDERED = "|".join(f"{least},(?:{integer_range(least, 99)})" for least in range(10))
+_QUANTIFIER = rf"(?:(?:[*+?]|\{{(?:{_COUNT}|{_COUNT},|{_ORDERED})\}})\??)"
+_TERM = regex(rf"(?:[^\^$\\.*+?()[\]{{}}|]|\.|{_ESCAPE}|\[\^?{_MEMBER}+\]){_QUANTIFIER}?")
+_ASSERTION = words(["^", "$", "\\b", "\\B"])
 
 
 def _choice(*terms: Pattern) -> Pattern:
@@ -244,13 +182,12 @@ def _choice(*terms: Pattern) -> Pattern:
 
 def _expression() -> Pattern:
     """Return the expressions of limited depth, built from the innermost out."""
-    term = concat(_ATOM, optional(_QUANTIFIER))
-    innermost = _choice(term, _ASSERTION)
-    ahead = concat(literal("(?"), chars("=!"), innermost, literal(")"))
+    innermost = _choice(_TERM, _ASSERTION)
+    ahead = concat(regex(r"\(\?[=!]"), innermost, literal(")"))
     expression = innermost
     for _ in range(GROUP_DEPTH):
-        group = concat(literal("("), optional(literal("?:")), expression, literal(")"), optional(_QUANTIFIER))
-        expression = _choice(term, _ASSERTION, ahead, group)
+        group = concat(regex(r"\((?:\?:)?"), expression, regex(rf"\){_QUANTIFIER}?"))
+        expression = _choice(_TERM, _ASSERTION, ahead, group)
     return expression
 
 
