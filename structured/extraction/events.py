@@ -25,7 +25,9 @@ from structured.errors import Attempt
 from structured.errors.values import counted
 from structured.results.result import Result
 
-_batches = itertools.count()
+BATCH_NUMBERS = itertools.count()
+"""The numbers of batches."""
+
 _LOGGER = logging.getLogger("structured.extraction")
 
 
@@ -167,33 +169,9 @@ Listener: TypeAlias = Callable[[Event], object]
 """A function that is called with each event."""
 
 
-class Listeners:
-    """Whoever is told of the events of a batch. False where nobody is, and then no event is made.
-
-    Attributes:
-        batch: The number of the batch.
-    """
-
-    def __init__(self) -> None:
-        self.batch = next(_batches)
-        self._all: list[Listener] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._all)
-
-    def add(self, observe: Listener | None) -> None:
-        """Let a listener, and the log where it is wanted, be told of what comes."""
-        self._all += [Log()] if _LOGGER.isEnabledFor(logging.INFO) else []
-        self._all += [] if observe is None else [observe]
-
-    def tell(self, event: Event) -> None:
-        """Call each listener with an event; one that raises is not called again."""
-        for listener in tuple(self._all):
-            try:
-                listener(event)
-            except BaseException:
-                self._all.remove(listener)
-                raise
+def log_if_wanted() -> list[Listener]:
+    """Return a listener that logs one batch; none where the log is off."""
+    return [Log()] if _LOGGER.isEnabledFor(logging.INFO) else []
 
 
 class Log:

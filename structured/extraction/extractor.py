@@ -3,8 +3,8 @@
 import copy
 import dataclasses
 import functools
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import aclosing, asynccontextmanager, closing
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import aclosing, asynccontextmanager
 from contextvars import copy_context
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
 
@@ -35,7 +35,7 @@ from structured.extraction.options import (
     warn_of_stream,
 )
 from structured.extraction.prompts import Conversation, TextOrChat
-from structured.extraction.run import Run
+from structured.extraction.run import Run, results_of
 from structured.extraction.stream import Stream
 from structured.extraction.task import Task
 from structured.models import LanguageModel, Model, find_model
@@ -217,7 +217,10 @@ class Extractor(Generic[T]):
         task = (self._weighed if is_weighed else self.task).with_instructions(instructions)
         task.warn_of_unused()
         warn_of_names([document])
-        return self.run.result(task, document, named=named)
+        (result,) = results_of(self.run, [(task, document)], 1, progress=False, named=named)
+        if result.error is not None:
+            raise result.error
+        return result
 
     def results(
         self, documents: Documents, *, progress: bool | None = None, named: str | None = None
@@ -283,7 +286,7 @@ class Extractor(Generic[T]):
         """Return the answer to a text or messages as a `Stream`. Raises PromptError, BudgetError."""
         if self.run.search.is_of_several:
             raise ValueError("An answer can be streamed if it is the only one. Leave out search.")
-        task, run = self._weighed, self.run.once
+        task, run = self._weighed, self.run
         task.warn_of_unused()
         warn_of_stream(task.options)
         item = task.item(0, text, named="the text")
@@ -291,7 +294,7 @@ class Extractor(Generic[T]):
         def read(generation: Generation) -> Result[T]:
             state = BatchState(1)
             with state.observed(run.observe):
-                state.start([(0, task, text)])
+                state.start(0, task, text)
                 if not run.accept(item, [generation], state):
                     state.fail(item.position, text, item.rejection())
             run.save([item])
@@ -319,21 +322,6 @@ def _kind_of_task(model: Model) -> type[Task]:
     from structured.extraction.remote_task import RemoteTask  # with what only servers need
 
     return RemoteTask
-
-
-def results_of(
-    run: Run,
-    work: Iterable[tuple[Task, DocumentLike]],
-    total: int | None,
-    progress: bool | None,
-    named: str | None = None,
-) -> Iterator[Result[Any]]:
-    """Yield the result of each document as soon as it is there. Raises the error of the model, if it fails."""
-    state = BatchState(total)
-    with closing(run.results(work, state, progress=progress, named=named)) as results:
-        yield from results
-    state.warn()
-    state.check_stopped()
 
 
 @asynccontextmanager

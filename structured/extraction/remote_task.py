@@ -233,8 +233,6 @@ class RemoteItem(Item):
     """A document on its way to the answer of a server."""
 
     task: RemoteTask
-    told: str = ""
-    """What the model is told of an answer that was rejected."""
     prompted: int = 0
     """The tokens of its prompt, as the server counts them."""
 
@@ -247,10 +245,6 @@ class RemoteItem(Item):
         """Count what an attempt took."""
         self.prompted = max((one.served.prompt_tokens for one in candidates if one.served is not None), default=0)
         Item.count(self, candidates)
-
-    def note(self, told: str) -> None:
-        """Tell the model in the next attempt what was wrong with an answer."""
-        self.told = told
 
     def fault(self, generation: Generation) -> str | None:
         """Return why a text cannot be the answer: the server says so, or it is none of the type."""

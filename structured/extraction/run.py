@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self, TypeGuard
 
 from structured.automata import AUTOMATON_ERRORS
@@ -33,7 +33,7 @@ from structured.extraction.documents.document import DocumentLike, characters_of
 from structured.extraction.events import Listener
 from structured.extraction.guided_task import GuidedItem
 from structured.extraction.long_documents import LongDocument, prepare
-from structured.extraction.options import Errors, Options, search_of, warn_of_search
+from structured.extraction.options import RETRIES, Errors, Options, search_of, warn_of_search
 from structured.extraction.task import Answer, Item, Task
 from structured.index.compilation import save_learned
 from structured.models import LanguageModel
@@ -55,19 +55,10 @@ class Work(NamedTuple):
     document: DocumentLike
 
 
-class Failure(NamedTuple):
-    """A document of which there can be no answer."""
-
-    position: int
-    error: StructuredError
-
-
 class Window(NamedTuple):
-    """Documents that are answered together, prepared."""
+    """Documents that are answered together, prepared, and those of which there can be no answer."""
 
-    works: dict[int, Work]
-    """All of them, by their positions."""
-    failures: list[Failure]
+    failures: list[tuple[Work, StructuredError]]
     items: list[Item]
     long: list[LongDocument]
 
@@ -90,7 +81,8 @@ def windows_ahead(
         window = _prepared(given, chunking, named)
         broken: Exception | None = None
         while given and state.stopped is None:
-            state.start(given)
+            for one in given:
+                state.start(*one)
             try:
                 given = next(windows, [])
             except Exception as error:  # noqa: BLE001  where the documents come from is the user's own code
@@ -128,13 +120,13 @@ def windows_of(work: Iterable[tuple[Task, DocumentLike] | None], batch_size: int
 
 def _prepared(given: list[Work], chunking: Chunking, named: str | None) -> Window:
     """Return documents prepared; of some there can be no answer, and they fail."""
-    window = Window({work.position: work for work in given}, [], [], [])
-    for position, task, document in given:
+    window = Window([], [], [])
+    for work in given:
         try:
-            item = prepare(task, position, document, chunking, named=named)
+            item = prepare(work.task, work.position, work.document, chunking, named=named)
         except StructuredError as error:
-            failed = error_of_document(error, task, position, is_single=named is not None)
-            window.failures.append(Failure(position, failed))
+            failed = error_of_document(error, work.task, work.position, is_single=named is not None)
+            window.failures.append((work, failed))
         else:
             (window.items if isinstance(item, Item) else window.long).append(item)  # type: ignore[arg-type]
     return window
@@ -168,6 +160,7 @@ class Run:
         """Return the run that options ask for. Raises ValueError for options that exclude each other."""
         search = search_of(options)
         warn_of_search(search.sampler, options)
+        calibration: Any = options.get("calibration")  # loaded where the options were checked
         return cls(
             search,
             options.get("batch_size", DEFAULT_BATCH_SIZE),
@@ -175,14 +168,14 @@ class Run:
             options.get("jump_forward", True),
             options.get("observe"),
             options.get("cache", True),
-            Acceptance.of(search, options),
+            Acceptance(
+                search,
+                options.get("retries", RETRIES),
+                options.get("repair", "field"),
+                calibration,
+            ),
             options.get("chunking") or DEFAULT_CHUNKING,
         )
-
-    @property
-    def once(self) -> Self:
-        """The run in which no answer is written again."""
-        return replace(self, acceptance=replace(self.acceptance, retries=0))
 
     def results(
         self,
@@ -202,25 +195,14 @@ class Run:
             showing(state, progress),
             closing(windows_ahead(work, state, self.batch_size, self.chunking, named=named)) as windows,
         ):
-            for works, failures, items, long in windows:
-                for failure in failures:
-                    state.fail(failure.position, works[failure.position].document, failure.error)
-                    yield state.results.pop(failure.position)
+            for failures, items, long in windows:
+                for work_of_one, error in failures:
+                    state.fail(work_of_one.position, work_of_one.document, error)
+                    yield state.results.pop(work_of_one.position)
                 for item in self._answer(items, state):
                     yield state.results.pop(item.position)
                 for position in self._answer_long(long, state):
                     yield state.results.pop(position)
-
-    def result(self, task: Task, document: DocumentLike, *, named: str) -> Result[Any]:
-        """Return the result for the single document of a call, which has a name for errors. Raises its error."""
-        state = BatchState(1)
-        results = list(self._noting_loss(state, self.results([(task, document)], state, named=named)))
-        state.warn()
-        state.check_stopped()
-        (result,) = results
-        if result.error is not None:
-            raise result.error
-        return result
 
     def values(
         self,
@@ -236,8 +218,12 @@ class Run:
         `"return"`, errors are returned in place of values, with `"skip"` they are left out.
         """
         state = BatchState(total)
-        results = self._noting_loss(state, self.results(work, state, progress=progress))
-        known = {result.position: _value_or_error(result) for result in results}  # the rest of a result is let go
+        try:
+            results = self.results(work, state, progress=progress)
+            known = {result.position: _value_or_error(result) for result in results}  # the rest of a result is let go
+        except BaseException as error:
+            state.note_loss(error)
+            raise
         state.warn()
         unfinished = state.stopped_error()
         found = [known.get(position, unfinished) for position in range(state.read if total is None else total)]
@@ -254,15 +240,6 @@ class Run:
                 [None if position in failed else one for position, one in enumerate(found)], failed
             ) from state.stopped
         return found
-
-    @staticmethod
-    def _noting_loss(state: BatchState, results: Iterator[Result[Any]]) -> Iterator[Result[Any]]:
-        """Yield results, and add to an exception that ends the call how many results are lost with it."""
-        try:
-            yield from results
-        except BaseException as error:
-            state.note_loss(error)
-            raise
 
     def _answer(self, items: list[Item], state: BatchState) -> Iterator[Item]:
         """Generate answers, and yield each item that is done; where a shared automaton fails, again alone."""
@@ -326,7 +303,7 @@ class Run:
         """Save what was learned while some items were answered."""
         if self.cache:
             guided = [item for item in items if isinstance(item, GuidedItem)]
-            for index in {index for item in guided for index in (item.index, item.guide.index)}:
+            for index in {index for item in guided for index in (item.index, item.first.guide.index)}:
                 save_learned(index)
 
     def _candidates(
@@ -367,21 +344,18 @@ class Run:
         item.count(candidates)
         with state.written(item, attempt, candidates):
             answer = self.acceptance.accepted(item, candidates)
-        if answer is not None:
-            self._finish(item, answer, state)
-        return answer is not None
-
-    def _finish(self, item: Item, answer: Answer, state: BatchState) -> None:
-        """Take the answer of an item as its result, or as that of a part."""
+        if answer is None:
+            return False
         if item.part is not None:
             item.part.of.take(item, answer)
-            return
-        state.accept(
-            item,
-            self.acceptance.result(item, answer),
-            shortened=any(one.shortened for one in answer.generations),
-            repetitive=any(one.diagnostics.repetitions for one in answer.generations),
-        )
+        else:
+            state.accept(
+                item,
+                self.acceptance.result(item, answer),
+                shortened=any(one.shortened for one in answer.generations),
+                repetitive=any(one.diagnostics.repetitions for one in answer.generations),
+            )
+        return True
 
     def _finish_long(self, long: LongDocument, merged: Merged, state: BatchState) -> None:
         """Take what the chunks of a document say together as its result; it fails if a validator rejects that."""
@@ -402,6 +376,21 @@ class Run:
             return
         result = self.acceptance.result(long, Answer(text, value, (), evidence=merged.evidence), merged.conflicts)
         state.accept(long, result, shortened=long.shortened, repetitive=long.repetitive)
+
+
+def results_of(
+    run: Run,
+    work: Iterable[tuple[Task, DocumentLike]],
+    total: int | None,
+    progress: bool | None,
+    named: str | None = None,
+) -> Iterator[Result[Any]]:
+    """Yield the result of each document as soon as it is there. Raises the error of the model, if it fails."""
+    state = BatchState(total)
+    with closing(run.results(work, state, progress=progress, named=named)) as results:
+        yield from results
+    state.warn()
+    state.check_stopped()
 
 
 def _is_given_up(item: Item) -> bool:
@@ -436,7 +425,7 @@ def _is_crowded(item: Item, error: StructuredError) -> TypeGuard[GuidedItem]:
     """Tell whether an item failed in an automaton that texts before it may have exhausted."""
     if not (isinstance(item, GuidedItem) and isinstance(error, AUTOMATON_ERRORS)):
         return False
-    return item.guide.index.is_exhausted and not item.is_reset
+    return item.first.guide.index.is_exhausted and not item.is_reset
 
 
 def _fail(item: Item, error: StructuredError, state: BatchState) -> None:

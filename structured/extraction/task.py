@@ -276,6 +276,8 @@ class Item(ABC):
     """How long that took."""
     part: Part | None = None
     """The part of a long document that it is."""
+    told: str = ""
+    """What a server is told in the next attempt of an answer that was rejected."""
 
     @property
     def position(self) -> int:
@@ -299,9 +301,6 @@ class Item(ABC):
 
     def start_over(self) -> None:  # noqa: B027  there may be nothing that is kept
         """Keep nothing of earlier answers in the next attempt."""
-
-    def note(self, told: str) -> None:  # noqa: B027  what a guided model is told, stands with what is kept
-        """Tell the model in the next attempt what was wrong with an answer."""
 
     def fault(self, generation: Generation) -> str | None:  # noqa: ARG002  most texts are as they should be
         """Return why a text cannot be the answer, whatever validators say; None if it can."""
