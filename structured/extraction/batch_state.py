@@ -21,7 +21,7 @@ from structured.decoding.requests import Generation
 from structured.errors import BudgetWarning, ModelError, RepetitionWarning, StructuredError
 from structured.errors.calling_line import warn
 from structured.errors.values import message
-from structured.extraction.documents.document import DocumentLike, id_of
+from structured.extraction.documents.document import DocumentLike, id_of, outline
 from structured.extraction.events import (
     BATCH_NUMBERS,
     AttemptWritten,
@@ -119,13 +119,14 @@ class BatchState:
         done: The number of documents that have a result, with a value or an error.
         failed: The number of those that have an error.
         tokens: The tokens of all texts written.
+        before: The number of documents that were passed over, since an earlier call had done them.
         stopped: The error of the model, if it failed.
     """
 
     def __init__(self, total: int | None = None) -> None:
         self.total = total
         self.results: dict[int, Result[Any]] = {}
-        self.read = self.done = self.failed = self.tokens = 0
+        self.read = self.done = self.failed = self.tokens = self.before = 0
         self.stopped: Exception | None = None
         self._started = perf_counter()
         self._batch = next(BATCH_NUMBERS)
@@ -171,6 +172,12 @@ class BatchState:
         self.read += 1
         facts = task.output_type.name, task.model.name, task.model.has_chat_template
         self._tell(lambda: DocumentStarted(position, id_of(given, position), *facts, batch=self._batch))
+
+    def pass_over(self) -> None:
+        """Count a document that an earlier call has done."""
+        self.before += 1
+        if self.total is not None:
+            self.total -= 1
 
     @contextmanager
     def written(self, item: Item, attempt: int, candidates: Sequence[Generation]) -> Iterator[None]:
@@ -257,21 +264,10 @@ class BatchState:
 
 def failed_result(position: int, given: DocumentLike, error: StructuredError) -> Result[Any]:
     """Return the result of a document that has an error."""
-    text, metadata = _readable(given)
+    document = outline(given)
+    text = document.text if isinstance(document.text, str) else ""
     attempts = tuple(getattr(error, "attempts", ()))
-    return Result(id_of(given, position), position, text, metadata, error=error, attempts=attempts)
-
-
-def _readable(given: DocumentLike) -> tuple[str, Any]:
-    """Return the text of a document and its metadata, as far as they are there without reading a file."""
-    match given:
-        case str():
-            return given, {}
-        case (str(), str() as text):
-            return text, {}
-        case _:
-            text, metadata = getattr(given, "text", ""), getattr(given, "metadata", {})
-            return text if isinstance(text, str) else "", metadata
+    return Result(id_of(given, position), position, text, document.metadata, error=error, attempts=attempts)
 
 
 PATIENCE = 2.0

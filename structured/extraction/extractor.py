@@ -153,7 +153,7 @@ class Extractor(Generic[T]):
 
     def verbatim(self) -> Self:
         """Return the extractor whose prompt is the text or the chat itself, without a word of the library's."""
-        return self._twin(task=self.task.verbatim())
+        return self._twin(task=dataclasses.replace(self.task, is_verbatim=True))
 
     def with_alternatives(self, count: int) -> Self:
         """Return the extractor that records the likeliest tokens beside each sampled one, in `generations`."""
@@ -161,14 +161,8 @@ class Extractor(Generic[T]):
 
     def _twin(self, **members: Any) -> Self:
         twin = copy.copy(self)
-        vars(twin).pop("_weighed", None)
         vars(twin).update(members)
         return twin
-
-    @functools.cached_property
-    def _weighed(self) -> Task:
-        """The task of a call whose results tell how sure the model was."""
-        return self.task.weighed()
 
     @property
     def memory(self) -> int:
@@ -214,7 +208,7 @@ class Extractor(Generic[T]):
         self, document: DocumentLike, instructions: str | None, *, named: str, is_weighed: bool = True
     ) -> Result[T]:
         """Return the result for a document that errors call by a name; its evidence tells confidences if asked to."""
-        task = (self._weighed if is_weighed else self.task).with_instructions(instructions)
+        task = (self.task.weighed if is_weighed else self.task).with_instructions(instructions)
         task.warn_of_unused()
         warn_of_names([document])
         (result,) = results_of(self.run, [(task, document)], 1, progress=False, named=named)
@@ -242,8 +236,8 @@ class Extractor(Generic[T]):
             ModelError: The model failed; what was finished before has been yielded.
         """
         check_progress(progress)
-        work = ((self._weighed, document) for document in each_document(documents))
-        self._weighed.warn_of_unused()
+        work = ((self.task.weighed, document) for document in each_document(documents))
+        self.task.weighed.warn_of_unused()
         return results_of(self.run, work, count_of(documents), progress, named)
 
     async def aresults(self, documents: AsyncDocuments, *, progress: bool | None = None) -> AsyncIterator[Result[T]]:
@@ -286,7 +280,7 @@ class Extractor(Generic[T]):
         """Return the answer to a text or messages as a `Stream`. Raises PromptError, BudgetError."""
         if self.run.search.is_of_several:
             raise ValueError("An answer can be streamed if it is the only one. Leave out search.")
-        task, run = self._weighed, self.run
+        task, run = self.task.weighed, self.run
         task.warn_of_unused()
         warn_of_stream(task.options)
         item = task.item(0, text, named="the text")

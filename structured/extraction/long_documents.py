@@ -46,7 +46,7 @@ def prepare(
     text = given.conversation.text
     if not limits or min(limits) < 1:
         return task.prepared(given)
-    count = _TokenCount(task)
+    count = _token_count(task)
     fits = len(text.encode()) <= min(limits)  # a token has a byte or more
     fits = fits or (len(text) <= MAX_LETTERS * min(limits) and count(text) <= min(limits))
     if fits and chunking.tokens is None:
@@ -65,15 +65,10 @@ def _room(task: GuidedTask, given: Given) -> int | None:
     return task.model.context_length - len(calls.encode(task.model, empty)) - thinking
 
 
-class _TokenCount:
-    """Counts the tokens of a text, without those that stand around each prompt."""
-
-    def __init__(self, task: GuidedTask) -> None:
-        self._model = task.model
-        self._around = len(calls.encode(self._model, "a")) - 1
-
-    def __call__(self, text: str) -> int:
-        return max(len(calls.encode(self._model, text)) - self._around, 1) if text else 0
+def _token_count(task: GuidedTask) -> Count:
+    """Return what counts the tokens of a text, without those that stand around each prompt."""
+    around = len(calls.encode(task.model, "a")) - 1
+    return lambda text: max(len(calls.encode(task.model, text)) - around, 1) if text else 0
 
 
 class _PartOfPass(NamedTuple):

@@ -54,6 +54,12 @@ class Conversation:
         said = [turn["content"] for turn in self.earlier if turn["role"] == "user"]
         return "\n\n".join((*said, self.text))
 
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The turns as they are, with the system prompt above them."""
+        above = [] if self.system is None else [{"role": "system", "content": self.system}]
+        return [*above, *map(dict, self.earlier), {"role": "user", "content": self.text}]
+
     def with_text(self, text: str) -> Self:
         """Return the conversation with another text in place of its own."""
         return replace(self, text=text)

@@ -1,12 +1,11 @@
 """Tasks for models behind servers: messages and a constraint are sent, and the text that comes back is checked."""
 
-import dataclasses
 import functools
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from time import perf_counter
@@ -77,24 +76,22 @@ def _refuse_for_form(model: RemoteModel, options: Options, search: Search) -> No
         raise ValueError(f"{form.server} makes the prompts itself, and takes no examples. Leave them out.")
 
 
-_Done = tuple[int, Generation | Exception]
-
-
 def served_candidates(
-    model: RemoteModel, requests: Sequence[ServerRequest], *, samples: int, batch_size: int
+    model: Model, items: Sequence[Item], search: Search, attempt: int, *, batch_size: int
 ) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
-    """Yield the samples for each request, likeliest first, or its error, with its place.
+    """Yield the samples for each item, likeliest first, or its error, with its place.
 
     `batch_size` requests are under way at a time. Raises ServerError for one that all would fail with.
     """
-    asked = [_sample(one, number) for one in requests for number in range(samples)]
+    assert isinstance(model, RemoteModel), "what is no language model is a server"
+    requests = [one.task.request(one, search, attempt) for one in items if isinstance(one, RemoteItem)]
+    asked = [_sample(one, number) for one in requests for number in range(search.samples)]
     groups: defaultdict[int, list[Generation | StructuredError]] = defaultdict(list)
     for place, found in _as_completed(model, asked, batch_size):
-        group = groups[place // samples]
-        group.append(found)
-        if len(group) == samples:
-            del groups[place // samples]
-            yield place // samples, by_likelihood(group)
+        number = place // search.samples
+        groups[number].append(found)
+        if len(groups[number]) == search.samples:
+            yield number, by_likelihood(groups.pop(number))
 
 
 def served_stream(model: RemoteModel, request: ServerRequest) -> Generator[str, None, Generation]:
@@ -109,7 +106,7 @@ def _sample(request: ServerRequest, number: int) -> ServerRequest:
     if not number or "seed" not in request.sampling:
         return request
     seed = (int(request.sampling["seed"]) + number) % 2**31
-    return dataclasses.replace(request, sampling={**request.sampling, "seed": seed})
+    return replace(request, sampling={**request.sampling, "seed": seed})
 
 
 def _as_completed(
@@ -117,7 +114,7 @@ def _as_completed(
 ) -> Iterator[tuple[int, Generation | StructuredError]]:
     """Yield each text or error with its place; the threads are daemons, so that an interrupt need not wait."""
     waiting: SimpleQueue[tuple[int, ServerRequest]] = SimpleQueue()
-    done: SimpleQueue[_Done] = SimpleQueue()
+    done: SimpleQueue[tuple[int, Generation | Exception]] = SimpleQueue()
     stop = Event()
     for one in enumerate(requests):
         waiting.put(one)
@@ -204,8 +201,7 @@ class RemoteTask(Task):
         if not (self.model.form.writes_prompts and self.model.enforced):
             return messages
         system = "\n\n".join(filter(None, (self.system or conversation.system, self.instructions)))
-        above = [{"role": "system", "content": system}] if system else []
-        return [*above, *map(dict, conversation.earlier), {"role": "user", "content": conversation.text}]
+        return replace(conversation, system=system or None).messages
 
     def request(self, item: "RemoteItem", search: Search, attempt: int) -> ServerRequest:
         """Return what is asked for a document."""
@@ -251,12 +247,3 @@ class RemoteItem(Item):
         if generation.served is not None and generation.served.fault is not None:
             return generation.served.fault
         return self.task.check.fault(generation.text)
-
-
-def asked_of_server(
-    model: Model, items: Sequence[Item], search: Search, attempt: int, *, batch_size: int
-) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
-    """Yield what a server writes for each item, with its place. Raises ServerError where it fails for all."""
-    assert isinstance(model, RemoteModel), "what is no language model is a server"
-    requests = [one.task.request(one, search, attempt) for one in items if isinstance(one, RemoteItem)]
-    return served_candidates(model, requests, samples=search.samples, batch_size=batch_size)

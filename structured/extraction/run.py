@@ -325,9 +325,9 @@ class Run:
         """Yield the candidates for each item, with its place: all are asked of the same model."""
         model = items[0].task.model
         if not isinstance(model, LanguageModel):
-            from structured.extraction.remote_task import asked_of_server  # with what only servers need
+            from structured.extraction.remote_task import served_candidates  # with what only servers need
 
-            return asked_of_server(model, items, search, attempt, batch_size=self.batch_size)
+            return served_candidates(model, items, search, attempt, batch_size=self.batch_size)
         guided = [item for item in items if isinstance(item, GuidedItem)]
         shared = common_beginning([*{item.beginning for item in guided}])
         requests = [item.task.request(item, search.sampler, attempt, shared) for item in guided]

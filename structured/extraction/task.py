@@ -77,15 +77,12 @@ class Task(ABC):
             return self
         return replace(self, instructions="\n\n".join(filter(None, (self.instructions, instructions))))
 
+    @functools.cached_property
     def weighed(self) -> Self:
-        """Return the task of a call whose results tell how sure the model was."""
+        """The task of a call whose results tell how sure the model was."""
         twin = copy.copy(self)  # with what it has learned
         object.__setattr__(twin, "is_weighed", True)
         return twin
-
-    def verbatim(self) -> Self:
-        """Return the task whose prompt is the text or the chat itself, without a word of the library's."""
-        return replace(self, is_verbatim=True)
 
     def warn_of_unused(self) -> None:
         """Warn of options that do nothing for its type, or harm."""
@@ -111,25 +108,16 @@ class Task(ABC):
                 f"How {self.model.name} would read {len(conversation.earlier) + 1} turns of a chat is unknown: it has "
                 "no chat template. Use a chat model, or write the chat as one text."
             )
+        if self.is_verbatim and self.model.has_chat_template:
+            return conversation.messages
         if self.is_verbatim:
-            return self._verbatim_prompt(conversation)
+            return "\n\n".join(filter(None, (conversation.system, conversation.text)))
         build: Callable[..., str | list[dict[str, str]]] = completion_prompt
         if self.model.has_chat_template:
             build = functools.partial(chat_messages, earlier=conversation.earlier)
         system = self.system if conversation.system is None else conversation.system
-        return build(
-            self.description,
-            conversation.text,
-            system=system,
-            instructions=self.instructions,
-            examples=self.examples,
-        )
-
-    def _verbatim_prompt(self, conversation: Conversation) -> str | list[dict[str, str]]:
-        if not self.model.has_chat_template:
-            return "\n\n".join(filter(None, (conversation.system, conversation.text)))
-        above = [] if conversation.system is None else [{"role": "system", "content": conversation.system}]
-        return [*above, *map(dict, conversation.earlier), {"role": "user", "content": conversation.text}]
+        told = {"system": system, "instructions": self.instructions, "examples": self.examples}
+        return build(self.description, conversation.text, **told)
 
     def item(self, position: int, given: DocumentLike, *, named: str | None = None) -> "Item":
         """Return a document, prepared; errors call it by its name or position. Raises PromptError or BudgetError."""
@@ -150,20 +138,21 @@ class Task(ABC):
     def read_vote(self, valid: Sequence[tuple[Generation, Any]]) -> tuple[str, Any]:
         """Return what most answers say, as text and as a value, given with what is read of each."""
         wanted = self.output_type
+
+        def is_valid(data: Any) -> bool:
+            try:
+                wanted.parse(wanted.from_data(data))
+            except Exception:  # noqa: BLE001  validators are the user's own code
+                return False
+            return True
+
         candidates = [Candidate(wanted.to_data(one.text), one.log_probability) for one, _ in valid]
-        elected = vote(candidates, self._is_valid)
+        elected = vote(candidates, is_valid)
         if elected.position is not None:
             generation, value = valid[elected.position]
             return generation.text, value
         text = wanted.from_data(elected.data)
         return text, wanted.parse(text)
-
-    def _is_valid(self, data: Any) -> bool:
-        try:
-            self.output_type.parse(self.output_type.from_data(data))
-        except Exception:  # noqa: BLE001  validators are the user's own code
-            return False
-        return True
 
     @functools.cached_property
     def provenance(self) -> Provenance:

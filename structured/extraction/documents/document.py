@@ -63,11 +63,7 @@ AsyncDocuments: TypeAlias = Documents | AsyncIterable[DocumentLike]
 def read_document(given: object) -> Document:
     """Return what was given as a document. Raises PromptError for a file that cannot be read, or an id that is none."""
     match given:
-        case Document():
-            return given
-        case tuple((str() as identity, str() as text)):
-            return Document(text, identity)
-        case tuple((identity, str())) if not isinstance(identity, Mapping):
+        case tuple((identity, str())) if not isinstance(identity, str | Mapping):
             raise PromptError(f"The id of a document is {shown(identity)}, not text. Pass a str: (str(id), text).")
         case Path():
             from structured.extraction.documents.files import read_file  # with much that only files need
@@ -76,6 +72,20 @@ def read_document(given: object) -> Document:
             return Document(content.text, str(given), pages=content.pages, layout=content.layout)
         case PromptError():
             raise given
+    return outline(given)
+
+
+def outline(given: object) -> Document:
+    """Return what was given as a document, as far as it is known without reading a file."""
+    match given:
+        case Document():
+            return given
+        case tuple((str() as identity, str() as text)):
+            return Document(text, identity)
+        case Path():
+            return Document("", str(given))
+        case PromptError():
+            return Document("", given.id)
     return Document(given)  # type: ignore[arg-type]  # whatever is neither text nor chat is refused where it is read
 
 
@@ -137,33 +147,20 @@ def count_of(documents: object) -> int | None:
 
 def id_of(given: object, position: int) -> str:
     """Return what a document is called, without reading it: its id, its path, or else its position."""
-    match given:
-        case Document(id=str(identity)) | (str(identity), str()) if identity:
-            return identity
-        case Path():
-            return str(given)
-        case PromptError(id=str(identity)) if identity:
-            return identity
-    return str(position)
+    return outline(given).id or str(position)
 
 
 def characters_of(given: object) -> int:
     """Return about how many characters a document has, without reading it."""
-    match given:
-        case str():
-            return len(given)
-        case (str(), str() as text):
-            return len(text)
-        case Document():
-            return characters_of(given.text)
-        case Path():
-            try:
-                return given.stat().st_size
-            except (OSError, ValueError):  # it fails where it is read
-                return 0
-        case list() | tuple():
-            return sum(len(str(turn)) for turn in given)
-    return 0
+    if isinstance(given, Path):
+        try:
+            return given.stat().st_size
+        except (OSError, ValueError):  # it fails where it is read
+            return 0
+    text: object = outline(given).text
+    if isinstance(text, list | tuple):
+        return sum(len(str(turn)) for turn in text)
+    return len(text) if isinstance(text, str) else 0
 
 
 def _files(folder: Path, above: frozenset[tuple[int, int]] = frozenset()) -> Iterator[Path]:
