@@ -207,27 +207,14 @@ class Log:
             case DocumentDone(position, result):
                 self._tell(event, logging.INFO, f"failed: {type(result.error).__name__}")
                 self._ids.pop(position, None)
-            case BatchEnded():
-                self._end(event)
+            case BatchEnded(progress, error):
+                early = "" if error is None else f", stopped by {type(error).__name__}"
+                done = f"{progress.done:,} of {counted(progress.read, 'document')} done, {progress.failed} failed"
+                end = f"{early} after {progress.seconds:.3f} s: {done}, {progress.tokens:,} tokens"
+                _LOGGER.log(self._level, "batch %d: ended%s", event.batch, end)
 
     def _tell(self, event: DocumentStarted | AttemptWritten | DocumentDone, level: int, what: str) -> None:
         """Log what happened to a document."""
         name = self._ids.get(event.position, "")
         called = "" if name == str(event.position) else f" ({name})"
         _LOGGER.log(level, "batch %d, document %d%s: %s", event.batch, event.position, called, what)
-
-    def _end(self, event: BatchEnded) -> None:
-        """Log that the batch is over."""
-        early = "" if event.error is None else f", stopped by {type(event.error).__name__}"
-        progress = event.progress
-        _LOGGER.log(
-            self._level,
-            "batch %d: ended%s after %.3f s: %s of %s done, %d failed, %s tokens",
-            event.batch,
-            early,
-            progress.seconds,
-            f"{progress.done:,}",
-            counted(progress.read, "document"),
-            progress.failed,
-            f"{progress.tokens:,}",
-        )

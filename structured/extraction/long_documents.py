@@ -8,16 +8,15 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from structured.errors import Attempt, BudgetError, NotStatedError, PromptError
+from structured.errors import BudgetError, NotStatedError, PromptError
 from structured.extraction.documents.chunks import Chunk, Chunking, Count, chunks
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.guided_task import GuidedTask
-from structured.extraction.task import Answer, Given, Item, Part, Task
+from structured.extraction.task import Answer, Given, Item, Part, Pending, Task
 from structured.models import checked_calls as calls
 from structured.output_types.keys import keys, shapes
 from structured.results.evidence import Evidence
 from structured.results.merging import Merged, PartAnswer, merge
-from structured.results.result import Usage
 
 ANSWER_SHARE = 4
 """A text is split that leaves less than this part of the context for an answer that may be longer."""
@@ -80,19 +79,15 @@ class _PartOfPass(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class LongDocument:
+class LongDocument(Pending):
     """A document on the way to its answer, in chunks."""
 
     task: GuidedTask
-    given: Given
     chunking: Chunking
     count: Count
     chunk_tokens: int
     is_over: bool = False
     """Whether it has a result or an error."""
-    usage: Usage = field(default_factory=Usage)
-    attempts: list[Attempt] = field(default_factory=list)
-    seconds: float = 0.0
     shortened: bool = False
     is_limited_by_context: bool = False
     """Whether it was shortened since the context leaves fewer tokens than the caller allows."""
@@ -106,16 +101,6 @@ class LongDocument:
 
     def __post_init__(self) -> None:
         self._begin_pass()
-
-    @property
-    def position(self) -> int:
-        """Its place among the documents."""
-        return self.given.position
-
-    @property
-    def document(self) -> str:
-        """The text."""
-        return self.given.conversation.text
 
     def next_item(self) -> Item | None:
         """Return the next chunk, prepared; None if others come first. Raises NotStatedError and as `item`."""

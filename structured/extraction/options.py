@@ -327,14 +327,13 @@ def search_of(options: Options) -> Search:
 def warn_of_search(sampler: Sampler, options: Options) -> None:
     """Warn of options that were chosen where they do nothing; a seed counts where an answer may be sampled again."""
     retries = options.get("retries", RETRIES)
+    again = ", unless validators reject an answer and it is sampled again" if retries else ""
     idle = [name for name in sampler.idle if name != "seed" or not retries]
-    if idle:
-        again = ", unless validators reject an answer and it is sampled again" if retries else ""
-        why = f"at temperature 0, where the likeliest token is taken{again}"
-        _warn(idle, why, "Set a temperature, such as 0.7,")
-    if options.get("repair") == "told" and retries < MIN_TOLD:
+    why = f"at temperature 0, where the likeliest token is taken{again}"
+    _warn(idle, why, "Set a temperature, such as 0.7,")
+    if retries < MIN_TOLD:
         why = f"with retries={retries}, since the last retry writes the whole answer again"
-        _warn(["repair='told'"], why, f"Set retries, to {MIN_TOLD} or more,")
+        _warn(_told(options), why, f"Set retries, to {MIN_TOLD} or more,")
 
 
 def warn_of_type(options: Options, output_type: OutputType[Any], *, is_weighed: bool) -> None:
@@ -343,29 +342,30 @@ def warn_of_type(options: Options, output_type: OutputType[Any], *, is_weighed: 
         remedy = "Take results, by extract_results or Extractor(…).result(text),"
         _warn(["calibration"], "where no confidence is returned", remedy)
     if output_type.root is None:
-        told = ["repair='told'"] * (options.get("repair") == "told")
-        for idle, hence in ((told, "are written again as a whole"), (_chunking(options), "cannot be merged")):
-            if idle:
-                why = f"on {output_type.name}, whose answers are no JSON and {hence}"
-                _warn(idle, why, "Ask for a type of Pydantic,")
+        on, remedy = f"on {output_type.name}, whose answers are no JSON and", "Ask for a type of Pydantic,"
+        _warn(_told(options), f"{on} are written again as a whole", remedy)
+        _warn(_chosen(options, "chunking"), f"{on} cannot be merged", remedy)
 
 
 def warn_of_stream(options: Options) -> None:
     """Warn of options that do nothing where an answer is streamed, which has been shown when it is rejected."""
-    idle = [name for name in ("retries", "repair") if options.get(name)]
-    if idle:
-        _warn(idle, "on a stream, which is not written again", "Call the extractor,")
-    idle = _chunking(options)
-    if idle:
-        _warn(idle, "on a stream, which reads its text at once", "Call the extractor,")
+    idle = _chosen(options, "retries", "repair")
+    _warn(idle, "on a stream, which is not written again", "Call the extractor,")
+    _warn(_chosen(options, "chunking"), "on a stream, which reads its text at once", "Call the extractor,")
 
 
-def _chunking(options: Options) -> list[str]:
-    return ["chunking"] if options.get("chunking") else []
+def _chosen(options: Options, *names: str) -> list[str]:
+    return [name for name in names if options.get(name)]
+
+
+def _told(options: Options) -> list[str]:
+    return ["repair='told'"] if options.get("repair") == "told" else []
 
 
 def _warn(names: Sequence[str], why: str, remedy: str) -> None:
-    """Warn of options that were chosen and do nothing."""
+    """Warn of options that were chosen and do nothing, if there are any."""
+    if not names:
+        return
     have = "has" if len(names) == 1 else "have"
     left_out = f"or leave {' and '.join(names)} out."
     warn(OptionWarning(f"{', '.join(names)} {have} no effect {why}. {remedy} {left_out}"))

@@ -19,7 +19,6 @@ from structured.errors import (
     Attempt,
     BatchError,
     BudgetError,
-    GenerationError,
     NotStatedError,
     PatternError,
     PromptError,
@@ -168,12 +167,7 @@ class Run:
             options.get("jump_forward", True),
             options.get("observe"),
             options.get("cache", True),
-            Acceptance(
-                search,
-                options.get("retries", RETRIES),
-                options.get("repair", "field"),
-                calibration,
-            ),
+            Acceptance(search, options.get("retries", RETRIES), options.get("repair", "field"), calibration),
             options.get("chunking") or DEFAULT_CHUNKING,
         )
 
@@ -296,7 +290,7 @@ class Run:
                 merged = document.answer() if state.stopped is None else None
                 if merged is not None:
                     self._finish_long(document, merged, state)
-            yield from (one.given.position for one in documents if one.is_over)
+            yield from (one.position for one in documents if one.is_over)
             documents = [one for one in documents if not one.is_over]
 
     def save(self, items: Iterable[Item]) -> None:
@@ -364,15 +358,12 @@ class Run:
         text = long.text_of(merged)
         value = read_answer(wanted, text)
         if isinstance(value, Attempt):
-            error = GenerationError(
-                [*long.attempts, value],
-                document=None if long.given.is_single else long.position,
-                remedy="The last of these is what the chunks of the document say together; each was accepted by "
-                "itself. Loosen the rule (a max_length of a list holds for the whole document), or raise tokens of "
-                "Chunking.",
+            long.attempts.append(value)
+            remedy = (
+                "The last of these is what the chunks of the document say together; each was accepted by itself. "
+                "Loosen the rule (a max_length of a list holds for the whole document), or raise tokens of Chunking."
             )
-            error.__cause__ = value.error
-            state.fail(long.position, long.given.source, error)
+            state.fail(long.position, long.given.source, long.rejection(remedy=remedy))
             return
         result = self.acceptance.result(long, Answer(text, value, (), evidence=merged.evidence), merged.conflicts)
         state.accept(long, result, shortened=long.shortened, repetitive=long.repetitive)
@@ -408,16 +399,13 @@ def _value_or_error(result: Result[Any]) -> Any:
 
 def _next_part(document: LongDocument, state: BatchState) -> Item | None:
     """Return the next chunk of a document, prepared; None if there is none now. The document fails if it cannot be."""
-    position, is_single = document.position, document.given.is_single
+    given = document.given
     try:
         return document.next_item()
     except StructuredError as error:
         document.is_over = True
-        state.fail(
-            position,
-            document.given.source,
-            error_of_document(error, document.task, position, is_single=is_single),
-        )
+        failed = error_of_document(error, document.task, given.position, is_single=given.is_single)
+        state.fail(given.position, given.source, failed)
         return None
 
 

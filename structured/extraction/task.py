@@ -250,28 +250,46 @@ class Part(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Item(ABC):
-    """One document on its way to its answer."""
+class Pending:
+    """One document on its way to its answer, as a whole or in parts."""
 
     task: Task
     given: Given
-    max_tokens: int
-    """The tokens that the context of the model leaves of those that the caller allows."""
-    attempts: list[Attempt] = field(default_factory=list)
+    attempts: list[Attempt] = field(default_factory=list, kw_only=True)
     """The answers that the type's validators rejected."""
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = field(default_factory=Usage, kw_only=True)
     """What was written for it, in all attempts."""
-    seconds: float = 0.0
+    seconds: float = field(default=0.0, kw_only=True)
     """How long that took."""
-    part: Part | None = None
-    """The part of a long document that it is."""
-    told: str = ""
-    """What a server is told in the next attempt of an answer that was rejected."""
 
     @property
     def position(self) -> int:
         """Its place among the documents."""
         return self.given.position
+
+    @property
+    def document(self) -> str:
+        """The document; of a chat, all that the user says."""
+        return self.given.conversation.document
+
+    def rejection(self, **told: str) -> GenerationError:
+        """Return its error where every answer was rejected; it may be told another `remedy`."""
+        position = None if self.given.is_single else self.position
+        error = GenerationError(self.attempts, document=position, **told)
+        error.__cause__ = self.attempts[-1].error
+        return error
+
+
+@dataclass(slots=True, eq=False)
+class Item(Pending, ABC):
+    """A document, or a part of one, that is answered at once."""
+
+    max_tokens: int
+    """The tokens that the context of the model leaves of those that the caller allows."""
+    part: Part | None = field(default=None, kw_only=True)
+    """The part of a long document that it is."""
+    told: str = field(default="", kw_only=True)
+    """What a server is told in the next attempt of an answer that was rejected."""
 
     @property
     def conversation(self) -> Conversation:
@@ -288,7 +306,7 @@ class Item(ABC):
         """What this attempt keeps of an earlier answer; None if all is written again."""
         return None
 
-    def start_over(self) -> None:  # noqa: B027  there may be nothing that is kept
+    def start_over(self) -> None:
         """Keep nothing of earlier answers in the next attempt."""
 
     def fault(self, generation: Generation) -> str | None:  # noqa: ARG002  most texts are as they should be
@@ -306,18 +324,7 @@ class Item(ABC):
         )
         self.seconds += max(one.seconds for one in figures)
 
-    def rejection(self) -> GenerationError:
-        """Return its error where every answer was rejected."""
-        error = GenerationError(self.attempts, document=None if self.given.is_single else self.position)
-        error.__cause__ = self.attempts[-1].error
-        return error
-
     @property
     def is_limited_by_context(self) -> bool:
         """Whether the context of the model leaves fewer tokens than the caller allows."""
         return self.max_tokens < self.task.max_tokens
-
-    @property
-    def document(self) -> str:
-        """The document; of a chat, all that the user says."""
-        return self.conversation.document
