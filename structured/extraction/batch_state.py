@@ -43,12 +43,6 @@ from structured.results.result import Result
 if TYPE_CHECKING:
     from rich.table import Table
 
-SHORTENED = "Raise max_tokens, or set chunking=Chunking(tokens=…), and the text is read in parts."
-"""What to do about an answer that max_tokens shortened."""
-
-SHORTENED_BY_SERVER = "Raise max_tokens, or split the text."
-"""The same for a model behind a server."""
-
 ALLOWED = "Describe what the answer is to hold, or allow repetition with repetition=Repetition(stop=False)."
 """What to do about an answer that repeated itself, beside limiting it."""
 
@@ -71,7 +65,9 @@ def _of_limits(answers: Sequence[_Incomplete], total: int | None) -> BudgetWarni
     by_context = [one.position for one in answers if one.is_by_context]
     sentences: list[str] = []
     if by_limit:
-        remedy = SHORTENED if isinstance(task.model, LanguageModel) else SHORTENED_BY_SERVER
+        remedy = "Raise max_tokens, or split the text."
+        if isinstance(task.model, LanguageModel):
+            remedy = "Raise max_tokens, or set chunking=Chunking(tokens=…), and the text is read in parts."
         sentences.append(_sentence(by_limit, total, f"max_tokens={task.max_tokens}", remedy))
     if by_context:
         limit = f"the context of {task.model.name}: {task.model.context_length:,} tokens, prompt included"

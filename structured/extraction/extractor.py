@@ -3,16 +3,16 @@
 import copy
 import dataclasses
 import functools
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
 from contextvars import copy_context
-from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
+from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, get_args, overload
 
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation
 from structured.decoding.sampling import SAMPLING
 from structured.errors import PromptError, SchemaError, StructuredError
-from structured.errors.arguments import check_picklable
+from structured.errors.arguments import check_picklable, one_of
 from structured.errors.calling_line import calling_line, warnings_at
 from structured.errors.values import described, message_in_one_line, shown
 from structured.extraction.batch_state import BatchState
@@ -29,7 +29,6 @@ from structured.extraction.options import (
     MAX_TOKENS,
     Errors,
     Options,
-    check_errors,
     check_progress,
     checked_options,
     warn_of_stream,
@@ -128,9 +127,7 @@ class Extractor(Generic[T]):
         return functools.partial(type(self), output_type, **options), ()
 
     def __copy__(self) -> Self:
-        twin = object.__new__(type(self))
-        vars(twin).update(vars(self))
-        return twin
+        return self._twin()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return copy.copy(self)  # nothing in it changes, and the model is not to be had twice
@@ -160,8 +157,8 @@ class Extractor(Generic[T]):
         return self._twin(task=dataclasses.replace(self.task, alternatives=count))
 
     def _twin(self, **members: Any) -> Self:
-        twin = copy.copy(self)
-        vars(twin).update(members)
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self), **members)
         return twin
 
     @property
@@ -240,7 +237,9 @@ class Extractor(Generic[T]):
         self.task.weighed.warn_of_unused()
         return results_of(self.run, work, count_of(documents), progress, named)
 
-    async def aresults(self, documents: AsyncDocuments, *, progress: bool | None = None) -> AsyncIterator[Result[T]]:
+    async def aresults(
+        self, documents: AsyncDocuments, *, progress: bool | None = None
+    ) -> AsyncGenerator[Result[T], None]:
         """Do what `results` does in a thread, so that the event loop is not blocked.
 
             async for result in extractor.aresults(documents):
@@ -249,7 +248,14 @@ class Extractor(Generic[T]):
         The documents may also be an asynchronous iterable. Where the loop over the results is left or cancelled, the
         model stops after the documents that it is at.
         """
-        async with in_thread_of(documents, lambda given: self.results(given, progress=progress)) as results:
+        from structured.extraction.documents.async_documents import each_in_thread, readable  # with asyncio
+
+        with warnings_at(calling_line()):
+            context = copy_context()
+        async with (
+            readable(documents) as given,
+            aclosing(each_in_thread(self.results(given, progress=progress), context)) as results,
+        ):
             async for result in results:
                 yield result
 
@@ -270,7 +276,7 @@ class Extractor(Generic[T]):
                 If the model fails, its error is that of every unfinished document; it is raised as it is if there is no
                 value.
         """
-        check_errors(errors)
+        one_of(get_args(Errors))("errors", errors)
         check_progress(progress)
         work = ((self.task, document) for document in each_document(documents))
         self.task.warn_of_unused()
@@ -316,19 +322,6 @@ def _kind_of_task(model: Model) -> type[Task]:
     from structured.extraction.remote_task import RemoteTask  # with what only servers need
 
     return RemoteTask
-
-
-@asynccontextmanager
-async def in_thread_of(
-    documents: AsyncDocuments, answer: Callable[[Documents], Iterator[Result[Any]]]
-) -> AsyncIterator[AsyncIterator[Result[Any]]]:
-    """Return the results for documents, made in a thread, for the duration of a block."""
-    from structured.extraction.documents.async_documents import each_in_thread, readable  # with asyncio
-
-    with warnings_at(calling_line()):
-        context = copy_context()
-    async with readable(documents) as given, aclosing(each_in_thread(answer(given), context)) as results:
-        yield results
 
 
 def _written(wanted: OutputType[Any], value: object, name: str) -> str:

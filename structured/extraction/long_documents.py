@@ -15,7 +15,6 @@ from structured.extraction.guided_task import GuidedTask
 from structured.extraction.task import Answer, Given, Item, Part, Pending, Task
 from structured.models import checked_calls as calls
 from structured.output_types.keys import keys, shapes
-from structured.results.evidence import Evidence
 from structured.results.merging import Merged, PartAnswer, merge
 
 ANSWER_SHARE = 4
@@ -59,7 +58,7 @@ def _room(task: GuidedTask, given: Given) -> int | None:
     """Return how many tokens a text and its answer may take together; None if there is no limit."""
     if task.model.context_length is None:
         return None
-    empty = task.prompt(given.conversation.with_text("a"))
+    empty = task.prompt(replace(given.conversation, text="a"))
     thinking = 0 if task.thinking is None else task.thinking.max_tokens
     return task.model.context_length - len(calls.encode(task.model, empty)) - thinking
 
@@ -108,7 +107,7 @@ class LongDocument(Pending):
             chunk = self._waiting.popleft()
             start, end = chunk.body
             named = f"characters {start:,} to {end:,} of {self.given.named}"
-            conversation = self.given.conversation.with_text(chunk.text(self.document))
+            conversation = replace(self.given.conversation, text=chunk.text(self.document))
             try:
                 item = self.task.prepared(self.given._replace(conversation=conversation, named=named))
             except NotStatedError as error:  # what the type wants is in other chunks, or in none
@@ -139,7 +138,10 @@ class LongDocument(Pending):
         self.is_limited_by_context |= is_short and item.is_limited_by_context
         self.repetitive |= any(one.diagnostics.repetitions for one in answer.generations)
         data = self.task.output_type.to_data(answer.text)
-        evidence = {path: _moved(one, chunk) for path, one in (answer.evidence or {}).items()}
+        evidence = {
+            path: replace(one, span=one.span and chunk.in_document(one.span))
+            for path, one in (answer.evidence or {}).items()
+        }
         self._answers.append(_PartOfPass(self._passes, PartAnswer(data, evidence, chunk.body[0]), answer.text))
 
     def answer(self) -> Merged | None:
@@ -190,8 +192,3 @@ class LongDocument(Pending):
             key_of=keys(root, self.chunking.merge_by),
             shape_of=shapes(root),
         )
-
-
-def _moved(evidence: Evidence, chunk: Chunk) -> Evidence:
-    """Return the evidence for a value of a chunk as that in the document."""
-    return evidence if evidence.span is None else replace(evidence, span=chunk.in_document(evidence.span))

@@ -293,11 +293,6 @@ _CALLS: Mapping[str, Mapping[str, str]] = {
 """For each kind of call what to do in place of the options that it does not take."""
 
 
-def check_errors(errors: Errors) -> None:
-    """Raise ValueError for what is no way to treat errors, and TypeError for what is no text."""
-    one_of(get_args(Errors))("errors", errors)
-
-
 def check_progress(progress: bool | None) -> None:
     """Raise TypeError for what is neither a truth value nor None."""
     or_none(flag)("progress", progress)

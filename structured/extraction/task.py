@@ -87,11 +87,8 @@ class Task(ABC):
     def warn_of_unused(self) -> None:
         """Warn of options that do nothing for its type, or harm."""
         if self.examples and self.model.name == PACKAGED_NAME:
-            warn(
-                OptionWarning(
-                    "The packaged model answers with its examples. Leave examples out, or name another model."
-                )
-            )
+            problem = "The packaged model answers with its examples. Leave examples out, or name another model."
+            warn(OptionWarning(problem))
         warn_of_type(self.options, self.output_type, is_weighed=self.is_weighed)
 
     def with_options(self, options: Options) -> Self:
