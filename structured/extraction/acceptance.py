@@ -18,6 +18,7 @@ from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
 from structured.errors import Attempt, BudgetError, PatternError, PromptError, SchemaError
 from structured.errors.values import message
+from structured.extraction.documents.document import id_of
 from structured.extraction.guided_task import GuidedItem, Start
 from structured.extraction.long_documents import LongDocument
 from structured.extraction.options import Repairs
@@ -32,20 +33,16 @@ from structured.results.merging import Conflicts
 from structured.results.result import Reading, Result, read_answer
 
 
-def rejected_places(error: Exception, text: str) -> set[Steps]:
-    """Return where Pydantic says that an answer is wrong; nothing if it does not say, or means all of it."""
-    if not isinstance(error, ValidationError):
-        return set()
-    data = _data(text)
-    return {_followed(one["loc"], data) for one in error.errors(include_url=False, include_context=False)}
-
-
-def _data(text: str) -> Any:
-    """Return the JSON value of an answer; None if it is no JSON, as nobody sees to with a server."""
+def faults_of(rejected: Attempt) -> list[tuple[Steps, str]]:
+    """Return where Pydantic says that an answer is wrong, and why; nothing if it does not say."""
+    if not isinstance(rejected.error, ValidationError):
+        return []
     try:
-        return json.loads(text)
-    except ValueError:
-        return None
+        data = json.loads(rejected.text)
+    except ValueError:  # as nobody sees to with a server
+        data = None
+    errors = rejected.error.errors(include_url=False, include_context=False)
+    return [(_followed(one["loc"], data), one["msg"]) for one in errors]
 
 
 def _followed(location: Collection[str | int], data: Any) -> Steps:
@@ -59,11 +56,8 @@ def _followed(location: Collection[str | int], data: Any) -> Steps:
 
 def explanation(rejected: Attempt) -> str:
     """Return the part of a prompt that says why an answer was rejected."""
-    faults = [message(rejected.error)]
-    if isinstance(rejected.error, ValidationError):
-        data, errors = _data(rejected.text), rejected.error.errors(include_url=False)
-        faults = [f"{steps_to_path(_followed(one['loc'], data))}: {one['msg']}".removeprefix(": ") for one in errors]
-    return f"The answer {rejected.text} was rejected. {'; '.join(faults)}. Correct it."
+    faults = [f"{steps_to_path(steps)}: {fault}".removeprefix(": ") for steps, fault in faults_of(rejected)]
+    return f"The answer {rejected.text} was rejected. {'; '.join(faults or [message(rejected.error)])}. Correct it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +86,7 @@ class Acceptance:
         stated = value if isinstance(value, ParsedAnswer) else None
         calibrate = None if self.calibration is None else self.calibration.apply
         return Result(
-            given.id,
+            id_of(given.source, given.position),
             given.position,
             item.document,
             given.document.metadata,
@@ -185,7 +179,7 @@ class Acceptance:
         rejected = next((one for one in reversed(item.attempts) if one.text == text), None)
         if self.repairs == "whole" or rejected is None or wanted.root is None:
             return item.first
-        places = rejected_places(rejected.error, text)
+        places = {steps for steps, _ in faults_of(rejected)}
         if not places or () in places or not accepts_text(item.index.automaton, text):
             return item.first
         outermost = {one for one in places if not any(one[:depth] in places for depth in range(len(one)))}
@@ -196,7 +190,7 @@ class Acceptance:
                 return item.first
             index, healed = task.index_of(automaton, item), item.first.healed
             if self.repairs == "told":
-                healed = task.with_instructions(explanation(rejected)).healed(item.conversation, index)
+                healed = task.with_instructions(explanation(rejected)).healed(item.given.conversation, index)
             kept = Kept(sureness(wanted, generation, item.kept), frozenset(found))
             return task.start(index, healed, item.max_tokens, kept)
         except (SchemaError, PatternError, PromptError, BudgetError):

@@ -152,7 +152,6 @@ class Draft:
         self._options = checked_options(options, "draft")
         self._search = search_of(self._options)
         self._model = IncrementalText(load_model(self._options.get("model")))
-        self._messages = None if isinstance(text, str) else text
         self._text = ""
         self._tokens: list[int] = []
         self._settled = 0

@@ -25,14 +25,7 @@ from structured.extraction.documents.document import (
     warn_of_names,
 )
 from structured.extraction.guided_task import GuidedTask
-from structured.extraction.options import (
-    MAX_TOKENS,
-    Errors,
-    Options,
-    check_progress,
-    checked_options,
-    warn_of_stream,
-)
+from structured.extraction.options import MAX_TOKENS, Errors, Options, check_progress, checked_options, warn_of_stream
 from structured.extraction.prompts import Conversation, TextOrChat
 from structured.extraction.run import Run, results_of
 from structured.extraction.stream import Stream

@@ -210,4 +210,4 @@ class GuidedItem(Item):
     @property
     def beginning(self) -> tuple[int, ...]:
         """The tokens that prompts like its own begin with."""
-        return self.task.beginning_of_chats if self.conversation.earlier else self.task.beginning
+        return self.task.beginning_of_chats if self.given.conversation.earlier else self.task.beginning

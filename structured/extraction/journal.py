@@ -225,8 +225,7 @@ class Journal:
         """Drop the records of errors: the others are written to a file that takes the place of this one."""
         path = self.path.resolve()  # a link stays one
         beside = path.with_name(f".{path.name}.retry")
-        with suppress(FileNotFoundError):
-            beside.unlink()
+        beside.unlink(missing_ok=True)
         descriptor = _open_locked(beside)
         self._size = 0
         try:

@@ -77,11 +77,11 @@ class Template:
         extra, missing = sorted(used - set(parameters)), sorted(set(parameters) - used)
         if extra:
             raise PromptError(
-                f"The docstring of {name} has fields that are no parameters: {', '.join(map(_braced, extra))}. To "
+                f"The docstring of {name} has fields that are no parameters: {_fields(extra)}. To "
                 "write a literal brace, double it: {{ or }}."
             )
         if missing:
-            fields = ", ".join(map(_braced, missing))
+            fields = _fields(missing)
             raise PromptError(
                 f"The docstring of {name} does not use {fields}. Write {fields} somewhere in the docstring, or remove "
                 f"the {'parameter' if len(missing) == 1 else 'parameters'}."
@@ -157,8 +157,8 @@ def _names(text: str) -> Iterator[str]:
             yield from _names(specification or "")
 
 
-def _braced(name: str) -> str:
-    return f"{{{name}}}"
+def _fields(names: list[str]) -> str:
+    return ", ".join(f"{{{name}}}" for name in names)
 
 
 def _is_inline(text: str) -> bool:

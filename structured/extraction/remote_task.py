@@ -123,7 +123,11 @@ def _as_completed(
         with suppress(Empty):
             while not stop.is_set():
                 place, request = waiting.get_nowait()
-                done.put((place, _written(model, request, stop)))
+                start = perf_counter()
+                try:
+                    done.put((place, _generation(model.answer(request, stop), perf_counter() - start)))
+                except Exception as error:  # noqa: BLE001  it is raised in the thread that waits
+                    done.put((place, error))
 
     for _ in range(min(batch_size, len(requests))):
         Thread(target=copy_context().run, args=(work,), name=f"asks {model.name}", daemon=True).start()
@@ -136,14 +140,6 @@ def _as_completed(
             yield place, found  # type: ignore[misc]
     finally:
         stop.set()
-
-
-def _written(model: RemoteModel, request: ServerRequest, stop: Event) -> Generation | Exception:
-    start = perf_counter()
-    try:
-        return _generation(model.answer(request, stop), perf_counter() - start)
-    except Exception as error:  # noqa: BLE001  it is raised in the thread that waits
-        return error
 
 
 def _generation(answer: ServerAnswer, seconds: float) -> Generation:
@@ -212,7 +208,7 @@ class RemoteTask(Task):
             sampling["seed"] = int(sampler.generator(item.position, attempt).integers(2**31))
         if "repetition" in self.options:
             sampling["stop_repetition"] = self.repetition.stop
-        messages = self.with_instructions(item.told or None).prompt(item.conversation)
+        messages = self.with_instructions(item.told or None).prompt(item.given.conversation)
         assert not isinstance(messages, str), "servers take chats"
         return self._request(messages, sampling, search)
 

@@ -63,21 +63,16 @@ class Window(NamedTuple):
 
 
 def windows_ahead(
-    work: Iterable[tuple[Task, DocumentLike] | None],
-    state: BatchState,
-    batch_size: int,
-    chunking: Chunking,
-    *,
-    named: str | None = None,
+    work: Iterable[tuple[Task, DocumentLike] | None], state: BatchState, run: "Run", named: str | None
 ) -> Generator[Window, None, None]:
     """Yield windows of documents, each prepared in a thread while the one before is answered.
 
     `work` is read in the thread that asks for windows. What it raises is raised after the window before.
     """
     with ThreadPoolExecutor(1, "documents") as pool:  # no thread until there is work
-        windows = windows_of(work, batch_size)
+        windows = windows_of(work, run.batch_size)
         given = next(windows, [])
-        window = _prepared(given, chunking, named)
+        window = _prepared(given, run.chunking, named)
         broken: Exception | None = None
         while given and state.stopped is None:
             for one in given:
@@ -86,7 +81,7 @@ def windows_ahead(
                 given = next(windows, [])
             except Exception as error:  # noqa: BLE001  where the documents come from is the user's own code
                 given, broken = [], error
-            beside = pool.submit(copy_context().run, _prepared, given, chunking, named) if given else None
+            beside = pool.submit(copy_context().run, _prepared, given, run.chunking, named) if given else None
             yield window
             if beside is not None:
                 window = beside.result()
@@ -187,7 +182,7 @@ class Run:
         with (
             state.observed(self.observe),
             showing(state, progress),
-            closing(windows_ahead(work, state, self.batch_size, self.chunking, named=named)) as windows,
+            closing(windows_ahead(work, state, self, named)) as windows,
         ):
             for failures, items, long in windows:
                 for work_of_one, error in failures:

@@ -17,7 +17,7 @@ from structured.decoding.strategy import Search
 from structured.errors import Attempt, GenerationError, OptionWarning, PromptError
 from structured.errors.calling_line import warn
 from structured.extraction.documents.chunks import Chunk
-from structured.extraction.documents.document import Document, DocumentLike, id_of, read_document
+from structured.extraction.documents.document import Document, DocumentLike, read_document
 from structured.extraction.options import DEFAULTS, MAX_TOKENS, Options, warn_of_type
 from structured.extraction.prompts import Conversation, chat_messages, check_characters, completion_prompt
 from structured.models import LanguageModel, Model
@@ -196,15 +196,10 @@ class Given(NamedTuple):
     named: str
     is_single: bool
     """Whether it is the text of a call for one, in no batch."""
-    document: Document = Document("")
+    document: Document
     """The document as it was read."""
-    source: DocumentLike = ""
+    source: DocumentLike
     """The document as the caller passed it."""
-
-    @property
-    def id(self) -> str:
-        """The id of the document, or its path, or else its position."""
-        return id_of(self.source, self.position)
 
     @classmethod
     def read(cls, position: int, given: DocumentLike, named: str | None) -> Self:
@@ -287,11 +282,6 @@ class Item(Pending, ABC):
     """The part of a long document that it is."""
     told: str = field(default="", kw_only=True)
     """What a server is told in the next attempt of an answer that was rejected."""
-
-    @property
-    def conversation(self) -> Conversation:
-        """The text, or the chat."""
-        return self.given.conversation
 
     @property
     @abstractmethod
