@@ -278,9 +278,6 @@ LINE_INTERVAL = 10.0
 _SHOWING = Lock()
 """Held while there is a bar: those of two batches at once would write over each other."""
 
-Display = Callable[[Progress], None]
-"""Shows how far a batch has come."""
-
 
 @contextmanager
 def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
@@ -320,7 +317,7 @@ def _show(state: BatchState, over: Flag, patience: float) -> None:
         return
 
 
-def _live(stack: ExitStack) -> Display:
+def _live(stack: ExitStack) -> Callable[[Progress], None]:
     """Return a bar at the foot of the terminal, which leaves nothing behind; what is printed meanwhile is above it."""
     from rich.console import Console
     from rich.live import Live
@@ -331,7 +328,7 @@ def _live(stack: ExitStack) -> Display:
     return lambda progress: live.update(_bar(progress), refresh=True)
 
 
-def _cell() -> Display:
+def _cell() -> Callable[[Progress], None]:
     """Return a bar in the output of a notebook's cell, where it stays as it was at the end."""
     from rich.text import Text
 

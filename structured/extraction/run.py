@@ -217,17 +217,13 @@ class Run:
         unfinished = state.stopped_error()
         found = [known.get(position, unfinished) for position in range(state.read if total is None else total)]
         failed = {position: one for position, one in enumerate(found) if isinstance(one, StructuredError)}
-        is_vain = len(failed) == len(found)
-        if state.stopped is not None and (errors == "skip" or (errors == "raise" and is_vain)):
+        if state.stopped is not None and (errors == "skip" or (errors == "raise" and len(failed) == len(found))):
             raise state.stopped
-        if errors == "return":
-            return found
         if errors == "skip":
             return [one for position, one in enumerate(found) if position not in failed]
-        if failed:
-            raise BatchError(
-                [None if position in failed else one for position, one in enumerate(found)], failed
-            ) from state.stopped
+        if errors == "raise" and failed:
+            values = [None if position in failed else one for position, one in enumerate(found)]
+            raise BatchError(values, failed) from state.stopped
         return found
 
     def _answer(self, items: list[Item], state: BatchState) -> Iterator[Item]:

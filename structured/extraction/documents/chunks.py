@@ -122,13 +122,9 @@ class _Atom(NamedTuple):
 
 
 def chunks(document: str, count: Count, max_tokens: int, *, within: Span | None = None) -> list[Chunk]:
-    """Return the chunks of a document, or of a part of it, in order. All of its text is in one of them.
+    """Return the chunks of a document, or of a part of it, in order; all of its text is in one of them.
 
-    Parameters:
-        document: The text.
-        count: Counts tokens. It is called about once for each piece of the text.
-        max_tokens: The tokens of a chunk; only one character may take more.
-        within: The part of the document; by default all of it.
+    Only one character may take more than `max_tokens`. `count` is called about once for each piece of the text.
     """
     if max_tokens < 1:
         raise ValueError(f"max_tokens is {max_tokens}; a chunk has 1 or more")

@@ -11,7 +11,7 @@ from structured.errors import OptionWarning, PromptError
 from structured.errors.calling_line import warn
 from structured.errors.values import shown
 from structured.extraction.prompts import TextOrChat, is_message
-from structured.results.evidence import Layout, page_of
+from structured.results.evidence import Layout
 
 _LOOKED_AT = 100
 """Texts of a list that are looked at, as to whether they are names of files."""
@@ -43,10 +43,6 @@ class Document:
     def __post_init__(self) -> None:
         if not isinstance(self.id, str):
             raise TypeError(f"The id of a document is {shown(self.id)}, not text. Pass a str.")
-
-    def page_of(self, offset: int) -> int | None:
-        """Return the number of the page, from 1, on which a character of the text stands; None if it has no pages."""
-        return page_of(self.pages, offset)
 
 
 DocumentLike: TypeAlias = TextOrChat | tuple[str, str] | Path | Document | PromptError
