@@ -110,7 +110,6 @@ class BatchState:
 
     Attributes:
         total: The number of documents; None while they are still being read.
-        results: The results that have not been handed out, by the positions of their documents.
         read: The number of documents that were read to be answered, the first ones.
         done: The number of documents that have a result, with a value or an error.
         failed: The number of those that have an error.
@@ -121,12 +120,12 @@ class BatchState:
 
     def __init__(self, total: int | None = None) -> None:
         self.total = total
-        self.results: dict[int, Result[Any]] = {}
         self.read = self.done = self.failed = self.tokens = self.before = 0
         self.stopped: Exception | None = None
         self._started = perf_counter()
         self._batch = next(BATCH_NUMBERS)
         self._listeners: list[Listener] = []
+        self._results: list[Result[Any]] = []  # that have not been handed out
         self._shortened: list[_Incomplete] = []
         self._repetitive: list[_Incomplete] = []
 
@@ -198,9 +197,7 @@ class BatchState:
                 )
             )
 
-    def accept(
-        self, item: Item | LongDocument, result: Result[Any], *, shortened: bool = False, repetitive: bool = False
-    ) -> None:
+    def accept(self, item: Item | LongDocument, result: Result[Any], *, shortened: bool, repetitive: bool) -> None:
         """Take the result of a document; its answer may have been shortened, or led out of a repetition."""
         answer = _Incomplete(item.position, item.task, item.is_limited_by_context)
         if shortened:
@@ -214,10 +211,15 @@ class BatchState:
         self._finish(failed_result(position, given, error), shortened=False)
 
     def _finish(self, result: Result[Any], *, shortened: bool) -> None:
-        self.results[result.position] = result
+        self._results.append(result)
         self.done += 1
         self.failed += result.error is not None
         self._tell(lambda: DocumentDone(result.position, result, shortened, self.progress, batch=self._batch))
+
+    def take(self) -> list[Result[Any]]:
+        """Hand out the results that are there."""
+        results, self._results = self._results, []
+        return results
 
     @property
     def progress(self) -> Progress:
@@ -304,7 +306,8 @@ def _show(state: BatchState, over: Flag, patience: float) -> None:
         return
     try:
         with ExitStack() as stack:
-            display, interval = _write_line, LINE_INTERVAL
+            display: Callable[[Progress], None] = _write_line
+            interval = LINE_INTERVAL
             if _notebook():
                 display, interval = _cell(), INTERVAL
             elif is_terminal():

@@ -292,7 +292,7 @@ class Extractor(Generic[T]):
                     state.fail(item.position, text, item.rejection())
             run.save([item])
             state.warn()
-            result = state.results.pop(item.position)
+            (result,) = state.take()
             if result.error is not None:
                 raise result.error
             return result

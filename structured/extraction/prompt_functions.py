@@ -16,7 +16,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from os import PathLike
 from string import Formatter
-from typing import Any, NamedTuple, ParamSpec, Self, TypeVar, Unpack, get_args, get_origin, overload
+from typing import Any, ParamSpec, Self, TypeVar, Unpack, get_args, get_origin, overload
 
 from structured.errors import PromptError, SchemaError
 from structured.errors.calling_line import in_thread
@@ -37,13 +37,6 @@ _RECEIVERS = ("self", "cls")
 
 _NO_TEXTS = (type(None), bytes, bytearray, PathLike, Mapping, AbstractSet, list, tuple)
 """What `str.format` would make text of, and nobody means."""
-
-
-class Question(NamedTuple):
-    """What is asked, and the text that it is asked about."""
-
-    instructions: str | None
-    document: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +92,8 @@ class Template:
     def _last(self) -> str:
         return next(field for _, field in reversed(self.pieces) if field)
 
-    def fill(self, arguments: Mapping[str, Any]) -> Question:
-        """Return what the docstring asks of some arguments.
+    def fill(self, arguments: Mapping[str, Any]) -> tuple[str | None, Any]:
+        """Return what the docstring asks of some arguments, and the text that it is asked about.
 
         `"Who wrote {text}?"`, `{"text": "See you. Ana"}` → `"Who wrote the text?"`, `"See you. Ana"`
 
@@ -122,20 +115,20 @@ class Template:
                 )
         given = arguments.get(last.strip("{}"), "")
         if isinstance(given, _NO_TEXTS) and not is_messages(given):
-            return Question(None, given)
+            return None, given
         texts = {field: text for field, text in filled.items() if field == last or not _is_inline(text)}
         labels = {field: self.names[field] if len(texts) > 1 else "text" for field in texts}
         shown = filled | {field: f"the {label}" for field, label in labels.items()}
         instructions = "".join(literal + shown.get(field, "") for literal, field in self.pieces)
         if len(texts) == 1:
-            return Question(instructions, given if is_messages(given) else filled[last])
+            return instructions, given if is_messages(given) else filled[last]
         if is_messages(given):
             raise PromptError(
                 f"{self.named} is a list of messages, and a second text would stand beside it: "
                 f"{', '.join(repr(label) for field, label in labels.items() if field != last)}. Put that into the "
                 "messages."
             )
-        return Question(instructions, sections({labels[field]: text for field, text in texts.items()}))
+        return instructions, sections({labels[field]: text for field, text in texts.items()})
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
@@ -227,9 +220,9 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
         except TypeError as error:
             raise TypeError(f"{function.__name__}() {error}") from None
         bound.apply_defaults()
-        question = template.fill(bound.arguments)
+        instructions, document = template.fill(bound.arguments)
         made, is_result = extractor()
-        result = made.result_of(question.document, question.instructions, named=template.named, is_weighed=is_result)
+        result = made.result_of(document, instructions, named=template.named, is_weighed=is_result)
         return result if is_result else result.value
 
     if inspect.iscoroutinefunction(function):

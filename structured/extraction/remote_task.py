@@ -225,17 +225,12 @@ class RemoteItem(Item):
     """A document on its way to the answer of a server."""
 
     task: RemoteTask
-    prompted: int = 0
-    """The tokens of its prompt, as the server counts them."""
-
-    @property
-    def prompt_tokens(self) -> int:
-        """The tokens of its prompt; 0 before the server has answered, or if it does not say."""
-        return self.prompted
+    prompt_tokens: int = 0
+    """The tokens of its prompt, as the server counts them; 0 before it has answered, or if it does not say."""
 
     def count(self, candidates: Sequence[Generation]) -> None:
         """Count what an attempt took."""
-        self.prompted = max((one.served.prompt_tokens for one in candidates if one.served is not None), default=0)
+        self.prompt_tokens = max((one.served.prompt_tokens for one in candidates if one.served is not None), default=0)
         Item.count(self, candidates)
 
     def fault(self, generation: Generation) -> str | None:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from contextvars import copy_context
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple, Self, TypeGuard
 
 from structured.automata import AUTOMATON_ERRORS
@@ -187,11 +188,9 @@ class Run:
             for failures, items, long in windows:
                 for work_of_one, error in failures:
                     state.fail(work_of_one.position, work_of_one.document, error)
-                    yield state.results.pop(work_of_one.position)
-                for item in self._answer(items, state):
-                    yield state.results.pop(item.position)
-                for position in self._answer_long(long, state):
-                    yield state.results.pop(position)
+                yield from state.take()
+                for _ in chain(self._answer(items, state), self._answer_long(long, state)):
+                    yield from state.take()
 
     def values(
         self,
@@ -226,16 +225,16 @@ class Run:
             raise BatchError(values, failed) from state.stopped
         return found
 
-    def _answer(self, items: list[Item], state: BatchState) -> Iterator[Item]:
-        """Generate answers, and yield each item that is done; where a shared automaton fails, again alone."""
+    def _answer(self, items: list[Item], state: BatchState) -> Iterator[None]:
+        """Generate answers, and yield whenever one is done; where a shared automaton fails, again alone."""
         crowded: list[GuidedItem] = []
         yield from self._attempts(items, state, crowded)
         for item in crowded:
             item.reset()
             yield from self._attempts([item], state, [])
 
-    def _attempts(self, items: list[Item], state: BatchState, crowded: list[GuidedItem]) -> Iterator[Item]:
-        """Attempt each item until it has an answer, and yield those that are done; others go to `crowded`.
+    def _attempts(self, items: list[Item], state: BatchState, crowded: list[GuidedItem]) -> Iterator[None]:
+        """Attempt each item until it has an answer, and yield whenever one has; others go to `crowded`.
 
         The parts of a document that has failed are dropped.
         """
@@ -254,17 +253,17 @@ class Run:
                         crowded.append(item)
                     else:
                         _fail(item, candidates, state)
-                        yield item
+                        yield
                 elif self.accept(item, candidates, state, attempt):
                     del pending[item]
-                    yield item
+                    yield
         for item in pending if state.stopped is None else ():
             _fail(item, item.rejection(), state)
-            yield item
+            yield
         self.save(items)
 
-    def _answer_long(self, documents: list[LongDocument], state: BatchState) -> Iterator[int]:
-        """Answer the chunks of long documents, merge what they say, and yield the positions that are done."""
+    def _answer_long(self, documents: list[LongDocument], state: BatchState) -> Iterator[None]:
+        """Answer the chunks of long documents, merge what they say, and yield whenever some may be done."""
         while documents and state.stopped is None:
             items: list[Item] = []
             characters = 0
@@ -275,14 +274,13 @@ class Run:
                         break
                     items.append(item)
                     characters += len(item.document)
-            for _ in self._answer(items, state):
-                pass
+            yield from self._answer(items, state)
             for document in documents:
                 merged = document.answer() if state.stopped is None else None
                 if merged is not None:
                     self._finish_long(document, merged, state)
-            yield from (one.position for one in documents if one.is_over)
             documents = [one for one in documents if not one.is_over]
+            yield
 
     def save(self, items: Iterable[Item]) -> None:
         """Save what was learned while some items were answered."""
@@ -297,32 +295,26 @@ class Run:
         """Yield the candidates for each item as soon as they are written; none after what stops the model."""
         if state.stopped is not None or not items:
             return
-        search = self.search.for_retries if attempt else self.search
+        model, search = items[0].task.model, self.search.for_retries if attempt else self.search  # one model for all
         try:
-            for place, candidates in self._written(search, items, attempt):
+            if isinstance(model, LanguageModel):
+                guided = [item for item in items if isinstance(item, GuidedItem)]
+                shared = common_beginning([*{item.beginning for item in guided}])
+                written = search.candidates(
+                    model,
+                    [item.task.request(item, search.sampler, attempt, shared) for item in guided],
+                    batch_size=self.batch_size,
+                    batch_tokens=self.batch_tokens,
+                    jump_forward=self.jump_forward,
+                )
+            else:
+                from structured.extraction.remote_task import served_candidates  # with what only servers need
+
+                written = served_candidates(model, items, search, attempt, batch_size=self.batch_size)
+            for place, candidates in written:
                 yield items[place], candidates
         except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes
             state.stopped = error
-
-    def _written(
-        self, search: Search, items: list[Item], attempt: int
-    ) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
-        """Yield the candidates for each item, with its place: all are asked of the same model."""
-        model = items[0].task.model
-        if not isinstance(model, LanguageModel):
-            from structured.extraction.remote_task import served_candidates  # with what only servers need
-
-            return served_candidates(model, items, search, attempt, batch_size=self.batch_size)
-        guided = [item for item in items if isinstance(item, GuidedItem)]
-        shared = common_beginning([*{item.beginning for item in guided}])
-        requests = [item.task.request(item, search.sampler, attempt, shared) for item in guided]
-        return search.candidates(
-            model,
-            requests,
-            batch_size=self.batch_size,
-            batch_tokens=self.batch_tokens,
-            jump_forward=self.jump_forward,
-        )
 
     def accept(self, item: Item, candidates: list[Generation], state: BatchState, attempt: int = 0) -> bool:
         """Take the answer of an item, and tell whether there is one among the candidates."""
