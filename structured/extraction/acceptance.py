@@ -23,6 +23,7 @@ from structured.extraction.guided_task import GuidedItem, Start
 from structured.extraction.long_documents import LongDocument
 from structured.extraction.options import Repairs
 from structured.extraction.task import Answer, Item
+from structured.index.index import Index
 from structured.output_types.json_output import rewriting
 from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.paths import Steps, has, steps_to_path
@@ -188,7 +189,8 @@ class Acceptance:
             automaton = rewriting(wanted, text, found, item.document)
             if automaton is None:
                 return item.first
-            index, healed = task.index_of(automaton, item), item.first.healed
+            index = Index(automaton, task.model.vocabulary, table=item.index.table, name=wanted.name)  # with its masks
+            healed = item.first.healed
             if self.repairs == "told":
                 healed = task.with_instructions(explanation(rejected)).healed(item.given.conversation, index)
             kept = Kept(sureness(wanted, generation, item.kept), frozenset(found))

@@ -226,11 +226,6 @@ class BatchState:
         """How far it has come until now."""
         return Progress(self.total, self.read, self.done, self.failed, self.tokens, perf_counter() - self._started)
 
-    def check_stopped(self) -> None:
-        """Raise the error of the model, if it failed."""
-        if self.stopped is not None:
-            raise self.stopped
-
     def stopped_error(self) -> StructuredError | None:
         """Return the error of the model as that of a document that was not finished; None if it did not fail."""
         stopped = self.stopped

@@ -45,11 +45,6 @@ class IncrementalText(LanguageModel):
         self.logits_cost = model.logits_cost
         self._batch: IncrementalBatch | None = None
 
-    @property
-    def read(self) -> tuple[int, ...]:
-        """The tokens that need not be read again."""
-        return () if self._batch is None else tuple(self._batch.token_ids)
-
     def encode(self, prompt: str | Messages) -> list[int]:
         """Return the token ids of a prompt, as the model encodes it."""
         return self.model.encode(prompt)

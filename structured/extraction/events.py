@@ -64,11 +64,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class BatchStarted(_Event):
-    """A call began.
-
-    Attributes:
-        total: The number of documents; None while that is unknown.
-    """
+    """A call began: with so many documents in `total`, None while that is unknown."""
 
     total: int | None
 

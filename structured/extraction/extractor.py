@@ -201,7 +201,7 @@ class Extractor(Generic[T]):
         task = (self.task.weighed if is_weighed else self.task).with_instructions(instructions)
         task.warn_of_unused()
         warn_of_names([document])
-        (result,) = results_of(self.run, [(task, document)], 1, progress=False, named=named)
+        (result,) = results_of(self.run, [(task, document)], BatchState(1), progress=False, named=named)
         if result.error is not None:
             raise result.error
         return result
@@ -228,7 +228,7 @@ class Extractor(Generic[T]):
         check_progress(progress)
         work = ((self.task.weighed, document) for document in each_document(documents))
         self.task.weighed.warn_of_unused()
-        return results_of(self.run, work, count_of(documents), progress, named)
+        return results_of(self.run, work, BatchState(count_of(documents)), progress, named)
 
     async def aresults(
         self, documents: AsyncDocuments, *, progress: bool | None = None

@@ -5,7 +5,6 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
-from structured.automata import Automaton
 from structured.automata.byte_automaton import accepts_text
 from structured.decoding.generate import compiled_type, stream
 from structured.decoding.prompt_tokens import Healed, begun_index, common_beginning, heal
@@ -122,10 +121,6 @@ class GuidedTask(Task):
         """Return what two prompts begin with that have nothing in common but the task."""
         said = [Conversation(text, [{"role": role, "content": text} for role in roles]) for text in ("a", "7")]
         return common_beginning([calls.encode(self.model, self.prompt(one)) for one in said])
-
-    def index_of(self, automaton: Automaton, item: "GuidedItem") -> Index:
-        """Return the index of other answers to an item, with the masks of its own."""
-        return Index(automaton, self.model.vocabulary, table=item.index.table, name=self.output_type.name)
 
     def index(self, document: str) -> Index:
         """Return the index of the answers to a document."""

@@ -29,12 +29,6 @@ from structured.results.result import Result
 MAX_INLINE = 100
 """The characters of an argument that is filled in where it stands, if it is one line and not the text."""
 
-_FORMAT = re.compile("[!:]")
-"""Where the name of a field ends."""
-
-_RECEIVERS = ("self", "cls")
-"""What the first parameter of a method is called; a docstring need not use it."""
-
 _NO_TEXTS = (type(None), bytes, bytearray, PathLike, Mapping, AbstractSet, list, tuple)
 """What `str.format` would make text of, and nobody means."""
 
@@ -65,8 +59,8 @@ class Template:
                 "{{ or }}."
             ) from error
         parameters = list(inspect.signature(function).parameters)
-        if parameters and parameters[0] in _RECEIVERS and parameters[0] not in used:
-            del parameters[0]
+        if parameters and parameters[0] in {"self", "cls"} and parameters[0] not in used:
+            del parameters[0]  # of a method
         extra, missing = sorted(used - set(parameters)), sorted(set(parameters) - used)
         if extra:
             raise PromptError(
@@ -81,7 +75,7 @@ class Template:
             )
         if not parameters:
             raise PromptError(f"{name} has no parameter for the text. Add one, and write {{text}} in the docstring.")
-        return cls(name, pieces, {field: _FORMAT.split(field.strip("{}"))[0] for _, field in pieces if field})
+        return cls(name, pieces, {field: re.split("[!:]", field.strip("{}"))[0] for _, field in pieces if field})
 
     @property
     def named(self) -> str:

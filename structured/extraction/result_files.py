@@ -31,6 +31,7 @@ from structured.extraction.extractor import Extractor
 from structured.extraction.journal import Journal, Lines, Resume, SupportsWrite, each_record, to_path
 from structured.extraction.options import Options, check_progress
 from structured.extraction.records import digest_of, line_of, metadata_to_json
+from structured.extraction.run import results_of
 from structured.extraction.task import Task
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
@@ -201,44 +202,38 @@ def write_results_of(
         pending: dict[int, str] = {}  # digests, by the positions of the documents
 
         def work() -> Iterator[tuple[Task, DocumentLike] | None]:
-            for position, document in enumerate(unwritten(each_document(documents), sink, state)):
-                if document is not None:
-                    pending[position] = document.digest
-                yield None if document is None else (task, document.work)
+            for position, found in enumerate(unwritten(each_document(documents), sink, state)):
+                if found is None:
+                    yield None
+                else:
+                    document, pending[position] = found
+                    yield task, document
 
         try:
-            with closing(extractor.run.results(work(), state, progress=progress)) as results:
+            with closing(results_of(extractor.run, work(), state, progress)) as results:
                 for result in results:
                     sink.append(line_of(result, pending.pop(result.position), task.provenance))
-            state.check_stopped()
         except BaseException as error:
             sink.note_kept(error)
             raise
-    state.warn()
     return Written(state.done, state.failed, state.before, sink.failed)
-
-
-class Identified(NamedTuple):
-    """A document with the id that its record has, the digest of its text, and what is to be answered."""
-
-    id: str
-    digest: str
-    work: DocumentLike
 
 
 def unwritten(
     documents: Iterable[DocumentLike], sink: Journal | Lines, state: BatchState
-) -> Iterator[Identified | None]:
-    """Yield the documents without a record in a sink, None for the others. Raises OutputError for ids that clash."""
+) -> Iterator[tuple[Document | PromptError, str] | None]:
+    """Yield the documents without a record in a sink, with their digests; None for the others.
+
+    A document has its id, and may be the error that it fails with. Raises OutputError for ids that clash.
+    """
     seen: set[str] = set()
     for position, given in enumerate(documents):
-        identity, work = id_of(given, position), given
+        identity = id_of(given, position)
+        work: Document | PromptError
         try:
-            document = read_document(given)
-        except PromptError:  # it is passed on, and fails
-            document = Document("")
-        else:
-            work = document = replace(document, id=identity)
+            work = document = replace(read_document(given), id=identity)
+        except PromptError as error:
+            error.id, work, document = identity, error, Document("")
         if identity in seen:
             raise OutputError(
                 f"Two documents have the id {shown(identity)}, the second at position {position}. Give each an id of "
@@ -253,9 +248,9 @@ def unwritten(
             continue
         try:
             metadata_to_json(identity, document.metadata)
-        except PromptError as error:  # this document fails, and is written without them
+        except PromptError as error:  # it is written without them
             work = error
-        yield Identified(identity, digest, work)
+        yield work, digest
 
 
 def opened(output: Output, provenance: Provenance, resume: Resume) -> Journal | Lines:

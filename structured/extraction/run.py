@@ -354,17 +354,17 @@ class Run:
 
 def results_of(
     run: Run,
-    work: Iterable[tuple[Task, DocumentLike]],
-    total: int | None,
+    work: Iterable[tuple[Task, DocumentLike] | None],
+    state: BatchState,
     progress: bool | None,
     named: str | None = None,
-) -> Iterator[Result[Any]]:
+) -> Generator[Result[Any], None, None]:
     """Yield the result of each document as soon as it is there. Raises the error of the model, if it fails."""
-    state = BatchState(total)
     with closing(run.results(work, state, progress=progress, named=named)) as results:
         yield from results
     state.warn()
-    state.check_stopped()
+    if state.stopped is not None:
+        raise state.stopped
 
 
 def _is_given_up(item: Item) -> bool:

@@ -171,10 +171,6 @@ def _row(line: str, place: str) -> Row:
     return row if isinstance(row, dict) else PromptError(f"{place}: the line is {shown(row)}, and not an object.")
 
 
-_ROWS = 256
-"""Rows that are decoded together."""
-
-
 def read_parquet(path: Path) -> Table:
     """Return the table in a Parquet file. Raises PromptError if there is none, OSError if it cannot be read."""
     try:
@@ -207,7 +203,7 @@ def _parquet_rows(path: Path, file: "pyarrow.parquet.ParquetFile") -> Iterator[t
     number = 0
     try:
         with file:
-            for batch in file.iter_batches(_ROWS):
+            for batch in file.iter_batches(256):
                 for row in batch.to_pylist():
                     number += 1
                     yield number, row
