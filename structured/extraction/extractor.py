@@ -27,7 +27,7 @@ from structured.extraction.documents.document import (
 from structured.extraction.guided_task import GuidedTask
 from structured.extraction.options import MAX_TOKENS, Errors, Options, check_progress, checked_options, warn_of_stream
 from structured.extraction.prompts import Conversation, TextOrChat
-from structured.extraction.run import Run, results_of
+from structured.extraction.run import Run, save
 from structured.extraction.stream import Stream
 from structured.extraction.task import Task
 from structured.models import LanguageModel, Model, find_model
@@ -88,7 +88,7 @@ class Extractor(Generic[T]):
             examples,
             options.get("thinking"),
             options.get("max_tokens", MAX_TOKENS),
-            self.run.cache,
+            options.get("cache", True),
             options.get("repetition") or Repetition(),
             options.get("system"),
             options=options,
@@ -201,7 +201,7 @@ class Extractor(Generic[T]):
         task = (self.task.weighed if is_weighed else self.task).with_instructions(instructions)
         task.warn_of_unused()
         warn_of_names([document])
-        (result,) = results_of(self.run, [(task, document)], BatchState(1), progress=False, named=named)
+        (result,) = self.run.results([(task, document)], BatchState(1), named=named)
         if result.error is not None:
             raise result.error
         return result
@@ -228,7 +228,7 @@ class Extractor(Generic[T]):
         check_progress(progress)
         work = ((self.task.weighed, document) for document in each_document(documents))
         self.task.weighed.warn_of_unused()
-        return results_of(self.run, work, BatchState(count_of(documents)), progress, named)
+        return self.run.results(work, BatchState(count_of(documents)), progress=progress, named=named)
 
     async def aresults(
         self, documents: AsyncDocuments, *, progress: bool | None = None
@@ -290,7 +290,7 @@ class Extractor(Generic[T]):
                 state.start(0, task, text)
                 if not run.accept(item, [generation], state):
                     state.fail(item.position, text, item.rejection())
-            run.save([item])
+            save([item])
             state.warn()
             (result,) = state.take()
             if result.error is not None:

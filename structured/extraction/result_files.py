@@ -31,7 +31,6 @@ from structured.extraction.extractor import Extractor
 from structured.extraction.journal import Journal, Lines, Resume, SupportsWrite, each_record, to_path
 from structured.extraction.options import Options, check_progress
 from structured.extraction.records import digest_of, line_of, metadata_to_json
-from structured.extraction.run import results_of
 from structured.extraction.task import Task
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
@@ -210,7 +209,7 @@ def write_results_of(
                     yield task, document
 
         try:
-            with closing(results_of(extractor.run, work(), state, progress)) as results:
+            with closing(extractor.run.results(work(), state, progress=progress)) as results:
                 for result in results:
                     sink.append(line_of(result, pending.pop(result.position), task.provenance))
         except BaseException as error:

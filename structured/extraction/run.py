@@ -146,7 +146,6 @@ class Run:
     batch_tokens: int | None
     jump_forward: bool
     observe: Listener | None
-    cache: bool
     acceptance: Acceptance
     chunking: Chunking = DEFAULT_CHUNKING
 
@@ -162,7 +161,6 @@ class Run:
             options.get("batch_tokens"),
             options.get("jump_forward", True),
             options.get("observe"),
-            options.get("cache", True),
             Acceptance(search, options.get("retries", RETRIES), options.get("repair", "field"), calibration),
             options.get("chunking") or DEFAULT_CHUNKING,
         )
@@ -177,8 +175,8 @@ class Run:
     ) -> Generator[Result[Any], None, None]:
         """Yield the result of each document as soon as it is there, each of its own task.
 
-        None in `work` is a document that is passed over. Where the model fails, the results end, and the state has its
-        error. A single document may have a name for errors.
+        None in `work` is a document that is passed over. A single document may have a name for errors. Where the model
+        fails, the state has its error, and it is raised in the end.
         """
         with (
             state.observed(self.observe),
@@ -191,6 +189,9 @@ class Run:
                 yield from state.take()
                 for _ in chain(self._answer(items, state), self._answer_long(long, state)):
                     yield from state.take()
+        state.warn()
+        if state.stopped is not None:
+            raise state.stopped
 
     def values(
         self,
@@ -206,13 +207,14 @@ class Run:
         `"return"`, errors are returned in place of values, with `"skip"` they are left out.
         """
         state = BatchState(total)
+        known: dict[int, Any] = {}
         try:
-            results = self.results(work, state, progress=progress)
-            known = {result.position: _value_or_error(result) for result in results}  # the rest of a result is let go
+            for result in self.results(work, state, progress=progress):
+                known[result.position] = _value_or_error(result)  # the rest of a result is let go
         except BaseException as error:
-            state.note_loss(error)
-            raise
-        state.warn()
+            if error is not state.stopped:
+                state.note_loss(error)
+                raise
         unfinished = state.stopped_error()
         found = [known.get(position, unfinished) for position in range(state.read if total is None else total)]
         failed = {position: one for position, one in enumerate(found) if isinstance(one, StructuredError)}
@@ -260,7 +262,7 @@ class Run:
         for item in pending if state.stopped is None else ():
             _fail(item, item.rejection(), state)
             yield
-        self.save(items)
+        save(items)
 
     def _answer_long(self, documents: list[LongDocument], state: BatchState) -> Iterator[None]:
         """Answer the chunks of long documents, merge what they say, and yield whenever some may be done."""
@@ -281,13 +283,6 @@ class Run:
                     self._finish_long(document, merged, state)
             documents = [one for one in documents if not one.is_over]
             yield
-
-    def save(self, items: Iterable[Item]) -> None:
-        """Save what was learned while some items were answered."""
-        if self.cache:
-            guided = [item for item in items if isinstance(item, GuidedItem)]
-            for index in {index for item in guided for index in (item.index, item.first.guide.index)}:
-                save_learned(index)
 
     def _candidates(
         self, items: list[Item], attempt: int, state: BatchState
@@ -352,19 +347,11 @@ class Run:
         state.accept(long, result, shortened=long.shortened, repetitive=long.repetitive)
 
 
-def results_of(
-    run: Run,
-    work: Iterable[tuple[Task, DocumentLike] | None],
-    state: BatchState,
-    progress: bool | None,
-    named: str | None = None,
-) -> Generator[Result[Any], None, None]:
-    """Yield the result of each document as soon as it is there. Raises the error of the model, if it fails."""
-    with closing(run.results(work, state, progress=progress, named=named)) as results:
-        yield from results
-    state.warn()
-    if state.stopped is not None:
-        raise state.stopped
+def save(items: Iterable[Item]) -> None:
+    """Save what was learned while some items were answered."""
+    guided = [item for item in items if isinstance(item, GuidedItem) and item.task.cache]
+    for index in {index for item in guided for index in (item.index, item.first.guide.index)}:
+        save_learned(index)
 
 
 def _is_given_up(item: Item) -> bool:
