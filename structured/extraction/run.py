@@ -47,18 +47,14 @@ MAX_CHARACTERS = 250_000
 """Of these documents together, where they are long: what a document states takes a thousand times its memory."""
 
 
-class Work(NamedTuple):
-    """A document that waits, with its position and its task."""
-
-    position: int
-    task: Task
-    document: DocumentLike
+Work = tuple[int, Task, DocumentLike]
+"""A document that waits, behind its position and its task."""
 
 
 class Window(NamedTuple):
     """Documents that are answered together, prepared, and those of which there can be no answer."""
 
-    failures: list[tuple[Work, StructuredError]]
+    failures: list[tuple[int, DocumentLike, StructuredError]]
     items: list[Item]
     long: list[LongDocument]
 
@@ -99,7 +95,7 @@ def windows_of(work: Iterable[tuple[Task, DocumentLike] | None], batch_size: int
             if one is None:
                 continue
             task, document = one
-            window.append(Work(position, task, document))
+            window.append((position, task, document))
             characters += characters_of(document)
             is_large = characters >= MAX_CHARACTERS and len(window) >= batch_size
             if is_large or len(window) == BATCHES * batch_size:
@@ -116,12 +112,12 @@ def windows_of(work: Iterable[tuple[Task, DocumentLike] | None], batch_size: int
 def _prepared(given: list[Work], chunking: Chunking, named: str | None) -> Window:
     """Return documents prepared; of some there can be no answer, and they fail."""
     window = Window([], [], [])
-    for work in given:
+    for position, task, document in given:
         try:
-            item = prepare(work.task, work.position, work.document, chunking, named=named)
+            item = prepare(task, position, document, chunking, named=named)
         except StructuredError as error:
-            failed = error_of_document(error, work.task, work.position, is_single=named is not None)
-            window.failures.append((work, failed))
+            failed = error_of_document(error, task, position, is_single=named is not None)
+            window.failures.append((position, document, failed))
         else:
             (window.items if isinstance(item, Item) else window.long).append(item)  # type: ignore[arg-type]
     return window
@@ -184,8 +180,8 @@ class Run:
             closing(windows_ahead(work, state, self, named)) as windows,
         ):
             for failures, items, long in windows:
-                for work_of_one, error in failures:
-                    state.fail(work_of_one.position, work_of_one.document, error)
+                for failure in failures:
+                    state.fail(*failure)
                 yield from state.take()
                 for _ in chain(self._answer(items, state), self._answer_long(long, state)):
                     yield from state.take()
