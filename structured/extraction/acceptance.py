@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Self, cast
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -18,54 +18,32 @@ from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
 from structured.errors import Attempt, BudgetError, PatternError, PromptError, SchemaError
 from structured.errors.values import message
-from structured.extraction.guided_task import GuidedItem, Repair
+from structured.extraction.documents.document import id_of
+from structured.extraction.guided_task import GuidedItem, Start
 from structured.extraction.long_documents import LongDocument
-from structured.extraction.options import RETRIES, Options, Repairs
+from structured.extraction.options import Repairs
 from structured.extraction.task import Answer, Item
+from structured.index.index import Index
 from structured.output_types.json_output import rewriting
 from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.paths import Steps, has, steps_to_path
-from structured.results.attribution import Before, Kept, attribute, sureness, without_copies
+from structured.results.attribution import Kept, attribute, sureness, without_copies
 from structured.results.evidence import Calibration, Evidence, without_unsupported
 from structured.results.json_text import spans
 from structured.results.merging import Conflicts
 from structured.results.result import Reading, Result, read_answer
 
 
-def repair(item: GuidedItem, text: str, places: Collection[Steps], before: Before, told: str = "") -> Repair | None:
-    """Return the repair of some places of an answer, told what was wrong with them; None if there is none."""
-    task, wanted = item.task, item.task.output_type
-    if not places or () in places or wanted.root is None or not accepts_text(item.index.automaton, text):
-        return None
-    outermost = {one for one in places if not any(one[:depth] in places for depth in range(len(one)))}
-    found = {steps: (start, end) for steps, start, end in spans(text) if steps in outermost}
+def faults_of(rejected: Attempt) -> list[tuple[Steps, str]]:
+    """Return where Pydantic says that an answer is wrong, and why; nothing if it does not say."""
+    if not isinstance(rejected.error, ValidationError):
+        return []
     try:
-        automaton = rewriting(wanted, text, found, item.document)
-        if automaton is None:
-            return None
-        index = task.index_of(automaton, item)
-        healed = item.healed
-        if told:
-            healed = task.with_instructions(told).healed(item.conversation, index)
-        return Repair(Kept(before, frozenset(found)), healed, task.guide(index, healed, item.max_tokens))
-    except (SchemaError, PatternError, PromptError, BudgetError):
-        return None
-
-
-def rejected_places(error: Exception, text: str) -> set[Steps]:
-    """Return where Pydantic says that an answer is wrong; nothing if it does not say, or means all of it."""
-    if not isinstance(error, ValidationError):
-        return set()
-    data = _data(text)
-    return {_followed(one["loc"], data) for one in error.errors(include_url=False, include_context=False)}
-
-
-def _data(text: str) -> Any:
-    """Return the JSON value of an answer; None if it is no JSON, as nobody sees to with a server."""
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
+        data = json.loads(rejected.text)
+    except ValueError:  # as nobody sees to with a server
+        data = None
+    errors = rejected.error.errors(include_url=False, include_context=False)
+    return [(_followed(one["loc"], data), one["msg"]) for one in errors]
 
 
 def _followed(location: Collection[str | int], data: Any) -> Steps:
@@ -79,11 +57,8 @@ def _followed(location: Collection[str | int], data: Any) -> Steps:
 
 def explanation(rejected: Attempt) -> str:
     """Return the part of a prompt that says why an answer was rejected."""
-    faults = [message(rejected.error)]
-    if isinstance(rejected.error, ValidationError):
-        data, errors = _data(rejected.text), rejected.error.errors(include_url=False)
-        faults = [f"{steps_to_path(_followed(one['loc'], data))}: {one['msg']}".removeprefix(": ") for one in errors]
-    return f"The answer {rejected.text} was rejected. {'; '.join(faults)}. Correct it."
+    faults = [f"{steps_to_path(steps)}: {fault}".removeprefix(": ") for steps, fault in faults_of(rejected)]
+    return f"The answer {rejected.text} was rejected. {'; '.join(faults or [message(rejected.error)])}. Correct it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +70,13 @@ class Acceptance:
     repairs: Repairs
     calibration: Calibration | None
 
-    @classmethod
-    def of(cls, search: Search, options: Options) -> Self:
-        """Return what options ask for."""
-        return cls(
-            search,
-            options.get("retries", RETRIES),
-            options.get("repair", "field"),
-            cast("Calibration | None", options.get("calibration")),
-        )
-
     def accepted(self, item: Item, candidates: Sequence[Generation]) -> Answer | None:
         """Return the answer among candidates; if there is none, the item keeps what the next attempt needs."""
         answer = self._answer_among(item, candidates)
-        if answer is None:
-            self._prepare_next(item, candidates[0])
+        if answer is None and isinstance(item, GuidedItem):
+            item.start = self._next_start(item, candidates[0])
+        elif answer is None and self.repairs == "told":
+            item.told = explanation(item.attempts[-1])
         return answer
 
     def result(
@@ -120,7 +87,7 @@ class Acceptance:
         stated = value if isinstance(value, ParsedAnswer) else None
         calibrate = None if self.calibration is None else self.calibration.apply
         return Result(
-            given.id,
+            id_of(given.source, given.position),
             given.position,
             item.document,
             given.document.metadata,
@@ -131,7 +98,7 @@ class Acceptance:
             usage=item.usage,
             seconds=item.seconds,
             conflicts={
-                path: [(value, self._calibrated(evidence)) for value, evidence in others]
+                path: [(value, one if calibrate is None else one.calibrated(calibrate)) for value, one in others]
                 for path, others in conflicts.items()
             },
             _instance=value if stated is None else stated.value,
@@ -152,12 +119,14 @@ class Acceptance:
 
     def _answer_among(self, item: Item, candidates: Sequence[Generation]) -> Answer | None:
         """Return the answer that candidates give; None if validators reject all of them."""
+        wanted = item.task.output_type
         valid: list[tuple[Generation, Any]] = []
         rejected: set[str] = set()
         for generation in candidates:
             if generation.text in rejected:  # particles are often copies
                 continue
-            answer = self._read(item, generation)
+            fault = item.fault(generation)
+            answer = Attempt(generation.text, ValueError(fault)) if fault else read_answer(wanted, generation.text)
             if isinstance(answer, Attempt):
                 item.attempts.append(answer)
                 rejected.add(generation.text)
@@ -174,15 +143,16 @@ class Acceptance:
         except Exception as error:  # noqa: BLE001  what is voted on is made by the user's own code
             item.attempts += [Attempt(generation.text, error) for generation, _ in valid]
             return None
-        text = item.task.output_type.settled(text)
+        text = wanted.settled(text)
         generations = [generation for generation, _ in valid]
         sampled = candidates if self.search.is_sampled_often else generations  # beams differ, and agree on nothing
         answer = Answer(text, value, generations, sampled, item.kept)
-        removes = item.task.output_type.removes_unsupported
-        if item.part is None and not removes:
+        if item.part is None and not wanted.removes_unsupported:
             return answer
-        evidence = attribute(item.task.output_type, item.document, text, sampled, item.kept)
-        return self._supported(item, answer, evidence) if removes else answer._replace(evidence=evidence)
+        evidence = attribute(wanted, item.document, text, sampled, item.kept)
+        if wanted.removes_unsupported:
+            return self._supported(item, answer, evidence)
+        return answer._replace(evidence=evidence)
 
     @staticmethod
     def _supported(item: Item, answer: Answer, evidence: Mapping[str, Evidence]) -> Answer | None:
@@ -204,30 +174,26 @@ class Acceptance:
         text, evidence = without_copies(output_type, item.document, text, evidence, is_accepted)
         return answer._replace(text=text, value=value, evidence=evidence)
 
-    def _calibrated(self, evidence: Evidence) -> Evidence:
-        return evidence if self.calibration is None else evidence.calibrated(self.calibration.apply)
-
-    @staticmethod
-    def _read(item: Item, generation: Generation) -> Any:
-        """Return what an answer says, or why it is rejected."""
-        fault = item.fault(generation)
-        if fault is not None:
-            return Attempt(generation.text, ValueError(fault))
-        return read_answer(item.task.output_type, generation.text)
-
-    def _prepare_next(self, item: Item, generation: Generation) -> None:
-        """Let an item know what is kept of an answer that was rejected, or what the model is told of it."""
-        if isinstance(item, GuidedItem):
-            item.repair = self._repair_of_rejected(item, generation)
-        elif self.repairs == "told":
-            item.note(explanation(item.attempts[-1]))
-
-    def _repair_of_rejected(self, item: GuidedItem, generation: Generation) -> Repair | None:
-        """Return what is kept of an answer that validators reject; None if all of it is to be written again."""
-        rejected = next((one for one in reversed(item.attempts) if one.text == generation.text), None)
-        if self.repairs == "whole" or rejected is None or item.task.output_type.root is None:
-            return None
-        places = rejected_places(rejected.error, rejected.text)
-        told = explanation(rejected) if self.repairs == "told" else ""
-        before = sureness(item.task.output_type, generation, item.kept)
-        return repair(item, generation.text, places, before, told)
+    def _next_start(self, item: GuidedItem, generation: Generation) -> Start:
+        """Return the start of the next attempt: what was not rejected is kept, where that is known."""
+        task, wanted, text = item.task, item.task.output_type, generation.text
+        rejected = next((one for one in reversed(item.attempts) if one.text == text), None)
+        if self.repairs == "whole" or rejected is None or wanted.root is None:
+            return item.first
+        places = {steps for steps, _ in faults_of(rejected)}
+        if not places or () in places or not accepts_text(item.index.automaton, text):
+            return item.first
+        outermost = {one for one in places if not any(one[:depth] in places for depth in range(len(one)))}
+        found = {steps: (start, end) for steps, start, end in spans(text) if steps in outermost}
+        try:
+            automaton = rewriting(wanted, text, found, item.document)
+            if automaton is None:
+                return item.first
+            index = Index(automaton, task.model.vocabulary, table=item.index.table, name=wanted.name)  # with its masks
+            healed = item.first.healed
+            if self.repairs == "told":
+                healed = task.with_instructions(explanation(rejected)).healed(item.given.conversation, index)
+            kept = Kept(sureness(wanted, generation, item.kept), frozenset(found))
+            return task.start(index, healed, item.max_tokens, kept)
+        except (SchemaError, PatternError, PromptError, BudgetError):
+            return item.first

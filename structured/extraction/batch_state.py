@@ -8,12 +8,12 @@ rich for notebooks were not taken, since without ipywidgets they warn; what is s
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from datetime import timedelta
 from importlib import import_module
-from threading import Event, Lock, Thread
+from threading import Event as Flag
+from threading import Lock, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,16 +21,18 @@ from structured.decoding.requests import Generation
 from structured.errors import BudgetWarning, ModelError, RepetitionWarning, StructuredError
 from structured.errors.calling_line import warn
 from structured.errors.values import message
-from structured.extraction.documents.document import DocumentLike, id_of
+from structured.extraction.documents.document import DocumentLike, id_of, outline
 from structured.extraction.events import (
+    BATCH_NUMBERS,
     AttemptWritten,
     BatchEnded,
     BatchStarted,
     DocumentDone,
     DocumentStarted,
+    Event,
     Listener,
-    Listeners,
     Progress,
+    log_if_wanted,
 )
 from structured.extraction.long_documents import LongDocument
 from structured.extraction.task import Item, Task
@@ -41,12 +43,6 @@ from structured.results.result import Result
 if TYPE_CHECKING:
     from rich.table import Table
 
-SHORTENED = "Raise max_tokens, or set chunking=Chunking(tokens=…), and the text is read in parts."
-"""What to do about an answer that max_tokens shortened."""
-
-SHORTENED_BY_SERVER = "Raise max_tokens, or split the text."
-"""The same for a model behind a server."""
-
 ALLOWED = "Describe what the answer is to hold, or allow repetition with repetition=Repetition(stop=False)."
 """What to do about an answer that repeated itself, beside limiting it."""
 
@@ -54,54 +50,40 @@ MAX_NAMED = 10
 """Documents whose numbers a warning lists."""
 
 
-class _Limited(NamedTuple):
-    """An answer that was shortened: where, of which task, and whether the model's context was what limited it."""
+class _Incomplete(NamedTuple):
+    """An answer that may be incomplete: where, of which task, and whether the model's context was what limited it."""
 
     position: int
     task: Task
     is_by_context: bool
 
 
-class Incomplete:
-    """The answers of a batch that may be incomplete."""
+def _of_limits(answers: Sequence[_Incomplete], total: int | None) -> BudgetWarning:
+    """Return the warning about answers that were shortened to fit a limit."""
+    task = answers[0].task
+    by_limit = [one.position for one in answers if not one.is_by_context]
+    by_context = [one.position for one in answers if one.is_by_context]
+    sentences: list[str] = []
+    if by_limit:
+        remedy = "Raise max_tokens, or split the text."
+        if isinstance(task.model, LanguageModel):
+            remedy = "Raise max_tokens, or set chunking=Chunking(tokens=…), and the text is read in parts."
+        sentences.append(_sentence(by_limit, total, f"max_tokens={task.max_tokens}", remedy))
+    if by_context:
+        limit = f"the context of {task.model.name}: {task.model.context_length:,} tokens, prompt included"
+        remedy = "Shorten or split the text, or use a model with a longer context."
+        sentences.append(_sentence(by_context, total, limit, remedy))
+    return BudgetWarning(" ".join(sentences), documents=[one.position for one in answers])
 
-    def __init__(self) -> None:
-        self._shortened: list[_Limited] = []
-        self._repetitive: dict[int, Task] = {}
 
-    def note(self, item: Item | LongDocument, *, shortened: bool, repetitive: bool) -> None:
-        """Take note of an answer that was shortened, or led out of a repetition."""
-        if shortened:
-            self._shortened.append(_Limited(item.position, item.task, item.is_limited_by_context))
-        if repetitive:
-            self._repetitive[item.position] = item.task
-
-    def warn(self, total: int | None) -> None:
-        """Warn once of all answers that were shortened, and once of all that repeated themselves."""
-        if self._shortened:
-            self._warn_of_limits(total)
-        if self._repetitive:
-            positions = sorted(self._repetitive)
-            what, _, it_is = _subject(positions, total)
-            limits = dict.fromkeys(self._repetitive[position].output_type.how_to_limit for position in positions)
-            advice = " ".join((*filter(None, limits), ALLOWED))
-            problem = f"{what} repeated the same text until that was ended; {it_is} valid but may be incomplete"
-            warn(RepetitionWarning(f"{problem}. {advice}", documents=positions))
-
-    def _warn_of_limits(self, total: int | None) -> None:
-        shortened = sorted(self._shortened, key=lambda one: one.position)
-        task = shortened[0].task
-        by_limit = [one.position for one in shortened if not one.is_by_context]
-        by_context = [one.position for one in shortened if one.is_by_context]
-        sentences: list[str] = []
-        if by_limit:
-            remedy = SHORTENED if isinstance(task.model, LanguageModel) else SHORTENED_BY_SERVER
-            sentences.append(_sentence(by_limit, total, f"max_tokens={task.max_tokens}", remedy))
-        if by_context:
-            limit = f"the context of {task.model.name}: {task.model.context_length:,} tokens, prompt included"
-            remedy = "Shorten or split the text, or use a model with a longer context."
-            sentences.append(_sentence(by_context, total, limit, remedy))
-        warn(BudgetWarning(" ".join(sentences), documents=[one.position for one in shortened]))
+def _of_repetition(answers: Sequence[_Incomplete], total: int | None) -> RepetitionWarning:
+    """Return the warning about answers that repeated themselves."""
+    positions = [one.position for one in answers]
+    what, _, it_is = _subject(positions, total)
+    limits = dict.fromkeys(one.task.output_type.how_to_limit for one in answers)
+    advice = " ".join((*filter(None, limits), ALLOWED))
+    problem = f"{what} repeated the same text until that was ended; {it_is} valid but may be incomplete"
+    return RepetitionWarning(f"{problem}. {advice}", documents=positions)
 
 
 def _sentence(positions: Sequence[int], total: int | None, limit: str, remedy: str) -> str:
@@ -128,22 +110,24 @@ class BatchState:
 
     Attributes:
         total: The number of documents; None while they are still being read.
-        results: The results that have not been handed out, by the positions of their documents.
         read: The number of documents that were read to be answered, the first ones.
         done: The number of documents that have a result, with a value or an error.
         failed: The number of those that have an error.
         tokens: The tokens of all texts written.
+        before: The number of documents that were passed over, since an earlier call had done them.
         stopped: The error of the model, if it failed.
     """
 
     def __init__(self, total: int | None = None) -> None:
         self.total = total
-        self.results: dict[int, Result[Any]] = {}
-        self.read = self.done = self.failed = self.tokens = 0
+        self.read = self.done = self.failed = self.tokens = self.before = 0
         self.stopped: Exception | None = None
-        self._listeners = Listeners()
         self._started = perf_counter()
-        self._incomplete = Incomplete()
+        self._batch = next(BATCH_NUMBERS)
+        self._listeners: list[Listener] = []
+        self._results: list[Result[Any]] = []  # that have not been handed out
+        self._shortened: list[_Incomplete] = []
+        self._repetitive: list[_Incomplete] = []
 
     def __repr__(self) -> str:
         of = "" if self.total is None else f" of {self.total}"
@@ -152,12 +136,11 @@ class BatchState:
     @contextmanager
     def observed(self, observe: Listener | None) -> Iterator[None]:
         """Report the batch to a listener, and to the log where it is on, from its start to its end."""
-        self._listeners.add(observe)
+        self._listeners += [*log_if_wanted(), *([] if observe is None else [observe])]
         self._started = perf_counter()
         error: BaseException | None = None
         try:
-            if self._listeners:
-                self._listeners.tell(BatchStarted(self.total, batch=self._listeners.batch))
+            self._tell(lambda: BatchStarted(self.total, batch=self._batch))
             yield
         except GeneratorExit:  # whoever iterates has had enough
             raise
@@ -165,46 +148,62 @@ class BatchState:
             error = raised
             raise
         finally:
-            if self._listeners:
-                self._listeners.tell(BatchEnded(self.progress, error or self.stopped, batch=self._listeners.batch))
+            self._tell(lambda: BatchEnded(self.progress, error or self.stopped, batch=self._batch))
 
-    def start(self, documents: Iterable[tuple[int, Task, DocumentLike]]) -> None:
-        """Count documents that will be answered next, each with its position and its task."""
-        for position, task, given in documents:
-            self.read += 1
-            if self._listeners:
-                model, batch = task.model, self._listeners.batch
-                facts = id_of(given, position), task.output_type.name, model.name, model.has_chat_template
-                self._listeners.tell(DocumentStarted(position, *facts, batch=batch))
+    def _tell(self, make: Callable[[], Event]) -> None:
+        """Call each listener with an event, which is made if there is one; one that raises is not called again."""
+        if not self._listeners:
+            return
+        event = make()
+        for listener in tuple(self._listeners):
+            try:
+                listener(event)
+            except BaseException:
+                self._listeners.remove(listener)
+                raise
+
+    def start(self, position: int, task: Task, given: DocumentLike) -> None:
+        """Count a document that will be answered next."""
+        self.read += 1
+        facts = task.output_type.name, task.model.name, task.model.has_chat_template
+        self._tell(lambda: DocumentStarted(position, id_of(given, position), *facts, batch=self._batch))
+
+    def pass_over(self) -> None:
+        """Count a document that an earlier call has done."""
+        self.before += 1
+        if self.total is not None:
+            self.total -= 1
 
     @contextmanager
     def written(self, item: Item, attempt: int, candidates: Sequence[Generation]) -> Iterator[None]:
         """Count the texts of an attempt, and report it when they have been read inside, whatever that raises."""
         self.tokens += sum(one.written_tokens for one in candidates)
-        if not self._listeners:
-            yield
-            return
-        kept, rejected = item.kept, len(item.attempts)
-        event = AttemptWritten(
-            item.position,
-            attempt,
-            tuple(candidates),
-            () if kept is None else tuple(sorted(steps_to_path(steps) for steps in kept.places)),
-            item.prompt_tokens,
-            item.document,
-            None if item.part is None else item.part.chunk.body,
-            batch=self._listeners.batch,
-        )
+        kept, prompt_tokens, rejected, time = item.kept, item.prompt_tokens, len(item.attempts), perf_counter()
         try:
             yield
         finally:
-            self._listeners.tell(replace(event, rejected=tuple(item.attempts[rejected:])))
+            self._tell(
+                lambda: AttemptWritten(
+                    item.position,
+                    attempt,
+                    tuple(candidates),
+                    () if kept is None else tuple(sorted(steps_to_path(steps) for steps in kept.places)),
+                    prompt_tokens,
+                    item.document,
+                    None if item.part is None else item.part.chunk.body,
+                    tuple(item.attempts[rejected:]),
+                    batch=self._batch,
+                    time=time,
+                )
+            )
 
-    def accept(
-        self, item: Item | LongDocument, result: Result[Any], *, shortened: bool = False, repetitive: bool = False
-    ) -> None:
+    def accept(self, item: Item | LongDocument, result: Result[Any], *, shortened: bool, repetitive: bool) -> None:
         """Take the result of a document; its answer may have been shortened, or led out of a repetition."""
-        self._incomplete.note(item, shortened=shortened, repetitive=repetitive)
+        answer = _Incomplete(item.position, item.task, item.is_limited_by_context)
+        if shortened:
+            self._shortened.append(answer)
+        if repetitive:
+            self._repetitive.append(answer)
         self._finish(result, shortened=shortened)
 
     def fail(self, position: int, given: DocumentLike, error: StructuredError) -> None:
@@ -212,22 +211,20 @@ class BatchState:
         self._finish(failed_result(position, given, error), shortened=False)
 
     def _finish(self, result: Result[Any], *, shortened: bool) -> None:
-        self.results[result.position] = result
+        self._results.append(result)
         self.done += 1
         self.failed += result.error is not None
-        if self._listeners:
-            batch = self._listeners.batch
-            self._listeners.tell(DocumentDone(result.position, result, shortened, self.progress, batch=batch))
+        self._tell(lambda: DocumentDone(result.position, result, shortened, self.progress, batch=self._batch))
+
+    def take(self) -> list[Result[Any]]:
+        """Hand out the results that are there."""
+        results, self._results = self._results, []
+        return results
 
     @property
     def progress(self) -> Progress:
         """How far it has come until now."""
         return Progress(self.total, self.read, self.done, self.failed, self.tokens, perf_counter() - self._started)
-
-    def check_stopped(self) -> None:
-        """Raise the error of the model, if it failed."""
-        if self.stopped is not None:
-            raise self.stopped
 
     def stopped_error(self) -> StructuredError | None:
         """Return the error of the model as that of a document that was not finished; None if it did not fail."""
@@ -252,26 +249,18 @@ class BatchState:
 
     def warn(self) -> None:
         """Warn once of all answers that were shortened to fit a limit, and once of all that repeated themselves."""
-        self._incomplete.warn(self.total)
+        if self._shortened:
+            warn(_of_limits(sorted(self._shortened), self.total))
+        if self._repetitive:
+            warn(_of_repetition(sorted(self._repetitive), self.total))
 
 
 def failed_result(position: int, given: DocumentLike, error: StructuredError) -> Result[Any]:
     """Return the result of a document that has an error."""
-    text, metadata = _readable(given)
+    document = outline(given)
+    text = document.text if isinstance(document.text, str) else ""
     attempts = tuple(getattr(error, "attempts", ()))
-    return Result(id_of(given, position), position, text, metadata, error=error, attempts=attempts)
-
-
-def _readable(given: DocumentLike) -> tuple[str, Any]:
-    """Return the text of a document and its metadata, as far as they are there without reading a file."""
-    match given:
-        case str():
-            return given, {}
-        case (str(), str() as text):
-            return text, {}
-        case _:
-            text, metadata = getattr(given, "text", ""), getattr(given, "metadata", {})
-            return text if isinstance(text, str) else "", metadata
+    return Result(id_of(given, position), position, text, document.metadata, error=error, attempts=attempts)
 
 
 PATIENCE = 2.0
@@ -286,9 +275,6 @@ LINE_INTERVAL = 10.0
 _SHOWING = Lock()
 """Held while there is a bar: those of two batches at once would write over each other."""
 
-Display = Callable[[Progress], None]
-"""Shows how far a batch has come."""
-
 
 @contextmanager
 def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
@@ -298,7 +284,7 @@ def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
     if not wanted or not _SHOWING.acquire(blocking=False):
         yield
         return
-    over = Event()
+    over = Flag()
     thread = Thread(name="progress", target=_show, args=(state, over, 0.0 if progress else PATIENCE), daemon=True)
     try:
         thread.start()
@@ -309,13 +295,18 @@ def showing(state: BatchState, progress: bool | None) -> Iterator[None]:
         _SHOWING.release()
 
 
-def _show(state: BatchState, over: Event, patience: float) -> None:
+def _show(state: BatchState, over: Flag, patience: float) -> None:
     """Show a state again and again until it is over."""
     if over.wait(patience):
         return
     try:
         with ExitStack() as stack:
-            display, interval = _display(stack)
+            display: Callable[[Progress], None] = _write_line
+            interval = LINE_INTERVAL
+            if _notebook():
+                display, interval = _cell(), INTERVAL
+            elif is_terminal():
+                display, interval = _live(stack), INTERVAL
             display(state.progress)
             while not over.wait(interval):
                 display(state.progress)
@@ -324,16 +315,7 @@ def _show(state: BatchState, over: Event, patience: float) -> None:
         return
 
 
-def _display(stack: ExitStack) -> tuple[Display, float]:
-    """Return what shows progress where we are, and the seconds between two times; `stack` takes it away again."""
-    if _notebook():
-        return _cell(), INTERVAL
-    if is_terminal():
-        return _live(stack), INTERVAL
-    return _write_line, LINE_INTERVAL
-
-
-def _live(stack: ExitStack) -> Display:
+def _live(stack: ExitStack) -> Callable[[Progress], None]:
     """Return a bar at the foot of the terminal, which leaves nothing behind; what is printed meanwhile is above it."""
     from rich.console import Console
     from rich.live import Live
@@ -344,17 +326,12 @@ def _live(stack: ExitStack) -> Display:
     return lambda progress: live.update(_bar(progress), refresh=True)
 
 
-def _cell() -> Display:
+def _cell() -> Callable[[Progress], None]:
     """Return a bar in the output of a notebook's cell, where it stays as it was at the end."""
-    handle: Any = import_module("IPython.display").display(_Nothing(), display_id=True)
+    from rich.text import Text
+
+    handle: Any = import_module("IPython.display").display(Text(), display_id=True)
     return lambda progress: handle.update(_bar(progress))
-
-
-class _Nothing:
-    """An empty place in a notebook."""
-
-    def _repr_html_(self) -> str:
-        return ""
 
 
 def _write_line(progress: Progress) -> None:
@@ -380,15 +357,15 @@ def _bar(progress: Progress) -> "Table":
 
 def _facts(progress: Progress) -> list[str]:
     """Return what there is to tell: documents, failures, what is done in a second, and the time left or taken."""
-    done, failed, total, seconds = progress.done, progress.failed, progress.total, progress.seconds
+    done, failed, total, seconds = progress.done, progress.failed, progress.total, max(progress.seconds, 1e-3)
+    written = done - failed  # most failures take no time
     facts = [f"{done:,} documents" if total is None else f"{done:,}/{total:,} documents"]
     if failed:
         facts.append(f"{failed:,} failed")
-    if done > failed:
-        facts.append(f"{(done - failed) / max(seconds, 1e-3):,.1f} documents/s")
+    if written:
+        facts.append(f"{written / seconds:,.1f} documents/s")
     if progress.tokens:
-        facts.append(f"{progress.tokens / max(seconds, 1e-3):,.0f} tokens/s")
-    written = done - failed  # most failures take no time
+        facts.append(f"{progress.tokens / seconds:,.0f} tokens/s")
     if total is None:
         facts.append(_clock(seconds))
     elif done == total:

@@ -1,12 +1,13 @@
 """The calls that people make: `extract`, `extract_batch` and `extract_results`, and their async versions."""
 
 from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing
 from typing import Any, Literal, TypeVar, Unpack, get_origin, overload
 
 from structured.errors.calling_line import in_thread
 from structured.errors.values import shown
 from structured.extraction.documents.document import AsyncDocuments, Documents
-from structured.extraction.extractor import Extractor, in_thread_of
+from structured.extraction.extractor import Extractor
 from structured.extraction.options import Errors, Options
 from structured.extraction.prompts import TextOrChat
 from structured.output_types.json_schema import JsonSchema
@@ -215,10 +216,8 @@ async def aextract_results(
     """
     check_order("aextract_results", output_type, documents)
 
-    def answer(given: Documents) -> Iterator[Result[Any]]:
-        return extract_results(output_type, given, progress=progress, **options)
-
-    async with in_thread_of(documents, answer) as results:
+    extractor = await in_thread(lambda: Extractor[Any](output_type, **options))
+    async with aclosing(extractor.aresults(documents, progress=progress)) as results:
         async for result in results:
             yield result
 

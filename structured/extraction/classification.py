@@ -151,8 +151,8 @@ def _texts(automaton: Automaton, name: str) -> Iterator[str]:
 
 def _log_probabilities(model: LanguageModel, item: GuidedItem, texts: Sequence[str]) -> NDArray[np.float64]:
     """Return the log-probability that a model gives to each text as the answer, shape (texts,)."""
-    spelled = [item.index.spelled_tokens(item.healed.begun + text.encode()) for text in texts]
-    longest, left = max(map(len, spelled)), item.guide.tokens_left
+    spelled = [item.index.spelled_tokens(item.start.healed.begun + text.encode()) for text in texts]
+    longest, left = max(map(len, spelled)), item.start.guide.tokens_left
     if longest > left:
         raise PromptError(
             f"A value takes {longest:,} tokens, and the prompt leaves {left:,} of the context of {model.name}. Shorten "
@@ -163,7 +163,7 @@ def _log_probabilities(model: LanguageModel, item: GuidedItem, texts: Sequence[s
     ordered = sorted(set(spelled))
     scores: dict[tuple[int, ...], float] = {}
     for first in range(0, len(ordered), MAX_ROWS):
-        scores |= _scores(model, item.healed.prompt, ordered[first : first + MAX_ROWS])
+        scores |= _scores(model, item.start.healed.prompt, ordered[first : first + MAX_ROWS])
     return np.array([scores.get(one, -np.inf) for one in spelled])
 
 

@@ -10,13 +10,14 @@ from types import MappingProxyType
 from typing import Any, NoReturn, Self, TypeVar, Unpack, overload
 
 from structured.decoding.generate import compile_type, generate
-from structured.decoding.prompt_tokens import Healed, begun_index, heal
+from structured.decoding.prompt_tokens import heal
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation, Request
 from structured.errors import Attempt, BudgetWarning, GenerationError, PromptError
 from structured.errors.arguments import count
 from structured.errors.calling_line import warn
 from structured.errors.values import described
+from structured.extraction.guided_task import GuidedTask, Start
 from structured.extraction.options import MAX_TOKENS, RETRIES, Options, checked_options, search_of
 from structured.extraction.prompts import check_characters
 from structured.index.compilation import save_learned
@@ -43,11 +44,6 @@ class IncrementalText(LanguageModel):
         self.pass_cost = model.pass_cost
         self.logits_cost = model.logits_cost
         self._batch: IncrementalBatch | None = None
-
-    @property
-    def read(self) -> tuple[int, ...]:
-        """The tokens that need not be read again."""
-        return () if self._batch is None else tuple(self._batch.token_ids)
 
     def encode(self, prompt: str | Messages) -> list[int]:
         """Return the token ids of a prompt, as the model encodes it."""
@@ -151,7 +147,6 @@ class Draft:
         self._options = checked_options(options, "draft")
         self._search = search_of(self._options)
         self._model = IncrementalText(load_model(self._options.get("model")))
-        self._messages = None if isinstance(text, str) else text
         self._text = ""
         self._tokens: list[int] = []
         self._settled = 0
@@ -232,21 +227,22 @@ class Draft:
             max_tokens = self._options.get("max_tokens", MAX_TOKENS)
         document = self._text if wanted.depends_on_document else None
         index = compile_type(wanted, self._model.vocabulary, document=document, cache=cache)
-        self._tell(index)
-        healed = self._healed(index)
-        guide = self._guide(index, healed, count(1)("max_tokens", max_tokens))
-        value, generation = self._answer(wanted, healed, guide)
+        start = self._start(index, count(1)("max_tokens", max_tokens))
+        value, generation = self._answer(wanted, start)
+        if generation.shortened:
+            problem = "max_tokens or the context of the model shortened an answer; it is valid but may be incomplete"
+            warn(BudgetWarning(f"{problem}. Raise max_tokens, or limit the type.", documents=[0]))
         if cache:
             save_learned(index)
-        self._tokens = [*healed.prompt, *generation.token_ids]
+        self._tokens = [*start.healed.prompt, *generation.token_ids]
         self._settled = len(self._tokens)
         self._text += generation.text
         if name is not None:
             self._values[name] = value
         return value
 
-    def _tell(self, index: Index) -> None:
-        """Find the tokens of the end of the text."""
+    def _start(self, index: Index, max_tokens: int) -> Start:
+        """Return the start of an answer, healed behind the last one. Raises PromptError or BudgetError for none."""
         if not self._tokens:
             if not self._untold:
                 raise PromptError("The draft is empty, so that the model has nothing to go on from. Write some text.")
@@ -254,15 +250,9 @@ class Draft:
         elif self._untold:
             self._tokens += index.spelled_tokens(self._untold.encode())
         self._untold = ""
-
-    def _healed(self, index: Index) -> Healed:
-        """Return the tokens of the text, healed behind the last answer."""
         before = max(self._settled - 1, 0)  # the first token of what is healed stays
-        found = heal(self._tokens[before:], index)
-        return found._replace(prompt=[*self._tokens[:before], *found.prompt])
-
-    def _guide(self, index: Index, healed: Healed, max_tokens: int) -> Guide:
-        """Return the start of an answer. Raises PromptError or BudgetError if there can be none."""
+        healed = heal(self._tokens[before:], index)
+        healed = healed._replace(prompt=[*self._tokens[:before], *healed.prompt])
         context = self._model.context_length
         if context is not None:
             max_tokens = min(max_tokens, context - len(healed.prompt) - healed.taken_back)
@@ -272,9 +262,9 @@ class Draft:
                     f"{context:,}. Use a model with a longer context."
                 )
         _ = Guide(index, max_tokens=max_tokens)  # which says by itself if no answer fits
-        return Guide(begun_index(index, healed.begun), max_tokens=max_tokens + healed.taken_back)
+        return GuidedTask.start(index, healed, max_tokens)
 
-    def _answer(self, wanted: OutputType[Any], healed: Healed, guide: Guide) -> tuple[Any, Generation]:
+    def _answer(self, wanted: OutputType[Any], start: Start) -> tuple[Any, Generation]:
         """Return an answer that validators accept, and its value. Raises GenerationError if there is none."""
         rejected: list[Attempt] = []
         position, self._asked = self._asked, self._asked + 1
@@ -283,25 +273,18 @@ class Draft:
             sampler = (self._search.for_retries if attempt else self._search).sampler
             generator = sampler.generator(position, attempt)
             request = Request(
-                healed.prompt,
-                guide.copy(),
+                start.healed.prompt,
+                start.guide.copy(),
                 generator,
-                begun=len(healed.begun),
+                begun=len(start.healed.begun),
                 repetition=self._options.get("repetition") or Repetition(),
-                taken_back=healed.taken_back,
+                taken_back=start.healed.taken_back,
             )
             (generation,) = generate(self._model, [request], sampler, batch_size=1, jump_forward=jump_forward)
             value = read_answer(wanted, generation.text)
             if not isinstance(value, Attempt):
-                _warn_if_shortened(generation)
                 return value, generation
             rejected.append(value)
         error = GenerationError(rejected)
         error.__cause__ = rejected[-1].error
         raise error
-
-
-def _warn_if_shortened(generation: Generation) -> None:
-    if generation.shortened:
-        problem = "max_tokens or the context of the model shortened an answer; it is valid but may be incomplete"
-        warn(BudgetWarning(f"{problem}. Raise max_tokens, or limit the type.", documents=[0]))

@@ -25,7 +25,9 @@ from structured.errors import Attempt
 from structured.errors.values import counted
 from structured.results.result import Result
 
-_batches = itertools.count()
+BATCH_NUMBERS = itertools.count()
+"""The numbers of batches."""
+
 _LOGGER = logging.getLogger("structured.extraction")
 
 
@@ -62,11 +64,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class BatchStarted(_Event):
-    """A call began.
-
-    Attributes:
-        total: The number of documents; None while that is unknown.
-    """
+    """A call began: with so many documents in `total`, None while that is unknown."""
 
     total: int | None
 
@@ -167,33 +165,9 @@ Listener: TypeAlias = Callable[[Event], object]
 """A function that is called with each event."""
 
 
-class Listeners:
-    """Whoever is told of the events of a batch. False where nobody is, and then no event is made.
-
-    Attributes:
-        batch: The number of the batch.
-    """
-
-    def __init__(self) -> None:
-        self.batch = next(_batches)
-        self._all: list[Listener] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._all)
-
-    def add(self, observe: Listener | None) -> None:
-        """Let a listener, and the log where it is wanted, be told of what comes."""
-        self._all += [Log()] if _LOGGER.isEnabledFor(logging.INFO) else []
-        self._all += [] if observe is None else [observe]
-
-    def tell(self, event: Event) -> None:
-        """Call each listener with an event; one that raises is not called again."""
-        for listener in tuple(self._all):
-            try:
-                listener(event)
-            except BaseException:
-                self._all.remove(listener)
-                raise
+def log_if_wanted() -> list[Listener]:
+    """Return a listener that logs one batch; none where the log is off."""
+    return [Log()] if _LOGGER.isEnabledFor(logging.INFO) else []
 
 
 class Log:
@@ -229,27 +203,14 @@ class Log:
             case DocumentDone(position, result):
                 self._tell(event, logging.INFO, f"failed: {type(result.error).__name__}")
                 self._ids.pop(position, None)
-            case BatchEnded():
-                self._end(event)
+            case BatchEnded(progress, error):
+                early = "" if error is None else f", stopped by {type(error).__name__}"
+                done = f"{progress.done:,} of {counted(progress.read, 'document')} done, {progress.failed} failed"
+                end = f"{early} after {progress.seconds:.3f} s: {done}, {progress.tokens:,} tokens"
+                _LOGGER.log(self._level, "batch %d: ended%s", event.batch, end)
 
     def _tell(self, event: DocumentStarted | AttemptWritten | DocumentDone, level: int, what: str) -> None:
         """Log what happened to a document."""
         name = self._ids.get(event.position, "")
         called = "" if name == str(event.position) else f" ({name})"
         _LOGGER.log(level, "batch %d, document %d%s: %s", event.batch, event.position, called, what)
-
-    def _end(self, event: BatchEnded) -> None:
-        """Log that the batch is over."""
-        early = "" if event.error is None else f", stopped by {type(event.error).__name__}"
-        progress = event.progress
-        _LOGGER.log(
-            self._level,
-            "batch %d: ended%s after %.3f s: %s of %s done, %d failed, %s tokens",
-            event.batch,
-            early,
-            progress.seconds,
-            f"{progress.done:,}",
-            counted(progress.read, "document"),
-            progress.failed,
-            f"{progress.tokens:,}",
-        )

@@ -3,16 +3,16 @@
 import copy
 import dataclasses
 import functools
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import aclosing, asynccontextmanager, closing
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
 from contextvars import copy_context
-from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, overload
+from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, get_args, overload
 
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation
 from structured.decoding.sampling import SAMPLING
 from structured.errors import PromptError, SchemaError, StructuredError
-from structured.errors.arguments import check_picklable
+from structured.errors.arguments import check_picklable, one_of
 from structured.errors.calling_line import calling_line, warnings_at
 from structured.errors.values import described, message_in_one_line, shown
 from structured.extraction.batch_state import BatchState
@@ -25,17 +25,9 @@ from structured.extraction.documents.document import (
     warn_of_names,
 )
 from structured.extraction.guided_task import GuidedTask
-from structured.extraction.options import (
-    MAX_TOKENS,
-    Errors,
-    Options,
-    check_errors,
-    check_progress,
-    checked_options,
-    warn_of_stream,
-)
+from structured.extraction.options import MAX_TOKENS, Errors, Options, check_progress, checked_options, warn_of_stream
 from structured.extraction.prompts import Conversation, TextOrChat
-from structured.extraction.run import Run
+from structured.extraction.run import Run, save
 from structured.extraction.stream import Stream
 from structured.extraction.task import Task
 from structured.models import LanguageModel, Model, find_model
@@ -96,7 +88,7 @@ class Extractor(Generic[T]):
             examples,
             options.get("thinking"),
             options.get("max_tokens", MAX_TOKENS),
-            self.run.cache,
+            options.get("cache", True),
             options.get("repetition") or Repetition(),
             options.get("system"),
             options=options,
@@ -128,9 +120,7 @@ class Extractor(Generic[T]):
         return functools.partial(type(self), output_type, **options), ()
 
     def __copy__(self) -> Self:
-        twin = object.__new__(type(self))
-        vars(twin).update(vars(self))
-        return twin
+        return self._twin()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return copy.copy(self)  # nothing in it changes, and the model is not to be had twice
@@ -153,22 +143,16 @@ class Extractor(Generic[T]):
 
     def verbatim(self) -> Self:
         """Return the extractor whose prompt is the text or the chat itself, without a word of the library's."""
-        return self._twin(task=self.task.verbatim())
+        return self._twin(task=dataclasses.replace(self.task, is_verbatim=True))
 
     def with_alternatives(self, count: int) -> Self:
         """Return the extractor that records the likeliest tokens beside each sampled one, in `generations`."""
         return self._twin(task=dataclasses.replace(self.task, alternatives=count))
 
     def _twin(self, **members: Any) -> Self:
-        twin = copy.copy(self)
-        vars(twin).pop("_weighed", None)
-        vars(twin).update(members)
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self), **members)
         return twin
-
-    @functools.cached_property
-    def _weighed(self) -> Task:
-        """The task of a call whose results tell how sure the model was."""
-        return self.task.weighed()
 
     @property
     def memory(self) -> int:
@@ -214,10 +198,13 @@ class Extractor(Generic[T]):
         self, document: DocumentLike, instructions: str | None, *, named: str, is_weighed: bool = True
     ) -> Result[T]:
         """Return the result for a document that errors call by a name; its evidence tells confidences if asked to."""
-        task = (self._weighed if is_weighed else self.task).with_instructions(instructions)
+        task = (self.task.weighed if is_weighed else self.task).with_instructions(instructions)
         task.warn_of_unused()
         warn_of_names([document])
-        return self.run.result(task, document, named=named)
+        (result,) = self.run.results([(task, document)], BatchState(1), named=named)
+        if result.error is not None:
+            raise result.error
+        return result
 
     def results(
         self, documents: Documents, *, progress: bool | None = None, named: str | None = None
@@ -239,11 +226,13 @@ class Extractor(Generic[T]):
             ModelError: The model failed; what was finished before has been yielded.
         """
         check_progress(progress)
-        work = ((self._weighed, document) for document in each_document(documents))
-        self._weighed.warn_of_unused()
-        return results_of(self.run, work, count_of(documents), progress, named)
+        work = ((self.task.weighed, document) for document in each_document(documents))
+        self.task.weighed.warn_of_unused()
+        return self.run.results(work, BatchState(count_of(documents)), progress=progress, named=named)
 
-    async def aresults(self, documents: AsyncDocuments, *, progress: bool | None = None) -> AsyncIterator[Result[T]]:
+    async def aresults(
+        self, documents: AsyncDocuments, *, progress: bool | None = None
+    ) -> AsyncGenerator[Result[T], None]:
         """Do what `results` does in a thread, so that the event loop is not blocked.
 
             async for result in extractor.aresults(documents):
@@ -252,7 +241,14 @@ class Extractor(Generic[T]):
         The documents may also be an asynchronous iterable. Where the loop over the results is left or cancelled, the
         model stops after the documents that it is at.
         """
-        async with in_thread_of(documents, lambda given: self.results(given, progress=progress)) as results:
+        from structured.extraction.documents.async_documents import each_in_thread, readable  # with asyncio
+
+        with warnings_at(calling_line()):
+            context = copy_context()
+        async with (
+            readable(documents) as given,
+            aclosing(each_in_thread(self.results(given, progress=progress), context)) as results,
+        ):
             async for result in results:
                 yield result
 
@@ -273,7 +269,7 @@ class Extractor(Generic[T]):
                 If the model fails, its error is that of every unfinished document; it is raised as it is if there is no
                 value.
         """
-        check_errors(errors)
+        one_of(get_args(Errors))("errors", errors)
         check_progress(progress)
         work = ((self.task, document) for document in each_document(documents))
         self.task.warn_of_unused()
@@ -283,7 +279,7 @@ class Extractor(Generic[T]):
         """Return the answer to a text or messages as a `Stream`. Raises PromptError, BudgetError."""
         if self.run.search.is_of_several:
             raise ValueError("An answer can be streamed if it is the only one. Leave out search.")
-        task, run = self._weighed, self.run.once
+        task, run = self.task.weighed, self.run
         task.warn_of_unused()
         warn_of_stream(task.options)
         item = task.item(0, text, named="the text")
@@ -291,12 +287,12 @@ class Extractor(Generic[T]):
         def read(generation: Generation) -> Result[T]:
             state = BatchState(1)
             with state.observed(run.observe):
-                state.start([(0, task, text)])
+                state.start(0, task, text)
                 if not run.accept(item, [generation], state):
                     state.fail(item.position, text, item.rejection())
-            run.save([item])
+            save([item])
             state.warn()
-            result = state.results.pop(item.position)
+            (result,) = state.take()
             if result.error is not None:
                 raise result.error
             return result
@@ -319,34 +315,6 @@ def _kind_of_task(model: Model) -> type[Task]:
     from structured.extraction.remote_task import RemoteTask  # with what only servers need
 
     return RemoteTask
-
-
-def results_of(
-    run: Run,
-    work: Iterable[tuple[Task, DocumentLike]],
-    total: int | None,
-    progress: bool | None,
-    named: str | None = None,
-) -> Iterator[Result[Any]]:
-    """Yield the result of each document as soon as it is there. Raises the error of the model, if it fails."""
-    state = BatchState(total)
-    with closing(run.results(work, state, progress=progress, named=named)) as results:
-        yield from results
-    state.warn()
-    state.check_stopped()
-
-
-@asynccontextmanager
-async def in_thread_of(
-    documents: AsyncDocuments, answer: Callable[[Documents], Iterator[Result[Any]]]
-) -> AsyncIterator[AsyncIterator[Result[Any]]]:
-    """Return the results for documents, made in a thread, for the duration of a block."""
-    from structured.extraction.documents.async_documents import each_in_thread, readable  # with asyncio
-
-    with warnings_at(calling_line()):
-        context = copy_context()
-    async with readable(documents) as given, aclosing(each_in_thread(answer(given), context)) as results:
-        yield results
 
 
 def _written(wanted: OutputType[Any], value: object, name: str) -> str:

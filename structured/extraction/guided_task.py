@@ -3,9 +3,8 @@
 import functools
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import NamedTuple, Self
 
-from structured.automata import Automaton
 from structured.automata.byte_automaton import accepts_text
 from structured.decoding.generate import compiled_type, stream
 from structured.decoding.prompt_tokens import Healed, begun_index, common_beginning, heal
@@ -75,8 +74,8 @@ class GuidedTask(Task):
         _ = Guide(index, max_tokens=max_tokens)  # raises BudgetError before the model runs
         _ = self._thinking_guide  # and so does this
         healed = self._healed(token_ids, index)
-        guide = self.guide(index, healed, max_tokens)
-        return GuidedItem(self, given, max_tokens, index=index, healed=healed, guide=guide)
+        start = self.start(index, healed, max_tokens)
+        return GuidedItem(self, given, max_tokens, index=index, first=start, start=start)
 
     def healed(self, conversation: Conversation, index: Index) -> Healed:
         """Return the prompt for a conversation, healed for the answers of an index."""
@@ -88,15 +87,14 @@ class GuidedTask(Task):
         return Healed(token_ids)
 
     @staticmethod
-    def guide(index: Index, healed: Healed, max_tokens: int) -> Guide:
-        """Return the start of an answer; what the prompt was healed of is no part of the budget."""
-        if not healed.begun:
-            return Guide(index, max_tokens=max_tokens)
-        return Guide(begun_index(index, healed.begun), max_tokens=max_tokens + healed.taken_back)
+    def start(index: Index, healed: Healed, max_tokens: int, kept: Kept | None = None) -> "Start":
+        """Return the start of an attempt; what the prompt was healed of is no part of the budget."""
+        guide = Guide(begun_index(index, healed.begun), max_tokens=max_tokens + healed.taken_back)
+        return Start(healed, guide, kept)
 
     def request(self, item: "GuidedItem", sampler: Sampler, attempt: int, shared: Sequence[int]) -> Request:
         """Return what is to be written for a document; most prompts of the batch begin with `shared` tokens."""
-        healed, guide = (item.healed, item.guide) if item.repair is None else (item.repair.healed, item.repair.guide)
+        healed, guide, _ = item.start
         return Request(
             healed.prompt,
             guide.copy(),
@@ -124,10 +122,6 @@ class GuidedTask(Task):
         said = [Conversation(text, [{"role": role, "content": text} for role in roles]) for text in ("a", "7")]
         return common_beginning([calls.encode(self.model, self.prompt(one)) for one in said])
 
-    def index_of(self, automaton: Automaton, item: "GuidedItem") -> Index:
-        """Return the index of other answers to an item, with the masks of its own."""
-        return Index(automaton, self.model.vocabulary, table=item.index.table, name=self.output_type.name)
-
     def index(self, document: str) -> Index:
         """Return the index of the answers to a document."""
         return (self._compiled(document) if self.output_type.depends_on_document else self._for_all).index()
@@ -154,13 +148,18 @@ class GuidedTask(Task):
         return Guide(index, max_tokens=self.thinking.max_tokens)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Repair:
-    """What is kept of an answer, and the start of those that differ from it elsewhere alone."""
+class Start(NamedTuple):
+    """The start of an attempt.
 
-    kept: Kept
+    Attributes:
+        healed: Its prompt.
+        guide: The guide of what is written: of what the prompt was healed of, and of the answer; to be copied.
+        kept: What is kept of an earlier answer; None if all is written again.
+    """
+
     healed: Healed
     guide: Guide
+    kept: Kept | None
 
 
 @dataclass(slots=True, eq=False)
@@ -170,43 +169,40 @@ class GuidedItem(Item):
     task: GuidedTask
     index: Index = field(kw_only=True)
     """The index of its answers."""
-    healed: Healed = field(kw_only=True)
-    guide: Guide = field(kw_only=True)
-    """The start of what is written for it: of what its prompt was healed of, and of the answer; to be copied."""
-    repair: Repair | None = None
-    """What is kept of an answer in the next attempt."""
+    first: Start = field(kw_only=True)
+    """The start of an attempt at the whole answer."""
+    start: Start = field(kw_only=True)
+    """The start of the next attempt."""
     is_reset: bool = False
     """Whether its answer was begun again, in an index for itself."""
 
     @property
     def prompt_tokens(self) -> int:
         """The tokens of its prompt in this attempt, as it was before it was healed."""
-        healed = self.healed if self.repair is None else self.repair.healed
-        return len(healed.prompt) + healed.taken_back
+        return len(self.start.healed.prompt) + self.start.healed.taken_back
 
     @property
     def kept(self) -> Kept | None:
         """What this attempt keeps of an earlier answer."""
-        return None if self.repair is None else self.repair.kept
+        return self.start.kept
 
     def start_over(self) -> None:
         """Keep nothing of earlier answers in the next attempt."""
-        self.repair = None
+        self.start = self.first
 
     def fault(self, generation: Generation) -> str | None:
         """Return why a text cannot be the answer: not all of it fits what was kept."""
-        if self.repair is not None and not accepts_text(self.index.automaton, generation.text):
+        if self.kept is not None and not accepts_text(self.index.automaton, generation.text):
             return "What was written again does not fit what was kept of the answer."
         return None
 
     def reset(self) -> None:
         """Begin its answer again, in an index whose automaton is not exhausted."""
         self.index = self.task.index(self.document)
-        self.guide = self.task.guide(self.index, self.healed, self.max_tokens)
-        self.repair = None
+        self.first = self.start = self.task.start(self.index, self.first.healed, self.max_tokens)
         self.is_reset = True
 
     @property
     def beginning(self) -> tuple[int, ...]:
         """The tokens that prompts like its own begin with."""
-        return self.task.beginning_of_chats if self.conversation.earlier else self.task.beginning
+        return self.task.beginning_of_chats if self.given.conversation.earlier else self.task.beginning

@@ -9,21 +9,20 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from os import PathLike, fspath
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal, Protocol, Self
+from typing import Literal, Protocol, Self
 
 from structured.errors import OutputError
-from structured.errors.values import counted, message
-from structured.extraction.records import Record, differences, is_begun, read_line
+from structured.errors.values import counted, message, shown
+from structured.extraction.records import UNREAD, Record, differences, is_begun, read_line
 from structured.results.result import Provenance
 
 if sys.platform == "win32":
     import msvcrt
-    import os
 
     _FAR = 1 << 62
     """A byte that no file has: others may still read what is there."""
@@ -78,31 +77,18 @@ class Journal:
 
     Attributes:
         path: The file.
-        done: The digest of each document that had a record when it was opened, by its id.
-        failed: How many of these have an error.
+        failed: How many of the records that were there when it was opened have an error.
         kept: How many records there are now.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        provenance: Provenance,
-        resume: Resume = "continue",
-    ) -> None:
+    def __init__(self, path: Path, provenance: Provenance, resume: Resume = "continue") -> None:
         """Open a file, or make one."""
         self.path = path
-        self.done: dict[str, bytes] = {}
-        self.failed = self.kept = 0
-        self._provenance = provenance
+        self.failed = self.kept = self._size = 0
+        self._digests: dict[str, bytes] = {}  # of the documents that had a record, by their ids
         self._descriptor = _open_locked(path)
         try:
-            if resume == "fresh":
-                self._empty()
-            else:
-                self._size = self._read()
-                self._mend()
-                if resume == "retry" and self.failed:
-                    self._drop_errors()
+            self._read(provenance, resume)
         except BaseException:
             os.close(self._descriptor)
             raise
@@ -113,6 +99,29 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def has(self, identity: str, digest: str) -> bool:
+        """Tell whether a document had a record when this was opened. Raises OutputError if its text was another."""
+        known = self._digests.pop(identity, None)
+        if known is None or known.hex() == digest:
+            return known is not None
+        if known.hex() == UNREAD:
+            problem = (
+                f"The document {shown(identity)} could not be read when its record in {self.path} was written, or was "
+                "empty, and has a text now. Pass resume='retry', which answers what has failed."
+            )
+        elif digest == UNREAD:
+            problem = (
+                f"The document {shown(identity)} cannot be read any more, or is empty; it had a text when its record "
+                f"in {self.path} was written. Restore it, or leave it out."
+            )
+        else:
+            problem = (
+                f"The document {shown(identity)} has another text than when its record in {self.path} was written. "
+                "Give it another id or remove its line, and call again; resume='retry' drops it if it is that of an "
+                "error."
+            )
+        raise OutputError(problem, path=str(self.path))
 
     def append(self, line: bytes) -> None:
         """Write a record. Raises OutputError if that is impossible; no part of it is left then."""
@@ -163,23 +172,37 @@ class Journal:
             kept=self.kept,
         )
 
-    def _read(self) -> int:
-        """Take note of the records that are there, and return where the last of them ends."""
-        end = 0
-        for number, line in enumerate(each_line(self.path), 1):
-            record = read_record(self.path, number, line)
-            check_unchanged(self.path, f"line {number}", record["provenance"], self._provenance)
-            if record["id"] in self.done:
-                raise OutputError(
-                    f"Line {number} of {self.path} is the second one of the document {record['id']!r}. Remove one of "
-                    "them.",
-                    path=str(self.path),
-                )
-            self.done[record["id"]] = bytes.fromhex(record["digest"])
-            self.failed += "error" in record
-            self.kept += 1
-            end += len(line)
-        return end
+    def _read(self, provenance: Provenance, resume: Resume) -> None:
+        """Take note of the records that are there, and drop those that are not to stay."""
+        for number, line, record in each_record(self.path, is_own=True):
+            if resume != "fresh":
+                self._note(number, record, provenance)
+            self._size += len(line)
+        self._mend()
+        if resume == "fresh":
+            os.ftruncate(self._descriptor, 0)
+            self._size = 0
+        elif resume == "retry" and self.failed:
+            self._drop_errors()
+
+    def _note(self, number: int, record: Record, provenance: Provenance) -> None:
+        """Take note of a record. Raises OutputError if it is made otherwise now, or the second one of its document."""
+        changed = differences(record["provenance"], provenance)
+        if changed:
+            raise OutputError(
+                f"{self.path} cannot be resumed: since line {number} was written, this has changed: "
+                f"{'; '.join(changed)}. Call with what it was, write to another file, or pass resume='fresh' to begin "
+                "again.",
+                path=str(self.path),
+            )
+        if record["id"] in self._digests:
+            raise OutputError(
+                f"Line {number} of {self.path} is the second one of the document {record['id']!r}. Remove one of them.",
+                path=str(self.path),
+            )
+        self._digests[record["id"]] = bytes.fromhex(record["digest"])
+        self.failed += "error" in record
+        self.kept += 1
 
     def _mend(self) -> None:
         """Cut off the beginning of a record behind the last whole one. Raises OutputError if anything else is there."""
@@ -191,34 +214,24 @@ class Journal:
             tail = file.read(length - self._size)
         begun = tail.rstrip(b"\0") if self._size else tail  # a power cut may leave zeros
         if not is_begun(begun):
-            raise _no_output(self.path)
+            raise OutputError(
+                f"{self.path} ends with something that is no record of a document, and is left as it is. Pass the path "
+                "of a new file, or of one that `write_results` wrote.",
+                path=str(self.path),
+            )
         os.ftruncate(self._descriptor, self._size)
-
-    def _empty(self) -> None:
-        """Drop all records. Raises OutputError if the file holds anything else."""
-        self._size = 0
-        for number, line in enumerate(each_line(self.path), 1):
-            read_record(self.path, number, line)
-            self._size += len(line)
-        self._mend()
-        os.ftruncate(self._descriptor, 0)
-        self._size = 0
 
     def _drop_errors(self) -> None:
         """Drop the records of errors: the others are written to a file that takes the place of this one."""
         path = self.path.resolve()  # a link stays one
         beside = path.with_name(f".{path.name}.retry")
-        with suppress(FileNotFoundError):
-            beside.unlink()
+        beside.unlink(missing_ok=True)
         descriptor = _open_locked(beside)
         self._size = 0
         try:
-            for number, line in enumerate(each_line(self.path), 1):
-                record = read_record(self.path, number, line)
+            for _, line, record in each_record(self.path, is_own=True):
                 if "error" in record:
-                    self.kept -= 1
-                    if self.done.pop(record["id"], None) is not None:
-                        self.failed -= 1
+                    del self._digests[record["id"]]
                 else:
                     self._write(descriptor, line)
             os.fsync(descriptor)
@@ -237,6 +250,7 @@ class Journal:
             with suppress(OSError):
                 beside.unlink()
             raise
+        self.kept, self.failed = self.kept - self.failed, 0
         sync_folder(path.parent)
 
 
@@ -245,7 +259,6 @@ class Lines:
 
     def __init__(self, stream: SupportsWrite) -> None:
         self.path = Path("-")
-        self.done: dict[str, bytes] = {}
         self.failed = 0
         self._stream = stream
 
@@ -254,6 +267,10 @@ class Lines:
 
     def __exit__(self, *_: object) -> None:
         """Leave the stream open: it is the caller's."""
+
+    def has(self, _identity: str, _digest: str) -> bool:
+        """Return False: nothing is read back."""
+        return False
 
     def append(self, line: bytes) -> None:
         """Write a record. What the stream raises is raised."""
@@ -286,33 +303,18 @@ def each_line(path: Path) -> Iterator[bytes]:
                 yield line
 
 
-def each_record(path: Path) -> Iterator[tuple[str, Record]]:
-    """Yield the records of a file, and where each stands. Raises OutputError for a line that is none."""
+def each_record(path: Path, *, is_own: bool = False) -> Iterator[tuple[int, bytes, Record]]:
+    """Yield the records of a file, each with its line and the number of it. Raises OutputError for one that is none."""
     for number, line in enumerate(each_line(path), 1):
-        yield f"Line {number} of {path}", read_record(path, number, line, is_own=False)
-
-
-def read_record(path: Path, number: int, line: bytes, *, is_own: bool = True) -> Record:
-    """Return the record of a line of a file. Raises OutputError if it is none."""
-    try:
-        return read_line(line, is_own=is_own)
-    except (ValueError, RecursionError) as error:
-        raise OutputError(
-            f"Line {number} of {path} is no record of a document: {message(error)}. Correct or remove it, or pass the "
-            "path of another file.",
-            path=str(path),
-        ) from error
-
-
-def check_unchanged(path: Path, place: str, before: Mapping[str, Any], now: Provenance) -> None:
-    """Raise OutputError if records are made otherwise now than one that is there."""
-    changed = differences(before, now)
-    if changed:
-        raise OutputError(
-            f"{path} cannot be resumed: since {place} was written, this has changed: {'; '.join(changed)}. Call "
-            "with what it was, write to another file, or pass resume='fresh' to begin again.",
-            path=str(path),
-        )
+        try:
+            record = read_line(line, is_own=is_own)
+        except (ValueError, RecursionError) as error:
+            raise OutputError(
+                f"Line {number} of {path} is no record of a document: {message(error)}. Correct or remove it, or pass "
+                "the path of another file.",
+                path=str(path),
+            ) from error
+        yield number, line, record
 
 
 def _open_locked(path: Path) -> int:
@@ -329,7 +331,6 @@ def _open_locked(path: Path) -> int:
             ) from error
         try:
             found = os.fstat(descriptor)
-            _check_regular(path, found)
             _lock(path, descriptor)
             if _is_at(path, found):
                 if is_new:
@@ -341,12 +342,10 @@ def _open_locked(path: Path) -> int:
         os.close(descriptor)  # another process replaced it meanwhile
 
 
-def _check_regular(path: Path, found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        raise OutputError(f"{path} is no regular file. Pass the path of one.", path=str(path))
-
-
 def _lock(path: Path, descriptor: int) -> None:
+    """Lock an open file. Raises OutputError if it is none that can be locked, or locked by another call."""
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise OutputError(f"{path} is no regular file. Pass the path of one.", path=str(path))
     try:
         lock(descriptor)
     except BlockingIOError as error:
@@ -377,11 +376,3 @@ def sync_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def _no_output(path: Path) -> OutputError:
-    return OutputError(
-        f"{path} ends with something that is no record of a document, and is left as it is. Pass the path of a new "
-        "file, or of one that `write_results` wrote.",
-        path=str(path),
-    )

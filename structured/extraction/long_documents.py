@@ -8,16 +8,14 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from structured.errors import Attempt, BudgetError, NotStatedError, PromptError
+from structured.errors import BudgetError, NotStatedError, PromptError
 from structured.extraction.documents.chunks import Chunk, Chunking, Count, chunks
 from structured.extraction.documents.document import DocumentLike
 from structured.extraction.guided_task import GuidedTask
-from structured.extraction.task import Answer, Given, Item, Part, Task
+from structured.extraction.task import Answer, Given, Item, Part, Pending, Task
 from structured.models import checked_calls as calls
 from structured.output_types.keys import keys, shapes
-from structured.results.evidence import Evidence
 from structured.results.merging import Merged, PartAnswer, merge
-from structured.results.result import Usage
 
 ANSWER_SHARE = 4
 """A text is split that leaves less than this part of the context for an answer that may be longer."""
@@ -46,7 +44,7 @@ def prepare(
     text = given.conversation.text
     if not limits or min(limits) < 1:
         return task.prepared(given)
-    count = _TokenCount(task)
+    count = _token_count(task)
     fits = len(text.encode()) <= min(limits)  # a token has a byte or more
     fits = fits or (len(text) <= MAX_LETTERS * min(limits) and count(text) <= min(limits))
     if fits and chunking.tokens is None:
@@ -60,20 +58,15 @@ def _room(task: GuidedTask, given: Given) -> int | None:
     """Return how many tokens a text and its answer may take together; None if there is no limit."""
     if task.model.context_length is None:
         return None
-    empty = task.prompt(given.conversation.with_text("a"))
+    empty = task.prompt(replace(given.conversation, text="a"))
     thinking = 0 if task.thinking is None else task.thinking.max_tokens
     return task.model.context_length - len(calls.encode(task.model, empty)) - thinking
 
 
-class _TokenCount:
-    """Counts the tokens of a text, without those that stand around each prompt."""
-
-    def __init__(self, task: GuidedTask) -> None:
-        self._model = task.model
-        self._around = len(calls.encode(self._model, "a")) - 1
-
-    def __call__(self, text: str) -> int:
-        return max(len(calls.encode(self._model, text)) - self._around, 1) if text else 0
+def _token_count(task: GuidedTask) -> Count:
+    """Return what counts the tokens of a text, without those that stand around each prompt."""
+    around = len(calls.encode(task.model, "a")) - 1
+    return lambda text: max(len(calls.encode(task.model, text)) - around, 1) if text else 0
 
 
 class _PartOfPass(NamedTuple):
@@ -85,19 +78,15 @@ class _PartOfPass(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class LongDocument:
+class LongDocument(Pending):
     """A document on the way to its answer, in chunks."""
 
     task: GuidedTask
-    given: Given
     chunking: Chunking
     count: Count
     chunk_tokens: int
     is_over: bool = False
     """Whether it has a result or an error."""
-    usage: Usage = field(default_factory=Usage)
-    attempts: list[Attempt] = field(default_factory=list)
-    seconds: float = 0.0
     shortened: bool = False
     is_limited_by_context: bool = False
     """Whether it was shortened since the context leaves fewer tokens than the caller allows."""
@@ -112,23 +101,13 @@ class LongDocument:
     def __post_init__(self) -> None:
         self._begin_pass()
 
-    @property
-    def position(self) -> int:
-        """Its place among the documents."""
-        return self.given.position
-
-    @property
-    def document(self) -> str:
-        """The text."""
-        return self.given.conversation.text
-
     def next_item(self) -> Item | None:
         """Return the next chunk, prepared; None if others come first. Raises NotStatedError and as `item`."""
         while not self.is_over and self._waiting:
             chunk = self._waiting.popleft()
             start, end = chunk.body
             named = f"characters {start:,} to {end:,} of {self.given.named}"
-            conversation = self.given.conversation.with_text(chunk.text(self.document))
+            conversation = replace(self.given.conversation, text=chunk.text(self.document))
             try:
                 item = self.task.prepared(self.given._replace(conversation=conversation, named=named))
             except NotStatedError as error:  # what the type wants is in other chunks, or in none
@@ -159,7 +138,10 @@ class LongDocument:
         self.is_limited_by_context |= is_short and item.is_limited_by_context
         self.repetitive |= any(one.diagnostics.repetitions for one in answer.generations)
         data = self.task.output_type.to_data(answer.text)
-        evidence = {path: _moved(one, chunk) for path, one in (answer.evidence or {}).items()}
+        evidence = {
+            path: replace(one, span=one.span and chunk.in_document(one.span))
+            for path, one in (answer.evidence or {}).items()
+        }
         self._answers.append(_PartOfPass(self._passes, PartAnswer(data, evidence, chunk.body[0]), answer.text))
 
     def answer(self) -> Merged | None:
@@ -210,8 +192,3 @@ class LongDocument:
             key_of=keys(root, self.chunking.merge_by),
             shape_of=shapes(root),
         )
-
-
-def _moved(evidence: Evidence, chunk: Chunk) -> Evidence:
-    """Return the evidence for a value of a chunk as that in the document."""
-    return evidence if evidence.span is None else replace(evidence, span=chunk.in_document(evidence.span))

@@ -218,48 +218,39 @@ _CHECKS = {
 
 
 _ELSEWHERE = {
-    "absent": "It is called allow_missing.",
-    "beam_width": "Pass search=Beams(4).",
-    "beams": "Pass search=Beams(4).",
-    "best_of": "Pass search=Samples(5).",
-    "choose": "Pass search=Samples(5, vote=True).",
+    **dict.fromkeys(("beam_width", "beams", "num_beams"), "Pass search=Beams(4)."),
+    **dict.fromkeys(("best_of", "n", "num_return_sequences", "samples"), "Pass search=Samples(5)."),
+    **dict.fromkeys(("choose", "vote"), "Pass search=Samples(5, vote=True)."),
+    "particles": "Pass search=Particles(16).",
+    **dict.fromkeys(
+        ("frequency_penalty", "penalty", "presence_penalty", "repetition_penalty"),
+        "Pass repetition=Repetition(penalty=…).",
+    ),
+    "no_repeat_ngram_size": "Pass repetition=Repetition(no_repeat_ngram_size=…).",
+    "stop_repetition": "Pass repetition=Repetition(stop=…).",
+    "stop": "An answer ends where its type does. Ask for Text(stop=…).",
     "chunk_tokens": "Pass chunking=Chunking(tokens=…).",
-    "device": "Pass model=load_model(…, device=…).",
-    "dtype": "Pass model=load_model(…, dtype=…).",
-    "errors": "It belongs to extract_batch.",
-    "evidence": "Each result has it: Extractor(…).result(text), or extract_results(…).",
-    "frequency_penalty": "Pass repetition=Repetition(penalty=…).",
+    "overlap": "Chunks overlap by themselves. Pass chunking=Chunking(tokens=…).",
+    "merge_by": "Pass chunking=Chunking(merge_by=[…]).",
+    "passes": "Pass chunking=Chunking(passes=…).",
+    "prefer": "Pass chunking=Chunking(prefer=…).",
+    "tokens": "Pass max_tokens, for the answer, or chunking=Chunking(tokens=…), for the text.",
     "max_new_tokens": "It is called max_tokens.",
     "max_retries": "It is called retries.",
-    "merge_by": "Pass chunking=Chunking(merge_by=[…]).",
-    "messages": "Pass them in place of the text.",
-    "n": "Pass search=Samples(5).",
-    "no_repeat_ngram_size": "Pass repetition=Repetition(no_repeat_ngram_size=…).",
-    "num_beams": "Pass search=Beams(4).",
-    "num_return_sequences": "Pass search=Samples(5).",
-    "optional": "Pass layout=JsonLayout(optional_properties=…).",
-    "optional_properties": "Pass layout=JsonLayout(optional_properties=…).",
-    "output": "Use write_results(…).",
-    "overlap": "Chunks overlap by themselves. Pass chunking=Chunking(tokens=…).",
-    "particles": "Pass search=Particles(16).",
-    "passes": "Pass chunking=Chunking(passes=…).",
-    "penalty": "Pass repetition=Repetition(penalty=…).",
-    "prefer": "Pass chunking=Chunking(prefer=…).",
-    "presence_penalty": "Pass repetition=Repetition(penalty=…).",
-    "progress": "It belongs to extract_batch.",
+    "absent": "It is called allow_missing.",
     "prompt": "It is called instructions.",
     "random_seed": "It is called seed.",
-    "repair_below": "Nothing is written again for its confidence. Review what results have little confidence in.",
-    "repetition_penalty": "Pass repetition=Repetition(penalty=…).",
-    "resume": "Use write_results(…).",
-    "samples": "Pass search=Samples(5).",
-    "stop": "An answer ends where its type does. Ask for Text(stop=…).",
-    "stop_repetition": "Pass repetition=Repetition(stop=…).",
-    "stream": "Use Extractor(...).stream(text).",
     "system_prompt": "It is called system.",
-    "tokens": "Pass max_tokens, for the answer, or chunking=Chunking(tokens=…), for the text.",
-    "vote": "Pass search=Samples(5, vote=True).",
+    "messages": "Pass them in place of the text.",
+    "device": "Pass model=load_model(…, device=…).",
+    "dtype": "Pass model=load_model(…, dtype=…).",
+    **dict.fromkeys(("optional", "optional_properties"), "Pass layout=JsonLayout(optional_properties=…)."),
     "whitespace": "Pass layout=JsonLayout(…).",
+    **dict.fromkeys(("errors", "progress"), "It belongs to extract_batch."),
+    **dict.fromkeys(("output", "resume"), "Use write_results(…)."),
+    "stream": "Use Extractor(...).stream(text).",
+    "evidence": "Each result has it: Extractor(…).result(text), or extract_results(…).",
+    "repair_below": "Nothing is written again for its confidence. Review what results have little confidence in.",
 }
 """What to write for arguments that are no options of any call: those of some alone, and what others call an option."""
 
@@ -293,11 +284,6 @@ _CALLS: Mapping[str, Mapping[str, str]] = {
 """For each kind of call what to do in place of the options that it does not take."""
 
 
-def check_errors(errors: Errors) -> None:
-    """Raise ValueError for what is no way to treat errors, and TypeError for what is no text."""
-    one_of(get_args(Errors))("errors", errors)
-
-
 def check_progress(progress: bool | None) -> None:
     """Raise TypeError for what is neither a truth value nor None."""
     or_none(flag)("progress", progress)
@@ -327,14 +313,13 @@ def search_of(options: Options) -> Search:
 def warn_of_search(sampler: Sampler, options: Options) -> None:
     """Warn of options that were chosen where they do nothing; a seed counts where an answer may be sampled again."""
     retries = options.get("retries", RETRIES)
+    again = ", unless validators reject an answer and it is sampled again" if retries else ""
     idle = [name for name in sampler.idle if name != "seed" or not retries]
-    if idle:
-        again = ", unless validators reject an answer and it is sampled again" if retries else ""
-        why = f"at temperature 0, where the likeliest token is taken{again}"
-        _warn(idle, why, "Set a temperature, such as 0.7,")
-    if options.get("repair") == "told" and retries < MIN_TOLD:
+    why = f"at temperature 0, where the likeliest token is taken{again}"
+    _warn(idle, why, "Set a temperature, such as 0.7,")
+    if retries < MIN_TOLD:
         why = f"with retries={retries}, since the last retry writes the whole answer again"
-        _warn(["repair='told'"], why, f"Set retries, to {MIN_TOLD} or more,")
+        _warn(_told(options), why, f"Set retries, to {MIN_TOLD} or more,")
 
 
 def warn_of_type(options: Options, output_type: OutputType[Any], *, is_weighed: bool) -> None:
@@ -343,29 +328,30 @@ def warn_of_type(options: Options, output_type: OutputType[Any], *, is_weighed: 
         remedy = "Take results, by extract_results or Extractor(…).result(text),"
         _warn(["calibration"], "where no confidence is returned", remedy)
     if output_type.root is None:
-        told = ["repair='told'"] * (options.get("repair") == "told")
-        for idle, hence in ((told, "are written again as a whole"), (_chunking(options), "cannot be merged")):
-            if idle:
-                why = f"on {output_type.name}, whose answers are no JSON and {hence}"
-                _warn(idle, why, "Ask for a type of Pydantic,")
+        on, remedy = f"on {output_type.name}, whose answers are no JSON and", "Ask for a type of Pydantic,"
+        _warn(_told(options), f"{on} are written again as a whole", remedy)
+        _warn(_chosen(options, "chunking"), f"{on} cannot be merged", remedy)
 
 
 def warn_of_stream(options: Options) -> None:
     """Warn of options that do nothing where an answer is streamed, which has been shown when it is rejected."""
-    idle = [name for name in ("retries", "repair") if options.get(name)]
-    if idle:
-        _warn(idle, "on a stream, which is not written again", "Call the extractor,")
-    idle = _chunking(options)
-    if idle:
-        _warn(idle, "on a stream, which reads its text at once", "Call the extractor,")
+    idle = _chosen(options, "retries", "repair")
+    _warn(idle, "on a stream, which is not written again", "Call the extractor,")
+    _warn(_chosen(options, "chunking"), "on a stream, which reads its text at once", "Call the extractor,")
 
 
-def _chunking(options: Options) -> list[str]:
-    return ["chunking"] if options.get("chunking") else []
+def _chosen(options: Options, *names: str) -> list[str]:
+    return [name for name in names if options.get(name)]
+
+
+def _told(options: Options) -> list[str]:
+    return ["repair='told'"] if options.get("repair") == "told" else []
 
 
 def _warn(names: Sequence[str], why: str, remedy: str) -> None:
-    """Warn of options that were chosen and do nothing."""
+    """Warn of options that were chosen and do nothing, if there are any."""
+    if not names:
+        return
     have = "has" if len(names) == 1 else "have"
     left_out = f"or leave {' and '.join(names)} out."
     warn(OptionWarning(f"{', '.join(names)} {have} no effect {why}. {remedy} {left_out}"))

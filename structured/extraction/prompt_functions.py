@@ -16,7 +16,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from os import PathLike
 from string import Formatter
-from typing import Any, NamedTuple, ParamSpec, Self, TypeVar, Unpack, get_args, get_origin, overload
+from typing import Any, ParamSpec, Self, TypeVar, Unpack, get_args, get_origin, overload
 
 from structured.errors import PromptError, SchemaError
 from structured.errors.calling_line import in_thread
@@ -29,21 +29,8 @@ from structured.results.result import Result
 MAX_INLINE = 100
 """The characters of an argument that is filled in where it stands, if it is one line and not the text."""
 
-_FORMAT = re.compile("[!:]")
-"""Where the name of a field ends."""
-
-_RECEIVERS = ("self", "cls")
-"""What the first parameter of a method is called; a docstring need not use it."""
-
 _NO_TEXTS = (type(None), bytes, bytearray, PathLike, Mapping, AbstractSet, list, tuple)
 """What `str.format` would make text of, and nobody means."""
-
-
-class Question(NamedTuple):
-    """What is asked, and the text that it is asked about."""
-
-    instructions: str | None
-    document: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +59,23 @@ class Template:
                 "{{ or }}."
             ) from error
         parameters = list(inspect.signature(function).parameters)
-        if parameters and parameters[0] in _RECEIVERS and parameters[0] not in used:
-            del parameters[0]
+        if parameters and parameters[0] in {"self", "cls"} and parameters[0] not in used:
+            del parameters[0]  # of a method
         extra, missing = sorted(used - set(parameters)), sorted(set(parameters) - used)
         if extra:
             raise PromptError(
-                f"The docstring of {name} has fields that are no parameters: {', '.join(map(_braced, extra))}. To "
+                f"The docstring of {name} has fields that are no parameters: {_fields(extra)}. To "
                 "write a literal brace, double it: {{ or }}."
             )
         if missing:
-            fields = ", ".join(map(_braced, missing))
+            fields = _fields(missing)
             raise PromptError(
                 f"The docstring of {name} does not use {fields}. Write {fields} somewhere in the docstring, or remove "
                 f"the {'parameter' if len(missing) == 1 else 'parameters'}."
             )
         if not parameters:
             raise PromptError(f"{name} has no parameter for the text. Add one, and write {{text}} in the docstring.")
-        return cls(name, pieces, {field: _FORMAT.split(field.strip("{}"))[0] for _, field in pieces if field})
+        return cls(name, pieces, {field: re.split("[!:]", field.strip("{}"))[0] for _, field in pieces if field})
 
     @property
     def named(self) -> str:
@@ -99,8 +86,8 @@ class Template:
     def _last(self) -> str:
         return next(field for _, field in reversed(self.pieces) if field)
 
-    def fill(self, arguments: Mapping[str, Any]) -> Question:
-        """Return what the docstring asks of some arguments.
+    def fill(self, arguments: Mapping[str, Any]) -> tuple[str | None, Any]:
+        """Return what the docstring asks of some arguments, and the text that it is asked about.
 
         `"Who wrote {text}?"`, `{"text": "See you. Ana"}` → `"Who wrote the text?"`, `"See you. Ana"`
 
@@ -122,20 +109,20 @@ class Template:
                 )
         given = arguments.get(last.strip("{}"), "")
         if isinstance(given, _NO_TEXTS) and not is_messages(given):
-            return Question(None, given)
+            return None, given
         texts = {field: text for field, text in filled.items() if field == last or not _is_inline(text)}
         labels = {field: self.names[field] if len(texts) > 1 else "text" for field in texts}
         shown = filled | {field: f"the {label}" for field, label in labels.items()}
         instructions = "".join(literal + shown.get(field, "") for literal, field in self.pieces)
         if len(texts) == 1:
-            return Question(instructions, given if is_messages(given) else filled[last])
+            return instructions, given if is_messages(given) else filled[last]
         if is_messages(given):
             raise PromptError(
                 f"{self.named} is a list of messages, and a second text would stand beside it: "
                 f"{', '.join(repr(label) for field, label in labels.items() if field != last)}. Put that into the "
                 "messages."
             )
-        return Question(instructions, sections({labels[field]: text for field, text in texts.items()}))
+        return instructions, sections({labels[field]: text for field, text in texts.items()})
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
@@ -157,8 +144,8 @@ def _names(text: str) -> Iterator[str]:
             yield from _names(specification or "")
 
 
-def _braced(name: str) -> str:
-    return f"{{{name}}}"
+def _fields(names: list[str]) -> str:
+    return ", ".join(f"{{{name}}}" for name in names)
 
 
 def _is_inline(text: str) -> bool:
@@ -227,9 +214,9 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
         except TypeError as error:
             raise TypeError(f"{function.__name__}() {error}") from None
         bound.apply_defaults()
-        question = template.fill(bound.arguments)
+        instructions, document = template.fill(bound.arguments)
         made, is_result = extractor()
-        result = made.result_of(question.document, question.instructions, named=template.named, is_weighed=is_result)
+        result = made.result_of(document, instructions, named=template.named, is_weighed=is_result)
         return result if is_result else result.value
 
     if inspect.iscoroutinefunction(function):

@@ -11,7 +11,7 @@ line of it, so that it cannot end its part and begin another.
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Self, TypeAlias
@@ -30,8 +30,6 @@ Roles are "system" (the first message alone), "user" (the last message) and "ass
 _ROLES = ("system", "user", "assistant")
 _MEANT = {"developer": "system", "human": "user", "ai": "assistant", "bot": "assistant", "model": "assistant"}
 """Roles that others have, by those that are the same."""
-
-_LEAVE_OUT = "Leave out what comes after the user's last message."
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +52,11 @@ class Conversation:
         said = [turn["content"] for turn in self.earlier if turn["role"] == "user"]
         return "\n\n".join((*said, self.text))
 
-    def with_text(self, text: str) -> Self:
-        """Return the conversation with another text in place of its own."""
-        return replace(self, text=text)
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The turns as they are, with the system prompt above them."""
+        above = [] if self.system is None else [{"role": "system", "content": self.system}]
+        return [*above, *map(dict, self.earlier), {"role": "user", "content": self.text}]
 
     @classmethod
     def read(cls, document: object, name: str = "the text", *, is_single: bool = True) -> Self:
@@ -75,9 +75,12 @@ class Conversation:
             raise PromptError(f"A message of {name} has the role 'system', and is not the first. Put it first.")
         *earlier, last = turns
         if last["role"] != "user":
+            remedy = "Add a message of the user after it."
+            if "user" in [turn["role"] for turn in turns]:
+                remedy = "Leave out what comes after the user's last message."
             raise PromptError(
                 f"{_capital(names[-1])}, the last, has the role {last['role']!r}, and the last must be the user's. "
-                f"{_LEAVE_OUT if 'user' in [turn['role'] for turn in turns] else 'Add a message of the user after it.'}"
+                f"{remedy}"
             )
         if not last["content"].strip():
             raise PromptError(
@@ -114,7 +117,8 @@ def _message(value: object, name: str) -> dict[str, str]:
     if not isinstance(content, str):
         parts = " Join the texts of its parts." if isinstance(content, list) else ""
         raise PromptError(f"The content of {name} is {shown(content)}, not text. Pass a str.{parts}")
-    others = [key for key in value if key not in {"role", "content"} and not _says_nothing(value[key])]
+    says_nothing = [key for key, said in value.items() if isinstance(said, list | None) and not said]
+    others = [key for key in value if key not in {"role", "content", *says_nothing}]
     if others:
         raise PromptError(
             f"{title} has {', '.join(map(repr, others))} beside its role and content, which the prompt would lose. "
@@ -127,11 +131,6 @@ def _role(role: object) -> str:
     """Return what to do about a role that there is not."""
     meant = _MEANT.get(role.casefold(), role.casefold()) if isinstance(role, str) else None
     return f"Write {meant!r}." if meant in _ROLES else "Write what the message says into the content of another."
-
-
-def _says_nothing(value: object) -> bool:
-    """Tell whether a value is None or an empty list, as clients fill what a message does not have."""
-    return value is None or (isinstance(value, list) and not value)
 
 
 def _not_text(document: object, *, is_single: bool) -> str:
@@ -156,9 +155,6 @@ def _capital(name: str) -> str:
     return f"{name[0].upper()}{name[1:]}"
 
 
-Example = tuple[str, str]
-"""A document and the text that answers it."""
-
 _TEXT = "Text"
 """The label of a document."""
 
@@ -171,7 +167,7 @@ def completion_prompt(
     *,
     system: str | None = None,
     instructions: str | None = None,
-    examples: Sequence[Example] = (),
+    examples: Sequence[tuple[str, str]] = (),
 ) -> str:
     """Return the prompt for a model without a chat template; the answer is what continues it."""
     head = [text for text in (system, instructions) if text]
@@ -188,7 +184,7 @@ def chat_messages(  # noqa: PLR0913  what a prompt is made of
     system: str | None = None,
     earlier: Messages = (),
     instructions: str | None = None,
-    examples: Sequence[Example] = (),
+    examples: Sequence[tuple[str, str]] = (),
 ) -> list[dict[str, str]]:
     """Return the messages of a prompt, with examples as earlier turns; a chat has the task in its system message."""
     head = "\n\n".join(filter(None, (instructions, wanted.task, f"{wanted.label}:\n{wanted.text}")))

@@ -83,7 +83,7 @@ def line_of(result: Result[Any], digest: str, provenance: Provenance) -> bytes:
 def read_line(line: bytes, *, is_own: bool = True) -> Record:
     """Return the record of a line. Raises ValueError if it is none, or was not written here but has to be."""
     record: Record = json.loads(line)
-    problem = _problem(record) or (_problem_of_own(record) if is_own else "")
+    problem = _problem(record, is_own=is_own)
     if problem:
         raise ValueError(problem)
     return record
@@ -98,20 +98,16 @@ def is_begun(tail: bytes) -> bool:
     if rest != b"\\" and not rest.startswith(_AFTER_ID):  # torn in an escape
         return _AFTER_ID.startswith(rest)
     try:
-        json.loads(tail)
-    except ValueError:
-        return True
-    except RecursionError:
-        return False
-    try:
         read_line(tail)
-    except ValueError:
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        return True
+    except (ValueError, RecursionError):
         return False
     return True
 
 
-def _problem(record: Any) -> str:
-    """Return why a JSON value is no record; an empty text if it is one."""
+def _problem(record: Any, *, is_own: bool) -> str:
+    """Return why a JSON value is no record, or says too little to be resumed; an empty text if it is one."""
     if not isinstance(record, dict):
         return "it is no object"
     if not isinstance(record.get("id"), str):
@@ -122,19 +118,13 @@ def _problem(record: Any) -> str:
     digest = record.get("digest", UNREAD)
     if not isinstance(digest, str) or len(digest) != 64 or not set(digest) <= set("0123456789abcdef"):
         return "its digest is no SHA-256"
-    if "value" in record:
-        return "it has both a value and an error" if "error" in record else ""
-    return "" if "error" in record else "it has neither a value nor an error"
-
-
-def _problem_of_own(record: Record) -> str:
-    """Return why a record says too little to be resumed; an empty text if it can be."""
-    if "digest" not in record:
+    if ("value" in record) == ("error" in record):
+        return "it has both a value and an error" if "value" in record else "it has neither a value nor an error"
+    if is_own and "digest" not in record:
         return "it has no digest"
-    provenance = record.get("provenance")
-    if not isinstance(provenance, dict) or not isinstance(provenance.get("options", {}), dict):
-        return "it does not say what made it"
-    return ""
+    provenance = record.get("provenance") if is_own else {}
+    is_told = isinstance(provenance, dict) and isinstance(provenance.get("options", {}), dict)
+    return "" if is_told else "it does not say what made it"
 
 
 def metadata_to_json(identity: str, metadata: Mapping[str, Any]) -> Any:

@@ -1,12 +1,11 @@
 """Tasks for models behind servers: messages and a constraint are sent, and the text that comes back is checked."""
 
-import dataclasses
 import functools
 from collections import defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from time import perf_counter
@@ -77,24 +76,22 @@ def _refuse_for_form(model: RemoteModel, options: Options, search: Search) -> No
         raise ValueError(f"{form.server} makes the prompts itself, and takes no examples. Leave them out.")
 
 
-_Done = tuple[int, Generation | Exception]
-
-
 def served_candidates(
-    model: RemoteModel, requests: Sequence[ServerRequest], *, samples: int, batch_size: int
+    model: Model, items: Sequence[Item], search: Search, attempt: int, *, batch_size: int
 ) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
-    """Yield the samples for each request, likeliest first, or its error, with its place.
+    """Yield the samples for each item, likeliest first, or its error, with its place.
 
     `batch_size` requests are under way at a time. Raises ServerError for one that all would fail with.
     """
-    asked = [_sample(one, number) for one in requests for number in range(samples)]
+    assert isinstance(model, RemoteModel), "what is no language model is a server"
+    requests = [one.task.request(one, search, attempt) for one in items if isinstance(one, RemoteItem)]
+    asked = [_sample(one, number) for one in requests for number in range(search.samples)]
     groups: defaultdict[int, list[Generation | StructuredError]] = defaultdict(list)
     for place, found in _as_completed(model, asked, batch_size):
-        group = groups[place // samples]
-        group.append(found)
-        if len(group) == samples:
-            del groups[place // samples]
-            yield place // samples, by_likelihood(group)
+        number = place // search.samples
+        groups[number].append(found)
+        if len(groups[number]) == search.samples:
+            yield number, by_likelihood(groups.pop(number))
 
 
 def served_stream(model: RemoteModel, request: ServerRequest) -> Generator[str, None, Generation]:
@@ -109,7 +106,7 @@ def _sample(request: ServerRequest, number: int) -> ServerRequest:
     if not number or "seed" not in request.sampling:
         return request
     seed = (int(request.sampling["seed"]) + number) % 2**31
-    return dataclasses.replace(request, sampling={**request.sampling, "seed": seed})
+    return replace(request, sampling={**request.sampling, "seed": seed})
 
 
 def _as_completed(
@@ -117,7 +114,7 @@ def _as_completed(
 ) -> Iterator[tuple[int, Generation | StructuredError]]:
     """Yield each text or error with its place; the threads are daemons, so that an interrupt need not wait."""
     waiting: SimpleQueue[tuple[int, ServerRequest]] = SimpleQueue()
-    done: SimpleQueue[_Done] = SimpleQueue()
+    done: SimpleQueue[tuple[int, Generation | Exception]] = SimpleQueue()
     stop = Event()
     for one in enumerate(requests):
         waiting.put(one)
@@ -126,7 +123,11 @@ def _as_completed(
         with suppress(Empty):
             while not stop.is_set():
                 place, request = waiting.get_nowait()
-                done.put((place, _written(model, request, stop)))
+                start = perf_counter()
+                try:
+                    done.put((place, _generation(model.answer(request, stop), perf_counter() - start)))
+                except Exception as error:  # noqa: BLE001  it is raised in the thread that waits
+                    done.put((place, error))
 
     for _ in range(min(batch_size, len(requests))):
         Thread(target=copy_context().run, args=(work,), name=f"asks {model.name}", daemon=True).start()
@@ -139,14 +140,6 @@ def _as_completed(
             yield place, found  # type: ignore[misc]
     finally:
         stop.set()
-
-
-def _written(model: RemoteModel, request: ServerRequest, stop: Event) -> Generation | Exception:
-    start = perf_counter()
-    try:
-        return _generation(model.answer(request, stop), perf_counter() - start)
-    except Exception as error:  # noqa: BLE001  it is raised in the thread that waits
-        return error
 
 
 def _generation(answer: ServerAnswer, seconds: float) -> Generation:
@@ -204,8 +197,7 @@ class RemoteTask(Task):
         if not (self.model.form.writes_prompts and self.model.enforced):
             return messages
         system = "\n\n".join(filter(None, (self.system or conversation.system, self.instructions)))
-        above = [{"role": "system", "content": system}] if system else []
-        return [*above, *map(dict, conversation.earlier), {"role": "user", "content": conversation.text}]
+        return replace(conversation, system=system or None).messages
 
     def request(self, item: "RemoteItem", search: Search, attempt: int) -> ServerRequest:
         """Return what is asked for a document."""
@@ -216,7 +208,7 @@ class RemoteTask(Task):
             sampling["seed"] = int(sampler.generator(item.position, attempt).integers(2**31))
         if "repetition" in self.options:
             sampling["stop_repetition"] = self.repetition.stop
-        messages = self.with_instructions(item.told or None).prompt(item.conversation)
+        messages = self.with_instructions(item.told or None).prompt(item.given.conversation)
         assert not isinstance(messages, str), "servers take chats"
         return self._request(messages, sampling, search)
 
@@ -233,36 +225,16 @@ class RemoteItem(Item):
     """A document on its way to the answer of a server."""
 
     task: RemoteTask
-    told: str = ""
-    """What the model is told of an answer that was rejected."""
-    prompted: int = 0
-    """The tokens of its prompt, as the server counts them."""
-
-    @property
-    def prompt_tokens(self) -> int:
-        """The tokens of its prompt; 0 before the server has answered, or if it does not say."""
-        return self.prompted
+    prompt_tokens: int = 0
+    """The tokens of its prompt, as the server counts them; 0 before it has answered, or if it does not say."""
 
     def count(self, candidates: Sequence[Generation]) -> None:
         """Count what an attempt took."""
-        self.prompted = max((one.served.prompt_tokens for one in candidates if one.served is not None), default=0)
+        self.prompt_tokens = max((one.served.prompt_tokens for one in candidates if one.served is not None), default=0)
         Item.count(self, candidates)
-
-    def note(self, told: str) -> None:
-        """Tell the model in the next attempt what was wrong with an answer."""
-        self.told = told
 
     def fault(self, generation: Generation) -> str | None:
         """Return why a text cannot be the answer: the server says so, or it is none of the type."""
         if generation.served is not None and generation.served.fault is not None:
             return generation.served.fault
         return self.task.check.fault(generation.text)
-
-
-def asked_of_server(
-    model: Model, items: Sequence[Item], search: Search, attempt: int, *, batch_size: int
-) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
-    """Yield what a server writes for each item, with its place. Raises ServerError where it fails for all."""
-    assert isinstance(model, RemoteModel), "what is no language model is a server"
-    requests = [one.task.request(one, search, attempt) for one in items if isinstance(one, RemoteItem)]
-    return served_candidates(model, requests, samples=search.samples, batch_size=batch_size)

@@ -30,7 +30,7 @@ from structured.extraction.documents.document import (
 from structured.extraction.extractor import Extractor
 from structured.extraction.journal import Journal, Lines, Resume, SupportsWrite, each_record, to_path
 from structured.extraction.options import Options, check_progress
-from structured.extraction.records import UNREAD, Record, digest_of, line_of, metadata_to_json
+from structured.extraction.records import digest_of, line_of, metadata_to_json
 from structured.extraction.task import Task
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
@@ -74,13 +74,16 @@ def read_results(path: str | PathLike[str], output_type: object) -> Iterator[Res
 def _results(path: Path, output_type: object) -> Iterator[Result[Any]]:
     name = "plain data" if output_type is Any else resolve_type(output_type).name
     try:
-        for position, (place, record) in enumerate(each_record(path)):
+        for position, (number, _, record) in enumerate(each_record(path)):
             try:
-                yield _result_of(record, position, output_type)
+                provenance = Provenance(**record["provenance"]) if record.get("provenance") else None
+                missing = provenance.options.get("allow_missing") if provenance else None
+                wanted = None if output_type is Any else resolve_type(output_type, missing)
+                yield result_from_json(record, position, wanted, provenance)
             except (ValueError, KeyError, TypeError) as error:
                 raise OutputError(
-                    f"{place}, of the document {record['id']!r}, cannot be read as {name}: {message(error)}. Pass the "
-                    "type that it was written with.",
+                    f"Line {number} of {path}, of the document {record['id']!r}, cannot be read as {name}: "
+                    f"{message(error)}. Pass the type that it was written with.",
                     path=str(path),
                 ) from error
     except OSError as error:
@@ -88,15 +91,6 @@ def _results(path: Path, output_type: object) -> Iterator[Result[Any]]:
             f"{path} cannot be read: {error.strerror or message(error)}. Pass the path that `write_results` wrote to.",
             path=str(path),
         ) from error
-
-
-def _result_of(record: Record, position: int, output_type: object) -> Result[Any]:
-    provenance = Provenance(**record["provenance"]) if record.get("provenance") else None
-    wanted = None
-    if output_type is not Any:
-        options = {} if provenance is None else provenance.options
-        wanted = resolve_type(output_type, options.get("allow_missing"))
-    return result_from_json(record, position, wanted, provenance)
 
 
 SUFFIXES = (".jsonl", ".ndjson")
@@ -200,101 +194,62 @@ def write_results_of(
     """Write the results of an extractor; see `write_results`."""
     one_of(get_args(Resume))("resume", resume)
     check_progress(progress)
-    task = extractor.task.weighed()
+    task = extractor.task.weighed
     task.warn_of_unused()
     state = BatchState(count_of(documents))
     with opened(output, task.provenance, resume) as sink:
-        unwritten = Unwritten(sink, state)
         pending: dict[int, str] = {}  # digests, by the positions of the documents
 
         def work() -> Iterator[tuple[Task, DocumentLike] | None]:
-            for position, document in enumerate(unwritten.each(each_document(documents))):
-                if document is None:
+            for position, found in enumerate(unwritten(each_document(documents), sink, state)):
+                if found is None:
                     yield None
                 else:
-                    pending[position] = document.digest
-                    yield task, document.work
+                    document, pending[position] = found
+                    yield task, document
 
         try:
             with closing(extractor.run.results(work(), state, progress=progress)) as results:
                 for result in results:
                     sink.append(line_of(result, pending.pop(result.position), task.provenance))
-            state.check_stopped()
         except BaseException as error:
             sink.note_kept(error)
             raise
-    state.warn()
-    return Written(state.done, state.failed, unwritten.before, sink.failed)
+    return Written(state.done, state.failed, state.before, sink.failed)
 
 
-class Identified(NamedTuple):
-    """A document that has an id, as a record has it, the digest of its text, and what is to be answered."""
+def unwritten(
+    documents: Iterable[DocumentLike], sink: Journal | Lines, state: BatchState
+) -> Iterator[tuple[Document | PromptError, str] | None]:
+    """Yield the documents without a record in a sink, with their digests; None for the others.
 
-    document: Document
-    digest: str
-    work: DocumentLike
-
-
-class Unwritten:
-    """The documents that have no record in a sink.
-
-    Attributes:
-        before: The documents that have one, and were passed over.
+    A document has its id, and may be the error that it fails with. Raises OutputError for ids that clash.
     """
-
-    def __init__(self, sink: Journal | Lines, state: BatchState) -> None:
-        self.before = 0
-        self._sink = sink
-        self._state = state
-        self._seen: set[str] = set()
-
-    def each(self, documents: Iterable[DocumentLike]) -> Iterator[Identified | None]:
-        """Yield the documents without a record, None for the others. Raises OutputError for ids that clash."""
-        for position, given in enumerate(documents):
-            document, work = _identified(position, given)
-            digest = digest_of(document)
-            if self._is_written(document, digest, position):
-                self.before += 1
-                if self._state.total is not None:
-                    self._state.total -= 1
-                yield None
-                continue
-            try:
-                metadata_to_json(document.id, document.metadata)
-            except PromptError as error:  # this document fails, and is written without them
-                document, work = replace(document, metadata={}), error
-            yield Identified(document, digest, work)
-
-    def _is_written(self, document: Document, digest: str, position: int) -> bool:
-        """Tell whether a document has a record. Raises OutputError."""
-        identity = document.id
-        if identity in self._seen:
-            raise self._error(
+    seen: set[str] = set()
+    for position, given in enumerate(documents):
+        identity = id_of(given, position)
+        work: Document | PromptError
+        try:
+            work = document = replace(read_document(given), id=identity)
+        except PromptError as error:
+            error.id, work, document = identity, error, Document("")
+        if identity in seen:
+            raise OutputError(
                 f"Two documents have the id {shown(identity)}, the second at position {position}. Give each an id of "
-                "its own."
+                "its own.",
+                path=str(sink.path),
             )
-        self._seen.add(identity)
-        known = self._sink.done.pop(identity, None)
-        if known is not None and known.hex() != digest:
-            if known.hex() == UNREAD:
-                raise self._error(
-                    f"The document {shown(identity)} could not be read when its record in {self._sink.path} was "
-                    "written, or was empty, and has a text now. Pass resume='retry', which answers what has failed."
-                )
-            if digest == UNREAD:
-                raise self._error(
-                    f"The document {shown(identity)} cannot be read any more, or is empty; it had a text when its "
-                    f"record in {self._sink.path} was written. Restore it, or leave it out."
-                )
-            raise self._error(
-                f"The document {shown(identity)} has another text than when its record in {self._sink.path} was "
-                "written. Give it another id or remove its line, and call again; resume='retry' drops it if it is that "
-                "of an error."
-            )
-        return known is not None
-
-    def _error(self, problem: str) -> OutputError:
-        return OutputError(problem, path=str(self._sink.path))
+        seen.add(identity)
+        digest = digest_of(document)
+        if sink.has(identity, digest):
+            state.pass_over()
+            yield None
+            continue
+        try:
+            metadata_to_json(identity, document.metadata)
+        except PromptError as error:  # it is written without them
+            work = error
+        yield work, digest
 
 
 def opened(output: Output, provenance: Provenance, resume: Resume) -> Journal | Lines:
@@ -310,14 +265,3 @@ def opened(output: Output, provenance: Provenance, resume: Resume) -> Journal | 
             f"output={path.with_suffix('.jsonl').name!r}{table}."
         )
     return Journal(path, provenance, resume)
-
-
-def _identified(position: int, given: DocumentLike) -> tuple[Document, DocumentLike]:
-    """Return a document with an id, and what is to be answered: what cannot be read is passed on, and fails."""
-    try:
-        document = read_document(given)
-    except PromptError:
-        return Document("", id_of(given, position)), given
-    if not document.id:
-        document = replace(document, id=id_of(given, position))
-    return document, document

@@ -7,7 +7,8 @@ from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple, Self, TypeGuard
 
 from structured.automata import AUTOMATON_ERRORS
@@ -19,7 +20,6 @@ from structured.errors import (
     Attempt,
     BatchError,
     BudgetError,
-    GenerationError,
     NotStatedError,
     PatternError,
     PromptError,
@@ -33,7 +33,7 @@ from structured.extraction.documents.document import DocumentLike, characters_of
 from structured.extraction.events import Listener
 from structured.extraction.guided_task import GuidedItem
 from structured.extraction.long_documents import LongDocument, prepare
-from structured.extraction.options import Errors, Options, search_of, warn_of_search
+from structured.extraction.options import RETRIES, Errors, Options, search_of, warn_of_search
 from structured.extraction.task import Answer, Item, Task
 from structured.index.compilation import save_learned
 from structured.models import LanguageModel
@@ -47,55 +47,38 @@ MAX_CHARACTERS = 250_000
 """Of these documents together, where they are long: what a document states takes a thousand times its memory."""
 
 
-class Work(NamedTuple):
-    """A document that waits, with its position and its task."""
-
-    position: int
-    task: Task
-    document: DocumentLike
-
-
-class Failure(NamedTuple):
-    """A document of which there can be no answer."""
-
-    position: int
-    error: StructuredError
+Work = tuple[int, Task, DocumentLike]
+"""A document that waits, behind its position and its task."""
 
 
 class Window(NamedTuple):
-    """Documents that are answered together, prepared."""
+    """Documents that are answered together, prepared, and those of which there can be no answer."""
 
-    works: dict[int, Work]
-    """All of them, by their positions."""
-    failures: list[Failure]
+    failures: list[tuple[int, DocumentLike, StructuredError]]
     items: list[Item]
     long: list[LongDocument]
 
 
 def windows_ahead(
-    work: Iterable[tuple[Task, DocumentLike] | None],
-    state: BatchState,
-    batch_size: int,
-    chunking: Chunking,
-    *,
-    named: str | None = None,
+    work: Iterable[tuple[Task, DocumentLike] | None], state: BatchState, run: "Run", named: str | None
 ) -> Generator[Window, None, None]:
     """Yield windows of documents, each prepared in a thread while the one before is answered.
 
     `work` is read in the thread that asks for windows. What it raises is raised after the window before.
     """
     with ThreadPoolExecutor(1, "documents") as pool:  # no thread until there is work
-        windows = windows_of(work, batch_size)
+        windows = windows_of(work, run.batch_size)
         given = next(windows, [])
-        window = _prepared(given, chunking, named)
+        window = _prepared(given, run.chunking, named)
         broken: Exception | None = None
         while given and state.stopped is None:
-            state.start(given)
+            for one in given:
+                state.start(*one)
             try:
                 given = next(windows, [])
             except Exception as error:  # noqa: BLE001  where the documents come from is the user's own code
                 given, broken = [], error
-            beside = pool.submit(copy_context().run, _prepared, given, chunking, named) if given else None
+            beside = pool.submit(copy_context().run, _prepared, given, run.chunking, named) if given else None
             yield window
             if beside is not None:
                 window = beside.result()
@@ -112,7 +95,7 @@ def windows_of(work: Iterable[tuple[Task, DocumentLike] | None], batch_size: int
             if one is None:
                 continue
             task, document = one
-            window.append(Work(position, task, document))
+            window.append((position, task, document))
             characters += characters_of(document)
             is_large = characters >= MAX_CHARACTERS and len(window) >= batch_size
             if is_large or len(window) == BATCHES * batch_size:
@@ -128,13 +111,13 @@ def windows_of(work: Iterable[tuple[Task, DocumentLike] | None], batch_size: int
 
 def _prepared(given: list[Work], chunking: Chunking, named: str | None) -> Window:
     """Return documents prepared; of some there can be no answer, and they fail."""
-    window = Window({work.position: work for work in given}, [], [], [])
+    window = Window([], [], [])
     for position, task, document in given:
         try:
             item = prepare(task, position, document, chunking, named=named)
         except StructuredError as error:
             failed = error_of_document(error, task, position, is_single=named is not None)
-            window.failures.append(Failure(position, failed))
+            window.failures.append((position, document, failed))
         else:
             (window.items if isinstance(item, Item) else window.long).append(item)  # type: ignore[arg-type]
     return window
@@ -159,7 +142,6 @@ class Run:
     batch_tokens: int | None
     jump_forward: bool
     observe: Listener | None
-    cache: bool
     acceptance: Acceptance
     chunking: Chunking = DEFAULT_CHUNKING
 
@@ -168,21 +150,16 @@ class Run:
         """Return the run that options ask for. Raises ValueError for options that exclude each other."""
         search = search_of(options)
         warn_of_search(search.sampler, options)
+        calibration: Any = options.get("calibration")  # loaded where the options were checked
         return cls(
             search,
             options.get("batch_size", DEFAULT_BATCH_SIZE),
             options.get("batch_tokens"),
             options.get("jump_forward", True),
             options.get("observe"),
-            options.get("cache", True),
-            Acceptance.of(search, options),
+            Acceptance(search, options.get("retries", RETRIES), options.get("repair", "field"), calibration),
             options.get("chunking") or DEFAULT_CHUNKING,
         )
-
-    @property
-    def once(self) -> Self:
-        """The run in which no answer is written again."""
-        return replace(self, acceptance=replace(self.acceptance, retries=0))
 
     def results(
         self,
@@ -194,33 +171,23 @@ class Run:
     ) -> Generator[Result[Any], None, None]:
         """Yield the result of each document as soon as it is there, each of its own task.
 
-        None in `work` is a document that is passed over. Where the model fails, the results end, and the state has its
-        error. A single document may have a name for errors.
+        None in `work` is a document that is passed over. A single document may have a name for errors. Where the model
+        fails, the state has its error, and it is raised in the end.
         """
         with (
             state.observed(self.observe),
             showing(state, progress),
-            closing(windows_ahead(work, state, self.batch_size, self.chunking, named=named)) as windows,
+            closing(windows_ahead(work, state, self, named)) as windows,
         ):
-            for works, failures, items, long in windows:
+            for failures, items, long in windows:
                 for failure in failures:
-                    state.fail(failure.position, works[failure.position].document, failure.error)
-                    yield state.results.pop(failure.position)
-                for item in self._answer(items, state):
-                    yield state.results.pop(item.position)
-                for position in self._answer_long(long, state):
-                    yield state.results.pop(position)
-
-    def result(self, task: Task, document: DocumentLike, *, named: str) -> Result[Any]:
-        """Return the result for the single document of a call, which has a name for errors. Raises its error."""
-        state = BatchState(1)
-        results = list(self._noting_loss(state, self.results([(task, document)], state, named=named)))
+                    state.fail(*failure)
+                yield from state.take()
+                for _ in chain(self._answer(items, state), self._answer_long(long, state)):
+                    yield from state.take()
         state.warn()
-        state.check_stopped()
-        (result,) = results
-        if result.error is not None:
-            raise result.error
-        return result
+        if state.stopped is not None:
+            raise state.stopped
 
     def values(
         self,
@@ -236,44 +203,36 @@ class Run:
         `"return"`, errors are returned in place of values, with `"skip"` they are left out.
         """
         state = BatchState(total)
-        results = self._noting_loss(state, self.results(work, state, progress=progress))
-        known = {result.position: _value_or_error(result) for result in results}  # the rest of a result is let go
-        state.warn()
+        known: dict[int, Any] = {}
+        try:
+            for result in self.results(work, state, progress=progress):
+                known[result.position] = _value_or_error(result)  # the rest of a result is let go
+        except BaseException as error:
+            if error is not state.stopped:
+                state.note_loss(error)
+                raise
         unfinished = state.stopped_error()
         found = [known.get(position, unfinished) for position in range(state.read if total is None else total)]
         failed = {position: one for position, one in enumerate(found) if isinstance(one, StructuredError)}
-        is_vain = len(failed) == len(found)
-        if state.stopped is not None and (errors == "skip" or (errors == "raise" and is_vain)):
+        if state.stopped is not None and (errors == "skip" or (errors == "raise" and len(failed) == len(found))):
             raise state.stopped
-        if errors == "return":
-            return found
         if errors == "skip":
             return [one for position, one in enumerate(found) if position not in failed]
-        if failed:
-            raise BatchError(
-                [None if position in failed else one for position, one in enumerate(found)], failed
-            ) from state.stopped
+        if errors == "raise" and failed:
+            values = [None if position in failed else one for position, one in enumerate(found)]
+            raise BatchError(values, failed) from state.stopped
         return found
 
-    @staticmethod
-    def _noting_loss(state: BatchState, results: Iterator[Result[Any]]) -> Iterator[Result[Any]]:
-        """Yield results, and add to an exception that ends the call how many results are lost with it."""
-        try:
-            yield from results
-        except BaseException as error:
-            state.note_loss(error)
-            raise
-
-    def _answer(self, items: list[Item], state: BatchState) -> Iterator[Item]:
-        """Generate answers, and yield each item that is done; where a shared automaton fails, again alone."""
+    def _answer(self, items: list[Item], state: BatchState) -> Iterator[None]:
+        """Generate answers, and yield whenever one is done; where a shared automaton fails, again alone."""
         crowded: list[GuidedItem] = []
         yield from self._attempts(items, state, crowded)
         for item in crowded:
             item.reset()
             yield from self._attempts([item], state, [])
 
-    def _attempts(self, items: list[Item], state: BatchState, crowded: list[GuidedItem]) -> Iterator[Item]:
-        """Attempt each item until it has an answer, and yield those that are done; others go to `crowded`.
+    def _attempts(self, items: list[Item], state: BatchState, crowded: list[GuidedItem]) -> Iterator[None]:
+        """Attempt each item until it has an answer, and yield whenever one has; others go to `crowded`.
 
         The parts of a document that has failed are dropped.
         """
@@ -292,17 +251,17 @@ class Run:
                         crowded.append(item)
                     else:
                         _fail(item, candidates, state)
-                        yield item
+                        yield
                 elif self.accept(item, candidates, state, attempt):
                     del pending[item]
-                    yield item
+                    yield
         for item in pending if state.stopped is None else ():
             _fail(item, item.rejection(), state)
-            yield item
-        self.save(items)
+            yield
+        save(items)
 
-    def _answer_long(self, documents: list[LongDocument], state: BatchState) -> Iterator[int]:
-        """Answer the chunks of long documents, merge what they say, and yield the positions that are done."""
+    def _answer_long(self, documents: list[LongDocument], state: BatchState) -> Iterator[None]:
+        """Answer the chunks of long documents, merge what they say, and yield whenever some may be done."""
         while documents and state.stopped is None:
             items: list[Item] = []
             characters = 0
@@ -313,21 +272,13 @@ class Run:
                         break
                     items.append(item)
                     characters += len(item.document)
-            for _ in self._answer(items, state):
-                pass
+            yield from self._answer(items, state)
             for document in documents:
                 merged = document.answer() if state.stopped is None else None
                 if merged is not None:
                     self._finish_long(document, merged, state)
-            yield from (one.given.position for one in documents if one.is_over)
             documents = [one for one in documents if not one.is_over]
-
-    def save(self, items: Iterable[Item]) -> None:
-        """Save what was learned while some items were answered."""
-        if self.cache:
-            guided = [item for item in items if isinstance(item, GuidedItem)]
-            for index in {index for item in guided for index in (item.index, item.guide.index)}:
-                save_learned(index)
+            yield
 
     def _candidates(
         self, items: list[Item], attempt: int, state: BatchState
@@ -335,53 +286,44 @@ class Run:
         """Yield the candidates for each item as soon as they are written; none after what stops the model."""
         if state.stopped is not None or not items:
             return
-        search = self.search.for_retries if attempt else self.search
+        model, search = items[0].task.model, self.search.for_retries if attempt else self.search  # one model for all
         try:
-            for place, candidates in self._written(search, items, attempt):
+            if isinstance(model, LanguageModel):
+                guided = [item for item in items if isinstance(item, GuidedItem)]
+                shared = common_beginning([*{item.beginning for item in guided}])
+                written = search.candidates(
+                    model,
+                    [item.task.request(item, search.sampler, attempt, shared) for item in guided],
+                    batch_size=self.batch_size,
+                    batch_tokens=self.batch_tokens,
+                    jump_forward=self.jump_forward,
+                )
+            else:
+                from structured.extraction.remote_task import served_candidates  # with what only servers need
+
+                written = served_candidates(model, items, search, attempt, batch_size=self.batch_size)
+            for place, candidates in written:
                 yield items[place], candidates
         except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes
             state.stopped = error
-
-    def _written(
-        self, search: Search, items: list[Item], attempt: int
-    ) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
-        """Yield the candidates for each item, with its place: all are asked of the same model."""
-        model = items[0].task.model
-        if not isinstance(model, LanguageModel):
-            from structured.extraction.remote_task import asked_of_server  # with what only servers need
-
-            return asked_of_server(model, items, search, attempt, batch_size=self.batch_size)
-        guided = [item for item in items if isinstance(item, GuidedItem)]
-        shared = common_beginning([*{item.beginning for item in guided}])
-        requests = [item.task.request(item, search.sampler, attempt, shared) for item in guided]
-        return search.candidates(
-            model,
-            requests,
-            batch_size=self.batch_size,
-            batch_tokens=self.batch_tokens,
-            jump_forward=self.jump_forward,
-        )
 
     def accept(self, item: Item, candidates: list[Generation], state: BatchState, attempt: int = 0) -> bool:
         """Take the answer of an item, and tell whether there is one among the candidates."""
         item.count(candidates)
         with state.written(item, attempt, candidates):
             answer = self.acceptance.accepted(item, candidates)
-        if answer is not None:
-            self._finish(item, answer, state)
-        return answer is not None
-
-    def _finish(self, item: Item, answer: Answer, state: BatchState) -> None:
-        """Take the answer of an item as its result, or as that of a part."""
+        if answer is None:
+            return False
         if item.part is not None:
             item.part.of.take(item, answer)
-            return
-        state.accept(
-            item,
-            self.acceptance.result(item, answer),
-            shortened=any(one.shortened for one in answer.generations),
-            repetitive=any(one.diagnostics.repetitions for one in answer.generations),
-        )
+        else:
+            state.accept(
+                item,
+                self.acceptance.result(item, answer),
+                shortened=any(one.shortened for one in answer.generations),
+                repetitive=any(one.diagnostics.repetitions for one in answer.generations),
+            )
+        return True
 
     def _finish_long(self, long: LongDocument, merged: Merged, state: BatchState) -> None:
         """Take what the chunks of a document say together as its result; it fails if a validator rejects that."""
@@ -390,18 +332,22 @@ class Run:
         text = long.text_of(merged)
         value = read_answer(wanted, text)
         if isinstance(value, Attempt):
-            error = GenerationError(
-                [*long.attempts, value],
-                document=None if long.given.is_single else long.position,
-                remedy="The last of these is what the chunks of the document say together; each was accepted by "
-                "itself. Loosen the rule (a max_length of a list holds for the whole document), or raise tokens of "
-                "Chunking.",
+            long.attempts.append(value)
+            remedy = (
+                "The last of these is what the chunks of the document say together; each was accepted by itself. "
+                "Loosen the rule (a max_length of a list holds for the whole document), or raise tokens of Chunking."
             )
-            error.__cause__ = value.error
-            state.fail(long.position, long.given.source, error)
+            state.fail(long.position, long.given.source, long.rejection(remedy=remedy))
             return
         result = self.acceptance.result(long, Answer(text, value, (), evidence=merged.evidence), merged.conflicts)
         state.accept(long, result, shortened=long.shortened, repetitive=long.repetitive)
+
+
+def save(items: Iterable[Item]) -> None:
+    """Save what was learned while some items were answered."""
+    guided = [item for item in items if isinstance(item, GuidedItem) and item.task.cache]
+    for index in {index for item in guided for index in (item.index, item.first.guide.index)}:
+        save_learned(index)
 
 
 def _is_given_up(item: Item) -> bool:
@@ -419,16 +365,13 @@ def _value_or_error(result: Result[Any]) -> Any:
 
 def _next_part(document: LongDocument, state: BatchState) -> Item | None:
     """Return the next chunk of a document, prepared; None if there is none now. The document fails if it cannot be."""
-    position, is_single = document.position, document.given.is_single
+    given = document.given
     try:
         return document.next_item()
     except StructuredError as error:
         document.is_over = True
-        state.fail(
-            position,
-            document.given.source,
-            error_of_document(error, document.task, position, is_single=is_single),
-        )
+        failed = error_of_document(error, document.task, given.position, is_single=given.is_single)
+        state.fail(given.position, given.source, failed)
         return None
 
 
@@ -436,7 +379,7 @@ def _is_crowded(item: Item, error: StructuredError) -> TypeGuard[GuidedItem]:
     """Tell whether an item failed in an automaton that texts before it may have exhausted."""
     if not (isinstance(item, GuidedItem) and isinstance(error, AUTOMATON_ERRORS)):
         return False
-    return item.guide.index.is_exhausted and not item.is_reset
+    return item.first.guide.index.is_exhausted and not item.is_reset
 
 
 def _fail(item: Item, error: StructuredError, state: BatchState) -> None:

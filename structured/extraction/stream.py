@@ -115,17 +115,15 @@ class Stream(StreamIterator[str], Generic[T]):
         """
         for _ in self:
             pass
-        if self._failure is None:
-            if self._result is not None:
-                return self._result
+        if self._failure is not None:
+            raise self._failure
+        if self._result is None:
             try:
                 self._result = self._read_result(self.generation)
             except Exception as error:
                 self._failure = error
                 raise
-            else:
-                return self._result
-        raise self._failure
+        return self._result
 
     @property
     def generation(self) -> Generation:

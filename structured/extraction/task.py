@@ -17,7 +17,7 @@ from structured.decoding.strategy import Search
 from structured.errors import Attempt, GenerationError, OptionWarning, PromptError
 from structured.errors.calling_line import warn
 from structured.extraction.documents.chunks import Chunk
-from structured.extraction.documents.document import Document, DocumentLike, id_of, read_document
+from structured.extraction.documents.document import Document, DocumentLike, read_document
 from structured.extraction.options import DEFAULTS, MAX_TOKENS, Options, warn_of_type
 from structured.extraction.prompts import Conversation, chat_messages, check_characters, completion_prompt
 from structured.models import LanguageModel, Model
@@ -77,24 +77,18 @@ class Task(ABC):
             return self
         return replace(self, instructions="\n\n".join(filter(None, (self.instructions, instructions))))
 
+    @functools.cached_property
     def weighed(self) -> Self:
-        """Return the task of a call whose results tell how sure the model was."""
+        """The task of a call whose results tell how sure the model was."""
         twin = copy.copy(self)  # with what it has learned
         object.__setattr__(twin, "is_weighed", True)
         return twin
 
-    def verbatim(self) -> Self:
-        """Return the task whose prompt is the text or the chat itself, without a word of the library's."""
-        return replace(self, is_verbatim=True)
-
     def warn_of_unused(self) -> None:
         """Warn of options that do nothing for its type, or harm."""
         if self.examples and self.model.name == PACKAGED_NAME:
-            warn(
-                OptionWarning(
-                    "The packaged model answers with its examples. Leave examples out, or name another model."
-                )
-            )
+            problem = "The packaged model answers with its examples. Leave examples out, or name another model."
+            warn(OptionWarning(problem))
         warn_of_type(self.options, self.output_type, is_weighed=self.is_weighed)
 
     def with_options(self, options: Options) -> Self:
@@ -111,25 +105,16 @@ class Task(ABC):
                 f"How {self.model.name} would read {len(conversation.earlier) + 1} turns of a chat is unknown: it has "
                 "no chat template. Use a chat model, or write the chat as one text."
             )
+        if self.is_verbatim and self.model.has_chat_template:
+            return conversation.messages
         if self.is_verbatim:
-            return self._verbatim_prompt(conversation)
+            return "\n\n".join(filter(None, (conversation.system, conversation.text)))
         build: Callable[..., str | list[dict[str, str]]] = completion_prompt
         if self.model.has_chat_template:
             build = functools.partial(chat_messages, earlier=conversation.earlier)
         system = self.system if conversation.system is None else conversation.system
-        return build(
-            self.description,
-            conversation.text,
-            system=system,
-            instructions=self.instructions,
-            examples=self.examples,
-        )
-
-    def _verbatim_prompt(self, conversation: Conversation) -> str | list[dict[str, str]]:
-        if not self.model.has_chat_template:
-            return "\n\n".join(filter(None, (conversation.system, conversation.text)))
-        above = [] if conversation.system is None else [{"role": "system", "content": conversation.system}]
-        return [*above, *map(dict, conversation.earlier), {"role": "user", "content": conversation.text}]
+        told = {"system": system, "instructions": self.instructions, "examples": self.examples}
+        return build(self.description, conversation.text, **told)
 
     def item(self, position: int, given: DocumentLike, *, named: str | None = None) -> "Item":
         """Return a document, prepared; errors call it by its name or position. Raises PromptError or BudgetError."""
@@ -150,20 +135,21 @@ class Task(ABC):
     def read_vote(self, valid: Sequence[tuple[Generation, Any]]) -> tuple[str, Any]:
         """Return what most answers say, as text and as a value, given with what is read of each."""
         wanted = self.output_type
+
+        def is_valid(data: Any) -> bool:
+            try:
+                wanted.parse(wanted.from_data(data))
+            except Exception:  # noqa: BLE001  validators are the user's own code
+                return False
+            return True
+
         candidates = [Candidate(wanted.to_data(one.text), one.log_probability) for one, _ in valid]
-        elected = vote(candidates, self._is_valid)
+        elected = vote(candidates, is_valid)
         if elected.position is not None:
             generation, value = valid[elected.position]
             return generation.text, value
         text = wanted.from_data(elected.data)
         return text, wanted.parse(text)
-
-    def _is_valid(self, data: Any) -> bool:
-        try:
-            self.output_type.parse(self.output_type.from_data(data))
-        except Exception:  # noqa: BLE001  validators are the user's own code
-            return False
-        return True
 
     @functools.cached_property
     def provenance(self) -> Provenance:
@@ -210,15 +196,10 @@ class Given(NamedTuple):
     named: str
     is_single: bool
     """Whether it is the text of a call for one, in no batch."""
-    document: Document = Document("")
+    document: Document
     """The document as it was read."""
-    source: DocumentLike = ""
+    source: DocumentLike
     """The document as the caller passed it."""
-
-    @property
-    def id(self) -> str:
-        """The id of the document, or its path, or else its position."""
-        return id_of(self.source, self.position)
 
     @classmethod
     def read(cls, position: int, given: DocumentLike, named: str | None) -> Self:
@@ -261,21 +242,17 @@ class Part(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Item(ABC):
-    """One document on its way to its answer."""
+class Pending:
+    """One document on its way to its answer, as a whole or in parts."""
 
     task: Task
     given: Given
-    max_tokens: int
-    """The tokens that the context of the model leaves of those that the caller allows."""
-    attempts: list[Attempt] = field(default_factory=list)
+    attempts: list[Attempt] = field(default_factory=list, kw_only=True)
     """The answers that the type's validators rejected."""
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = field(default_factory=Usage, kw_only=True)
     """What was written for it, in all attempts."""
-    seconds: float = 0.0
+    seconds: float = field(default=0.0, kw_only=True)
     """How long that took."""
-    part: Part | None = None
-    """The part of a long document that it is."""
 
     @property
     def position(self) -> int:
@@ -283,9 +260,28 @@ class Item(ABC):
         return self.given.position
 
     @property
-    def conversation(self) -> Conversation:
-        """The text, or the chat."""
-        return self.given.conversation
+    def document(self) -> str:
+        """The document; of a chat, all that the user says."""
+        return self.given.conversation.document
+
+    def rejection(self, **told: str) -> GenerationError:
+        """Return its error where every answer was rejected; it may be told another `remedy`."""
+        position = None if self.given.is_single else self.position
+        error = GenerationError(self.attempts, document=position, **told)
+        error.__cause__ = self.attempts[-1].error
+        return error
+
+
+@dataclass(slots=True, eq=False)
+class Item(Pending, ABC):
+    """A document, or a part of one, that is answered at once."""
+
+    max_tokens: int
+    """The tokens that the context of the model leaves of those that the caller allows."""
+    part: Part | None = field(default=None, kw_only=True)
+    """The part of a long document that it is."""
+    told: str = field(default="", kw_only=True)
+    """What a server is told in the next attempt of an answer that was rejected."""
 
     @property
     @abstractmethod
@@ -297,11 +293,8 @@ class Item(ABC):
         """What this attempt keeps of an earlier answer; None if all is written again."""
         return None
 
-    def start_over(self) -> None:  # noqa: B027  there may be nothing that is kept
+    def start_over(self) -> None:
         """Keep nothing of earlier answers in the next attempt."""
-
-    def note(self, told: str) -> None:  # noqa: B027  what a guided model is told, stands with what is kept
-        """Tell the model in the next attempt what was wrong with an answer."""
 
     def fault(self, generation: Generation) -> str | None:  # noqa: ARG002  most texts are as they should be
         """Return why a text cannot be the answer, whatever validators say; None if it can."""
@@ -318,18 +311,7 @@ class Item(ABC):
         )
         self.seconds += max(one.seconds for one in figures)
 
-    def rejection(self) -> GenerationError:
-        """Return its error where every answer was rejected."""
-        error = GenerationError(self.attempts, document=None if self.given.is_single else self.position)
-        error.__cause__ = self.attempts[-1].error
-        return error
-
     @property
     def is_limited_by_context(self) -> bool:
         """Whether the context of the model leaves fewer tokens than the caller allows."""
         return self.max_tokens < self.task.max_tokens
-
-    @property
-    def document(self) -> str:
-        """The document; of a chat, all that the user says."""
-        return self.conversation.document

@@ -17,17 +17,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from structured.errors import ModelError, OptionWarning, PromptError, StructuredError, StructuredWarning
+from structured.errors import ModelError, OptionWarning, StructuredError, StructuredWarning
 from structured.errors.arguments import count, number
 from structured.errors.calling_line import warn
 from structured.errors.values import message
 from structured.extraction.batch_state import BatchState, showing
-from structured.extraction.documents.document import DocumentLike, count_of, read_document
+from structured.extraction.documents.document import DocumentLike, count_of
 from structured.extraction.extractor import Extractor
 from structured.extraction.journal import Journal, Lines, Resume
 from structured.extraction.options import Options, checked_options
 from structured.extraction.records import Record, read_line
-from structured.extraction.result_files import Identified, Output, Unwritten, Written, opened, write_results_of
+from structured.extraction.result_files import Output, Written, opened, unwritten, write_results_of
 from structured.extraction.run import Run
 from structured.output_types.output_type import check_interface
 from structured.output_types.resolve import resolve_type
@@ -160,10 +160,9 @@ def write_batch_by_actors(  # noqa: PLR0913  the batch, its output and its obser
         state = BatchState(count_of(documents))
         sink: Journal | Lines = opened(output, provenance, resume)
         stack.enter_context(sink)
-        unwritten = Unwritten(sink, state)
         try:
             with showing(state, progress):
-                for line in pool.lines(_sent(unwritten.each(documents), state)):
+                for line in pool.lines(_sent(unwritten(documents, sink, state), state)):
                     sink.append(line)
                     record = read_line(line)
                     state.done += 1
@@ -172,18 +171,13 @@ def write_batch_by_actors(  # noqa: PLR0913  the batch, its output and its obser
         except BaseException as error:
             sink.note_kept(error)
             raise
-    return Written(state.done, state.failed, unwritten.before, sink.failed)
+    return Written(state.done, state.failed, state.before, sink.failed)
 
 
-def _sent(unwritten: Iterable[Identified | None], state: BatchState) -> Iterator[DocumentLike]:
+def _sent(documents: Iterable[tuple[DocumentLike, str] | None], state: BatchState) -> Iterator[DocumentLike]:
     """Yield documents as an actor gets them: read, with their id, or the error of one that cannot be read."""
-    for identified in filter(None, unwritten):
+    for document, _ in filter(None, documents):
         state.read += 1
-        try:
-            document: DocumentLike = read_document(identified.work)
-        except PromptError as error:
-            error.id = identified.document.id
-            document = error
         yield document
 
 

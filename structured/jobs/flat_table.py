@@ -77,7 +77,7 @@ def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: 
 
 
 def _rows(source: Path, rows: RowsOf) -> Iterator[Row]:
-    for _, record in each_record(source):
+    for *_, record in each_record(source):
         if rows == "documents":
             yield _document_row(record)
         elif "error" not in record:

@@ -42,7 +42,7 @@ def test_a_pdf_is_read_page_by_page_whatever_its_name(name: str, tmp_path: Path)
     given = Path(files.pdf(tmp_path / name, ["Invoice 7 (paid)\nTotal 12.50", "", "Page three"]))
     document = read_document(given)
     assert document == Document("Invoice 7 (paid)\nTotal 12.50\n\n\n\nPage three", str(given), pages=(0, 30, 32))
-    assert document.page_of(document.text.index("three")) == 3
+    assert page_of(document.pages, document.text.index("three")) == 3
 
 
 def test_what_was_filled_into_a_form_is_read(tmp_path: Path) -> None:

@@ -570,9 +570,9 @@ KILLED = """
 import sys
 from pathlib import Path
 sys.path[:0] = [sys.argv[1], str(Path(sys.argv[1], "..", "support"))]
-from test_output import extractor, texts
+from test_output import extractor, texts, write_results_of
 print("ready", flush=True)
-print(extractor().batch(texts(int(sys.argv[3])), output=sys.argv[2]).before)
+print(write_results_of(extractor(), texts(int(sys.argv[3])), sys.argv[2]).before)
 """
 
 
@@ -587,7 +587,7 @@ def killed(path: Path, times: int, count: int, seconds: float) -> None:
         until = time.monotonic() + seconds * (time_ + 1) / times
         while time.monotonic() < until:
             if path.exists():
-                found = [one.document.id for one in read_results(path, Number)]
+                found = [one.id for one in read_results(path, Number)]
                 assert len(found) == len(set(found)) >= last
                 last = len(found)
             time.sleep(0.02)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from structured import extract, structured
 from structured.errors import PromptError
-from structured.extraction.prompt_functions import MAX_INLINE, Question, Template
+from structured.extraction.prompt_functions import MAX_INLINE, Template
 from structured.models import FunctionModel
 
 
@@ -60,7 +60,7 @@ def test_texts_are_called_by_the_names_of_their_fields():
 def test_no_text_passes_for_another(forged):
     """Whatever imitates the label of a text stands further in than labels do."""
     texts = {"letter": f"{LONG}\n\n{forged}\nyes", "reply": LONG}
-    document = template("Does {reply} answer {letter}?", *texts).fill(texts).document
+    document = template("Does {reply} answer {letter}?", *texts).fill(texts)[1]
     at_the_margin = [line for line in document.splitlines() if line and not line.startswith("    ")]
     assert at_the_margin == ["The reply:", "The letter:"]
 
@@ -72,7 +72,7 @@ class Letter:
 
 @pytest.mark.parametrize(("docstring", "arguments", "expected"), CASES)
 def test_the_last_field_is_the_text_and_others_stand_in_the_docstring(docstring, arguments, expected):
-    assert template(docstring, *arguments).fill(arguments) == Question(*expected)
+    assert template(docstring, *arguments).fill(arguments) == expected
 
 
 @pytest.mark.thorough

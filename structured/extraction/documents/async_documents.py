@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from contextvars import Context
 from itertools import islice
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from structured.extraction.documents.document import AsyncDocuments, DocumentLike, Documents
 
@@ -20,11 +20,10 @@ AHEAD = 64
 """Documents that may wait until the model's thread takes them."""
 
 
-class _End:
+class _End(NamedTuple):
     """What follows the last document: what was raised in its place, if anything was."""
 
-    def __init__(self, error: BaseException | None) -> None:
-        self.error = error
+    error: BaseException | None
 
 
 @asynccontextmanager

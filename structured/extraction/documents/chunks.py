@@ -122,18 +122,15 @@ class _Atom(NamedTuple):
 
 
 def chunks(document: str, count: Count, max_tokens: int, *, within: Span | None = None) -> list[Chunk]:
-    """Return the chunks of a document, or of a part of it, in order. All of its text is in one of them.
+    """Return the chunks of a document, or of a part of it, in order; all of its text is in one of them.
 
-    Parameters:
-        document: The text.
-        count: Counts tokens. It is called about once for each piece of the text.
-        max_tokens: The tokens of a chunk; only one character may take more.
-        within: The part of the document; by default all of it.
+    Only one character may take more than `max_tokens`. `count` is called about once for each piece of the text.
     """
     if max_tokens < 1:
         raise ValueError(f"max_tokens is {max_tokens}; a chunk has 1 or more")
     finest = max(max_tokens // FINEST, 1)
-    atoms = list(_atoms(document, count, finest, within or (0, len(document))))
+    lines = _lines(document, within or (0, len(document)))
+    atoms = [atom for line in lines for atom in _cut(document, line, count, finest, tuple(_PIECES))]
     before = [0, *accumulate(atom.tokens for atom in atoms)]
     found: list[Chunk] = []
     start = new = 0
@@ -178,12 +175,6 @@ _CHARACTERS = re.compile(r".", re.DOTALL)
 
 _PIECES = {Joint.SENTENCE: _SENTENCES, Joint.WORD: _WORDS, Joint.CHARACTER: _CHARACTERS}
 """What a piece of a text is cut into that has too many tokens, by turns."""
-
-
-def _atoms(document: str, count: Count, finest: int, within: Span) -> Iterator["_Atom"]:
-    """Yield the atoms of a part of a document; lines that take up to `finest` tokens are not cut."""
-    for line in _lines(document, within):
-        yield from _cut(document, line, count, finest, (Joint.SENTENCE, Joint.WORD, Joint.CHARACTER))
 
 
 def _cut(document: str, atom: "_Atom", count: Count, finest: int, joints: Sequence[Joint]) -> Iterator["_Atom"]:

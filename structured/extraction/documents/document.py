@@ -11,7 +11,7 @@ from structured.errors import OptionWarning, PromptError
 from structured.errors.calling_line import warn
 from structured.errors.values import shown
 from structured.extraction.prompts import TextOrChat, is_message
-from structured.results.evidence import Layout, page_of
+from structured.results.evidence import Layout
 
 _LOOKED_AT = 100
 """Texts of a list that are looked at, as to whether they are names of files."""
@@ -44,10 +44,6 @@ class Document:
         if not isinstance(self.id, str):
             raise TypeError(f"The id of a document is {shown(self.id)}, not text. Pass a str.")
 
-    def page_of(self, offset: int) -> int | None:
-        """Return the number of the page, from 1, on which a character of the text stands; None if it has no pages."""
-        return page_of(self.pages, offset)
-
 
 DocumentLike: TypeAlias = TextOrChat | tuple[str, str] | Path | Document | PromptError
 """What is read as a document: a text, a chat, an id with a text, a file, or a `Document`; or why there is none."""
@@ -63,11 +59,7 @@ AsyncDocuments: TypeAlias = Documents | AsyncIterable[DocumentLike]
 def read_document(given: object) -> Document:
     """Return what was given as a document. Raises PromptError for a file that cannot be read, or an id that is none."""
     match given:
-        case Document():
-            return given
-        case tuple((str() as identity, str() as text)):
-            return Document(text, identity)
-        case tuple((identity, str())) if not isinstance(identity, Mapping):
+        case tuple((identity, str())) if not isinstance(identity, str | Mapping):
             raise PromptError(f"The id of a document is {shown(identity)}, not text. Pass a str: (str(id), text).")
         case Path():
             from structured.extraction.documents.files import read_file  # with much that only files need
@@ -76,6 +68,20 @@ def read_document(given: object) -> Document:
             return Document(content.text, str(given), pages=content.pages, layout=content.layout)
         case PromptError():
             raise given
+    return outline(given)
+
+
+def outline(given: object) -> Document:
+    """Return what was given as a document, as far as it is known without reading a file."""
+    match given:
+        case Document():
+            return given
+        case tuple((str() as identity, str() as text)):
+            return Document(text, identity)
+        case Path():
+            return Document("", str(given))
+        case PromptError():
+            return Document("", given.id)
     return Document(given)  # type: ignore[arg-type]  # whatever is neither text nor chat is refused where it is read
 
 
@@ -137,33 +143,20 @@ def count_of(documents: object) -> int | None:
 
 def id_of(given: object, position: int) -> str:
     """Return what a document is called, without reading it: its id, its path, or else its position."""
-    match given:
-        case Document(id=str(identity)) | (str(identity), str()) if identity:
-            return identity
-        case Path():
-            return str(given)
-        case PromptError(id=str(identity)) if identity:
-            return identity
-    return str(position)
+    return outline(given).id or str(position)
 
 
 def characters_of(given: object) -> int:
     """Return about how many characters a document has, without reading it."""
-    match given:
-        case str():
-            return len(given)
-        case (str(), str() as text):
-            return len(text)
-        case Document():
-            return characters_of(given.text)
-        case Path():
-            try:
-                return given.stat().st_size
-            except (OSError, ValueError):  # it fails where it is read
-                return 0
-        case list() | tuple():
-            return sum(len(str(turn)) for turn in given)
-    return 0
+    if isinstance(given, Path):
+        try:
+            return given.stat().st_size
+        except (OSError, ValueError):  # it fails where it is read
+            return 0
+    text: object = outline(given).text
+    if isinstance(text, list | tuple):
+        return sum(len(str(turn)) for turn in text)
+    return len(text) if isinstance(text, str) else 0
 
 
 def _files(folder: Path, above: frozenset[tuple[int, int]] = frozenset()) -> Iterator[Path]:

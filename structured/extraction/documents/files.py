@@ -126,9 +126,6 @@ BY_PART: Mapping[str, Kind] = {
 }
 """Kinds of ZIP archives, by a folder inside (ECMA-376, part 2)."""
 
-_MARKDOWN = {".md", ".markdown"}
-"""What is read as it is, even if it begins with HTML."""
-
 _SAVE_AS = "Save it as DOCX, PDF or text"
 _REFUSED: tuple[tuple[bytes, str], ...] = (
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", f"of an office program before 2007, or of Outlook. {_SAVE_AS}"),
@@ -158,9 +155,6 @@ MAX_GROWTH = 100_000_000
 Pictures hardly grow, so that a file may hold any number of them.
 """
 
-_HEAD = 1_024
-"""Bytes of a file that are looked at, in which a PDF must begin (ISO 32000-1, annex H, 3.4.1)."""
-
 
 def read_file(path: Path) -> Content:
     """Return what stands in a file. Raises PromptError if that cannot be read."""
@@ -172,7 +166,7 @@ def read_file(path: Path) -> Content:
         if not stat.S_ISREG(mode):
             raise PromptError(f"{path} is no regular file. Read it yourself, and pass its text.")
         with path.open("rb") as file:
-            kind = kind_of(path, file.read(_HEAD))
+            kind = kind_of(path, file.read(1_024))  # where a PDF begins (ISO 32000-1, annex H, 3.4.1)
         return _read(path, kind)
     except OSError as error:
         raise PromptError(f"The file {path} cannot be read: {message(error)}.") from error
@@ -191,7 +185,8 @@ def kind_of(path: Path, head: bytes) -> Kind:
             raise PromptError(f"The file {path} is {what}, or leave it out.")
     suffix = path.suffix.lower()
     is_html = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:14].lower().startswith((b"<!doctype html", b"<html"))
-    return HTML if is_html and suffix not in _MARKDOWN else BY_SUFFIX.get(suffix, TEXT)
+    is_html = is_html and suffix not in {".md", ".markdown"}  # these are read as they are
+    return HTML if is_html else BY_SUFFIX.get(suffix, TEXT)
 
 
 def _kind_of_archive(path: Path) -> Kind:

@@ -6,6 +6,7 @@ letters in all the others, and a wrong name in a result is worse than an error.
 
 import codecs
 from collections.abc import Iterable
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -29,14 +30,9 @@ class Content(NamedTuple):
         >>> Content.of_pages(["one", "", "three"])[:2]
         ('one\n\n\n\nthree', (0, 5, 7))
         """
-        kept: list[str] = []
-        starts: list[int] = []
-        start = 0
-        for text in texts:
-            kept.append(text)
-            starts.append(start)
-            start += len(text) + len(BETWEEN_PAGES)
-        return cls(BETWEEN_PAGES.join(kept), tuple(starts))
+        kept = list(texts)
+        starts = accumulate((len(text) + len(BETWEEN_PAGES) for text in kept[:-1]), initial=0)
+        return cls(BETWEEN_PAGES.join(kept), tuple(starts) if kept else ())
 
 
 _MARKS = (  # that of UTF-32 begins with that of UTF-16

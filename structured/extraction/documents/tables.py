@@ -49,7 +49,8 @@ def lines_of(path: Path) -> Iterator[str]:
     with path.open("rb") as file:
         mark, encoding = marked_encoding(file.read(4))
         file.seek(len(mark))
-        lines = _decoded(file) if encoding in {None, "utf-8"} else io.TextIOWrapper(file, encoding, newline="")
+        is_utf_8 = encoding in {None, "utf-8"}
+        lines = map(bytes.decode, file) if is_utf_8 else io.TextIOWrapper(file, encoding, newline="")
         number = 0
         try:
             for number, line in enumerate(lines, 1):
@@ -60,16 +61,11 @@ def lines_of(path: Path) -> Iterator[str]:
                     )
                 yield line
         except UnicodeDecodeError as error:  # text in UTF-16 is decoded a block at a time
-            line = f"Line {number + 1:,}" if encoding in {None, "utf-8"} else f"A line after {number:,}"
+            line = f"Line {number + 1:,}" if is_utf_8 else f"A line after {number:,}"
             raise PromptError(
                 f"{line} of {path} is not text in {error.encoding.upper()}: it has the byte "
                 f"{error.object[error.start]:#04x}. Convert the file to UTF-8."
             ) from error
-
-
-def _decoded(file: io.BufferedReader) -> Iterator[str]:
-    for line in file:
-        yield line.decode("utf-8")
 
 
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -145,39 +141,26 @@ def _csv_rows(path: Path, header: list[str], records: Iterator[tuple[int, list[s
     for number, record in records:
         if len(record) == len(header):
             yield number, dict(zip(header, record, strict=True))
-            continue
-        yield (
-            number,
-            PromptError(
+        else:
+            problem = (
                 f"{path}:{number}: the row has {counted(len(record), 'field')}, and the header has {len(header)}. Put "
                 "fields with separators or line breaks into quotes."
-            ),
-        )
+            )
+            yield number, PromptError(problem)
 
 
 def read_json_lines(path: Path) -> Table:
     """Return a table of JSON lines, with the columns of the first object. Raises PromptError or OSError."""
-    rows = _json_rows(path)
-    first, before = None, []
+    lines = enumerate(lines_of(path), 1)
+    rows = ((number, _row(line, f"{path}:{number}")) for number, line in lines if line.strip())
+    before: list[tuple[int, Row]] = []
     for number, row in rows:
         before.append((number, row))
         if not isinstance(row, PromptError):
-            first = row
-            break
-    if first is None:
-        raise (
-            before[0][1]
-            if before and isinstance(before[0][1], PromptError)
-            else PromptError(f"The table {path} is empty.")
-        )
-    texts = [name for name, value in first.items() if isinstance(value, str) or is_messages(value)]
-    return Table(path, tuple(first), tuple(texts), chain(before, rows))
-
-
-def _json_rows(path: Path) -> Iterator[tuple[int, Row]]:
-    for number, line in enumerate(lines_of(path), 1):
-        if line.strip():
-            yield number, _row(line, f"{path}:{number}")
+            texts = [name for name, value in row.items() if isinstance(value, str) or is_messages(value)]
+            return Table(path, tuple(row), tuple(texts), chain(before, rows))
+    broken = [row for _, row in before if isinstance(row, PromptError)]
+    raise (broken[0] if broken else PromptError(f"The table {path} is empty."))
 
 
 def _row(line: str, place: str) -> Row:
@@ -186,10 +169,6 @@ def _row(line: str, place: str) -> Row:
     except (ValueError, RecursionError) as error:
         return PromptError(f"{place}: the line is no JSON: {message(error)}. Mend it, or leave it out.")
     return row if isinstance(row, dict) else PromptError(f"{place}: the line is {shown(row)}, and not an object.")
-
-
-_ROWS = 256
-"""Rows that are decoded together."""
 
 
 def read_parquet(path: Path) -> Table:
@@ -224,7 +203,7 @@ def _parquet_rows(path: Path, file: "pyarrow.parquet.ParquetFile") -> Iterator[t
     number = 0
     try:
         with file:
-            for batch in file.iter_batches(_ROWS):
+            for batch in file.iter_batches(256):
                 for row in batch.to_pylist():
                     number += 1
                     yield number, row
@@ -241,11 +220,6 @@ READERS: Mapping[str, Callable[[Path], Table]] = {
     ".parquet": read_parquet,
 }
 """What reads a table, by the suffix of its name."""
-
-
-class _Columns(NamedTuple):
-    text: str
-    id: str | None
 
 
 def read_rows(
@@ -283,12 +257,12 @@ def read_rows(
         table = reader(path)
     except OSError as error:
         raise PromptError(f"The file {path} cannot be read: {message(error)}.") from error
-    columns = _Columns(_text_column(table, text, id), id)
+    text = _text_column(table, text, id)
     if id is not None:
         _check_column(table, "id", id)
-        if id == columns.text:
+        if id == text:
             raise PromptError(f"The column {id!r} is to be both the text and the id. Pass two of them.")
-    return _documents(table, columns)
+    return _documents(table, text, id)
 
 
 def _text_column(table: Table, given: str | None, identity: str | None) -> str:
@@ -314,11 +288,11 @@ def _listed(names: tuple[str, ...] | list[str]) -> str:
     return ", ".join(map(repr, names)) or "none"
 
 
-def _documents(table: Table, columns: _Columns) -> Iterator[Document | PromptError]:
+def _documents(table: Table, text: str, identity: str | None) -> Iterator[Document | PromptError]:
     try:
         for number, row in table.rows:
             place = f"{table.path}:{number}"
-            found = row if isinstance(row, PromptError) else _document(row, columns, place)
+            found = row if isinstance(row, PromptError) else _document(row, text, identity, place)
             if isinstance(found, PromptError):
                 found.id = place
             yield found
@@ -326,15 +300,16 @@ def _documents(table: Table, columns: _Columns) -> Iterator[Document | PromptErr
         raise PromptError(f"The file {table.path} cannot be read to its end: {message(error)}.") from error
 
 
-def _document(row: Mapping[str, Any], columns: _Columns, place: str) -> Document | PromptError:
+def _document(row: Mapping[str, Any], column: str, id_column: str | None, place: str) -> Document | PromptError:
     """Return a row as a document, or why it is none."""
-    text: Any = row.get(columns.text)
+    text: Any = row.get(column)
     if not (isinstance(text, str) or is_messages(text)):
-        return PromptError(f"{place}: {columns.text!r} is {shown(text)}, not a text. Leave it out.")
+        return PromptError(f"{place}: {column!r} is {shown(text)}, not a text. Leave it out.")
     identity = place
-    if columns.id is not None:
-        given = row.get(columns.id)
+    if id_column is not None:
+        given = row.get(id_column)
         if given is None or isinstance(given, list | dict) or str(given).strip() == "":
-            return PromptError(f"{place}: {columns.id!r} is {shown(given)}, no id. Give it one.")
+            return PromptError(f"{place}: {id_column!r} is {shown(given)}, no id. Give it one.")
         identity = str(given)
-    return Document(text, identity, {name: value for name, value in row.items() if name not in columns})
+    others = {name: value for name, value in row.items() if name not in {column, id_column}}
+    return Document(text, identity, others)

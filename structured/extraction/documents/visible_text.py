@@ -24,25 +24,18 @@ from structured.extraction.documents.plain_text import Content, decoded
 
 _SPACES = re.compile(r"[ \t\n\r\f]+")
 _TAG = re.compile(r"<[a-zA-Z/!?]")
-_NO_BREAK = "\N{NO-BREAK SPACE}"
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*(hidden|collapse)", re.IGNORECASE)
 _DECLARED = re.compile(
     rb"""<meta[^>]*?charset\s*=\s*["']?\s*([\w.:-]+)|^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)""", re.IGNORECASE
 )
-_DECLARED_WITHIN = 1_024
-"""Bytes in which a page has to declare its encoding (HTML Standard, 4.2.5.4)."""
 
 _READ_AS = {
-    "ascii": "cp1252",
-    "iso8859-1": "cp1252",
+    **dict.fromkeys(("ascii", "iso8859-1"), "cp1252"),
     "iso8859-9": "cp1254",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
+    **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
     "shift_jis": "cp932",
     "euc_kr": "cp949",
-    "utf-16": "utf-8",
-    "utf-16-le": "utf-8",
-    "utf-16-be": "utf-8",
+    **dict.fromkeys(("utf-16", "utf-16-le", "utf-16-be"), "utf-8"),
 }
 """Encodings that pages declare, and those by which browsers read them (Encoding Standard, 4.2)."""
 
@@ -99,7 +92,7 @@ def _whole(html: str) -> str:
 
 
 def _declared_encoding(data: bytes) -> str:
-    found = _DECLARED.search(data[:_DECLARED_WITHIN])
+    found = _DECLARED.search(data[:1_024])  # it has to stand there (HTML Standard, 4.2.5.4)
     if found is None:
         return "utf-8"
     declared = (found[1] or found[2]).decode("ascii", "replace")
@@ -198,7 +191,7 @@ class _Page(HTMLParser):
         lines = "\n" * max(self._lines, self._breaks) if self.pieces else ""
         cells = "\t" * self._tabs
         space = " " * (self._space and bool(self.pieces))
-        self.pieces.append((lines + cells or space) + text.replace(_NO_BREAK, " "))
+        self.pieces.append((lines + cells or space) + text.replace("\N{NO-BREAK SPACE}", " "))
         self._space = self._is_cell_empty = False
         self._breaks = self._lines = self._tabs = 0
 
