@@ -132,16 +132,13 @@ def numbers(scores: object, name: str, requirement: str) -> NDArray[np.float32]:
         scores.close()
     try:
         array = np.asarray(_on_host(scores))
-        with np.errstate(over="ignore", invalid="ignore"):
-            single: NDArray[np.float32] | None = (
-                array.astype(np.float32) if array.dtype.kind in "fiu" or "float" in array.dtype.name else None
-            )
+        if array.dtype.kind in "fiu" or "float" in array.dtype.name:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return array.astype(np.float32)
     except Exception as error:
         problem = f"{name} returned {described(scores)}, which cannot be read: {message(error)}"
         raise ModelError(f"{problem}. {requirement}") from error
-    if single is None:
-        raise ModelError(f"{name} returned {described(scores)}, of dtype {array.dtype}. {requirement}")
-    return single
+    raise ModelError(f"{name} returned {described(scores)}, of dtype {array.dtype}. {requirement}")
 
 
 def _is_usable(scores: object) -> TypeGuard[Logits]:

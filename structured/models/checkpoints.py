@@ -192,7 +192,7 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
             f"The model {text!r} has not been fetched yet, or to another place than {path}. Run "
             f"`structured fetch {text}`."
         )
-    refuse_address(name)
+    _refuse_address(name)
     if isinstance(name, os.PathLike) or _reads_as_path(text):
         kind = "file" if text.endswith(".gguf") else "folder"
         raise ModelError(f"There is no {kind} {shown_name(text)}. {EXPECTED}")
@@ -206,7 +206,7 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
     return None
 
 
-def refuse_address(name: str | os.PathLike[str]) -> None:
+def _refuse_address(name: str | os.PathLike[str]) -> None:
     """Raise ModelError for a name that resembles the address of a server, without repeating a password."""
     if isinstance(name, str) and _SERVER.match(name) and not _ADDRESS.match(name):
         schemes = ", ".join(f"{scheme}://" for scheme in PORTS)
@@ -287,7 +287,10 @@ def _on_disk(text: str, path: Path) -> Path:
         return _in_folder(text, path)
     if is_gguf(path):
         return path
-    raise ModelError(_no_folder(text, path))
+    if path.is_file() and path.suffix.lower() == ".gguf":
+        raise ModelError(_no_gguf(text))
+    what = "is a file, and a model is a folder or a GGUF file" if path.is_file() else "is neither a folder nor a file"
+    raise ModelError(f"{shown_name(text)} {what}. {EXPECTED}")
 
 
 def _in_folder(text: str, folder: Path) -> Path:
@@ -306,15 +309,6 @@ def _in_folder(text: str, folder: Path) -> Path:
     if files:
         return folder / files[0]
     raise ModelError(f"{shown_name(text)} is not a model folder: it {lacking(folder)} {EXPECTED}")
-
-
-def _no_folder(text: str, path: Path) -> str:
-    """Return the message for an existing path that is neither a folder nor a GGUF file."""
-    if not path.is_file():
-        return f"{shown_name(text)} is neither a folder nor a file. {EXPECTED}"
-    if path.suffix.lower() == ".gguf":
-        return _no_gguf(text)
-    return f"{shown_name(text)} is a file, and a model is a folder or a GGUF file. {EXPECTED}"
 
 
 def _no_gguf(text: str) -> str:

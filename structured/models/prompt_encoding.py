@@ -11,6 +11,7 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import chain, zip_longest
 from typing import Any, cast
@@ -161,7 +162,8 @@ def rendered(messages: Messages, render: Callable[[Messages], str], name: str) -
             )
         except Exception as error:  # noqa: BLE001  a template is code, and may raise anything
             problem = ModelError(f"The chat template of {name} failed: {error}. {another}")
-            if _renders([{"role": "user", "content": _NEUTRAL}], render):
+            with suppress(Exception):
+                render([{"role": "user", "content": _NEUTRAL}])
                 problem = PromptError(f"The chat template of {name} does not take these messages: {error}.")
             problem.__cause__ = error
     raise problem
@@ -175,9 +177,9 @@ def _marked(messages: Messages, render: Callable[[Messages], str]) -> tuple[list
     """Return the template around the contents of messages, and the contents. Raises what the template raises."""
     secret = secrets.token_hex(8)
     contents = {f"content{secret}n{number}n": turn["content"] for number, turn in enumerate(messages)}
-    template, marks = _split(
-        render([{**turn, "content": mark} for turn, mark in zip(messages, contents, strict=True)]), contents
-    )
+    text = render([{**turn, "content": mark} for turn, mark in zip(messages, contents, strict=True)])
+    pieces = re.split(f"({'|'.join(contents)})", text)
+    template, marks = pieces[::2], pieces[1::2]
     first_turn = int(messages[0]["role"] == "system")
     system, turns = list(contents)[:first_turn], list(contents)[first_turn:]
     if sorted(marks) != sorted(contents) or [mark for mark in marks if mark not in system] != turns:
@@ -195,14 +197,6 @@ def _versions_of(messages: Messages) -> Iterator[Messages]:
         first = turns[roles.index("user") - 1]
         first["content"] = "\n\n".join(filter(None, (messages[0]["content"], first["content"])))
         yield turns
-
-
-def _renders(messages: Messages, render: Callable[[Messages], str]) -> bool:
-    try:
-        render(messages)
-    except Exception:  # noqa: BLE001  a template is code, and may raise anything
-        return False
-    return True
 
 
 def with_replacements(text: str, vocabulary: Vocabulary, encode: Callable[[str], Sequence[int]]) -> str:
@@ -233,8 +227,3 @@ def is_markup(token: str) -> bool:
 
 def _interleaved(template: Iterable[str], contents: Iterable[str]) -> str:
     return "".join(chain.from_iterable(zip_longest(template, contents, fillvalue="")))
-
-
-def _split(text: str, marks: Iterable[str]) -> tuple[list[str], list[str]]:
-    pieces = re.split(f"({'|'.join(map(re.escape, marks))})", text)
-    return pieces[::2], pieces[1::2]

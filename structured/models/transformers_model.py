@@ -15,6 +15,8 @@ from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self, cast
 
+import numpy as np
+
 from structured.errors import ModelError, OutOfMemoryError, StructuredError
 from structured.errors.values import message
 from structured.models.kv_cache import PaddedCache, TextCache, on_device
@@ -229,11 +231,7 @@ class HuggingFaceModel(LanguageModel):
     can_read_on = True
 
     def __init__(
-        self,
-        model: "PreTrainedModel",
-        tokenizer: "PreTrainedTokenizerBase",
-        *,
-        name: str | None = None,
+        self, model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", *, name: str | None = None
     ) -> None:
         self.model = model = without_wrapper(model)
         self.tokenizer = tokenizer
@@ -242,7 +240,9 @@ class HuggingFaceModel(LanguageModel):
         text_config = model.config.get_text_config()
         self.context_length = getattr(text_config, "max_position_embeddings", None)
         self.has_chat_template = tokenizer.chat_template is not None
-        self.vocabulary = _vocabulary(model, tokenizer, width=text_config.vocab_size)
+        generation = model.generation_config
+        ends = [text_config.eos_token_id, None if generation is None else generation.eos_token_id]
+        self.vocabulary = vocabulary_of(tokenizer, ends, width=text_config.vocab_size)
         self._prompts = PromptEncoder(tokenizer, self.vocabulary)
         is_on_host = model.device.type == "cpu"
         self.samples_on_device = not is_on_host
@@ -255,10 +255,7 @@ class HuggingFaceModel(LanguageModel):
         return f"HuggingFaceModel({self.name!r}, {self.vocabulary!r})"
 
     def encode(self, prompt: str | Messages) -> list[int]:
-        """Return the token ids of a prompt, through the chat template if it is a list of messages.
-
-        What the text spells stays text; see `PromptEncoder`. Raises PromptError, ModelError.
-        """
+        """Return the token ids of a prompt; see `PromptEncoder`. Raises PromptError, ModelError."""
         return self._prompts.encode(prompt)
 
     def prefill(
@@ -288,16 +285,13 @@ class HuggingFaceModel(LanguageModel):
     ) -> "tuple[HuggingFaceBatch, Logits]":
         import torch
 
-        batches, scores = [], []
-        for rows in groups:
-            chosen = [prompts[row] for row in rows]
-            batches.append(HuggingFaceBatch(self, chosen))
-            scores.append(batches[-1].prefill(chosen, shared, 0))
+        chosen = [[prompts[row] for row in rows] for rows in groups]
+        batches = [HuggingFaceBatch(self, group) for group in chosen]
+        scores = [batch.prefill(group, shared, 0) for batch, group in zip(batches, chosen, strict=True)]
         first, *others = batches
         for batch in others:
             first.join(batch)
-        listed = [row for rows in groups for row in rows]
-        order = [listed.index(row) for row in range(len(prompts))]
+        order = np.argsort(np.concatenate(groups)).tolist()
         first.select(order)
         return first, first.for_decoding(torch.cat(scores)[order])
 
@@ -367,13 +361,6 @@ def _memory_errors() -> Iterator[None]:
         raise OutOfMemoryError(
             "The device has no memory left for one text. Shorten the document, lower max_tokens, or use another model."
         ) from error
-
-
-def _vocabulary(model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", *, width: int) -> Vocabulary:
-    """Return the tokens that the model has logits for, with the end tokens of the model and the tokenizer."""
-    generation = model.generation_config
-    declared = [] if generation is None else [generation.eos_token_id]
-    return vocabulary_of(tokenizer, [model.config.get_text_config().eos_token_id, *declared], width=width)
 
 
 def vocabulary_of(
