@@ -122,10 +122,7 @@ def gguf_adapter(path: Path) -> GgufFile:
 
 
 def read_adapter(path: Path, *, model_type: str, heads: Heads) -> dict[str, LowRank]:
-    """Read an adapter for a model of transformers, by the names that matrices have there.
-
-    Raises ModelError if it is for another architecture, or cannot be read completely.
-    """
+    """Read an adapter by the names that matrices have in transformers. Raises ModelError unless all of it fits."""
     if path.is_dir():
         return _read_folder(path)
     file = gguf_adapter(path)
@@ -150,10 +147,7 @@ def read_adapter(path: Path, *, model_type: str, heads: Heads) -> dict[str, LowR
 def write_gguf_adapter(
     path: Path, adapter: Mapping[str, LowRank], *, architecture: str, heads: Heads, dtype: type[np.floating[Any]]
 ) -> None:
-    """Write an adapter as a GGUF file, in float32 or float16.
-
-    Raises ModelError for an architecture or a matrix that has no known name in GGUF files.
-    """
+    """Write an adapter as a GGUF file, in float32 or float16. Raises ModelError for what has no known name there."""
     if architecture not in ARCHITECTURES:
         raise ModelError(
             f"Adapters are written as GGUF files for the architectures {_listed(ARCHITECTURES)} alone, and the model "
@@ -172,10 +166,7 @@ def write_gguf_adapter(
 
 
 def add_adapter(model: "PreTrainedModel", path: Path) -> None:
-    """Add an adapter to the matrices of a loaded model, in their precision.
-
-    Raises ModelError for an adapter that does not fit, and for quantised or shared matrices.
-    """
+    """Add an adapter to the matrices of a loaded model, in their precision. Raises ModelError if it does not fit."""
     import torch
     from torch import nn
 

@@ -110,10 +110,7 @@ def forward(
 
 
 def checked_logits(model: LanguageModel, scores: object, rows: int, window: int) -> Logits:
-    """Return the logits of some texts: an array in single precision, or a tensor of floats.
-
-    Raises ModelError unless there are numbers for each of `rows` texts, each place of a window, and each token.
-    """
+    """Return the logits of `rows` texts, as single floats or a tensor. Raises ModelError for another shape or kind."""
     places = (rows, window + 1) if window else (rows,)
     width = model.vocabulary.size
     logits = scores if _is_usable(scores) else numbers(scores, model.name, _requirement(places, width))
@@ -124,10 +121,7 @@ def checked_logits(model: LanguageModel, scores: object, rows: int, window: int)
 
 
 def numbers(scores: object, name: str, requirement: str) -> NDArray[np.float32]:
-    """Return a list, an array or a tensor in single precision, in which too large numbers become infinite.
-
-    Raises ModelError, with the requirement, unless it holds floats or integers.
-    """
+    """Return numbers in single precision, too large ones as infinity. Raises ModelError, with the requirement."""
     if inspect.iscoroutine(scores):
         scores.close()
     try:

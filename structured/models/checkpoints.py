@@ -16,6 +16,7 @@ from pathlib import Path
 from structured.errors import ModelError
 from structured.errors.values import nearest
 from structured.index.cache_folder import cache_folder
+from structured.models.gguf_file import MAGIC
 from structured.models.server_form import PORTS
 
 
@@ -64,10 +65,7 @@ def fetched_path(name: str) -> Path:
 
 
 def fetch(name: str) -> Path:
-    """Download the file of a model, unless it exists, and return its path.
-
-    Raises ModelError for an unknown name, if it cannot be downloaded or written, or if another file came.
-    """
+    """Download the file of a model, unless it exists, and return its path. Raises ModelError."""
     import shutil  # these are for downloads, and names of models are for everybody
     import tempfile
     from zipfile import BadZipFile, ZipFile
@@ -122,8 +120,8 @@ def _downloaded(requirement: str, folder: Path) -> Path:
     return wheels[0]
 
 
-_exists, _is_folder = os.path.lexists, os.path.isdir
-"""False as well, unlike the methods of `Path`, for long names, lone surrogates and missing permissions."""
+_exists, _is_folder, _expanded = os.path.lexists, os.path.isdir, os.path.expanduser
+"""Unlike the methods of `Path`, without errors for long names, lone surrogates, missing permissions, unknown users."""
 
 EXPECTED = (
     "Name a folder with config.json, weights and tokenizer.json, a GGUF file, 'packaged', "
@@ -137,14 +135,8 @@ HUB_SECONDS = 5.0
 LONGEST_SHOWN = 100
 """Characters of a name that a message shows."""
 
-MAX_NAMED = 3
-"""The most files of a folder that a message names."""
-
 _TOKENIZERS = {"tokenizer.json", "tokenizer.model", "tekken.json", "vocab.json", "vocab.txt", "spiece.model"}
 """Files of tokenizers, each enough by itself or with others."""
-
-_GGUF = b"GGUF"
-"""The first bytes of a GGUF file."""
 
 _LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
 """The names of the later parts of a GGUF file, which llama.cpp loads with the first."""
@@ -176,7 +168,7 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
         raise ModelError(f"The name of the model is {shown_name(text)}, which names nothing. {EXPECTED}")
     if "\0" in text:
         raise ModelError(f"The name of the model, {shown_name(text)}, holds a NUL character. {EXPECTED}")
-    folder = _expanded(text)
+    folder = Path(_expanded(text))
     if _exists(folder):
         try:
             return _on_disk(text, folder)
@@ -233,10 +225,7 @@ def lacking(folder: str | Path) -> str:
 
 
 def why_not_hub(name: str) -> str | None:
-    """Return why the hub cannot give a model, or None if it can, after a single request.
-
-    Raises ModelError if the model is not in the cache of this machine either.
-    """
+    """Return why the hub cannot give a model, or None; one request. Raises ModelError if it is not cached either."""
     from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
     from huggingface_hub.errors import (
         EntryNotFoundError,
@@ -276,7 +265,7 @@ def is_gguf(path: Path) -> bool:
         if not path.is_file():  # a FIFO keeps its reader waiting
             return False
         with path.open("rb") as file:
-            return file.read(len(_GGUF)) == _GGUF
+            return file.read(len(MAGIC)) == MAGIC
     except (OSError, ValueError):  # too long, lone surrogates, or no permission
         return False
 
@@ -302,7 +291,7 @@ def _in_folder(text: str, folder: Path) -> Path:
         raise ModelError(f"The folder {shown_name(text)} is empty, or may not be read. {EXPECTED}")
     files = sorted(name for name in names if name.lower().endswith(".gguf") and not _LATER_PART.search(name))
     if len(files) > 1:
-        listed = ", ".join(map(repr, files[:MAX_NAMED])) + ", …" * (len(files) > MAX_NAMED)
+        listed = ", ".join(map(repr, files[:3])) + ", …" * (len(files) > 3)
         raise ModelError(f"The folder {shown_name(text)} holds {len(files)} GGUF files: {listed}. Name one of them.")
     if files and not is_gguf(folder / files[0]):
         raise ModelError(_no_gguf(str(folder / files[0])))
@@ -327,13 +316,6 @@ def _reads_as_path(text: str) -> bool:
     first, *others = re.split(r"[/\\]", text)
     is_deep = len(others) > 1 or "\\" in text
     return is_deep or first in {".", "..", ""} or first.startswith("~") or text.endswith(("/", ".gguf", ".safetensors"))
-
-
-def _expanded(text: str) -> Path:
-    try:
-        return Path(text).expanduser()
-    except (RuntimeError, ValueError):  # ~ with an unknown user
-        return Path(text)
 
 
 def _listed(folder: Path) -> set[str]:

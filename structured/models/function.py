@@ -42,10 +42,7 @@ class FunctionModel(LanguageModel):
         return f"FunctionModel({self.name}, {self.vocabulary!r})"
 
     def scores(self, token_ids: list[int]) -> NDArray[np.float32]:
-        """Return the scores of the next token, shape (size of the vocabulary,).
-
-        Raises ModelError if the function raises, or does not return a number for each token.
-        """
+        """Return the scores of the next token, shape (size of the vocabulary,). Raises ModelError."""
         size = self.vocabulary.size
         returned = called(self.name, lambda: self.function(token_ids), f" after {len(token_ids)} tokens")
         requirement = (

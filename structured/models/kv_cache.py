@@ -43,9 +43,6 @@ class TextCache(Protocol):
     def before(self, token_ids: Sequence[Sequence[int]], window: int = 0) -> dict[str, Any]:
         """Return the inputs of the forward pass; up to `window` of the new tokens of each text may be rolled back."""
 
-    def rollback(self, counts: Sequence[int]) -> None:
-        """Forget so many of the last tokens of each text, none beyond the window of the last pass."""
-
     def become(self, other: Self, rows: int) -> None:
         """Replace the content by copies of the only row of another cache, which stays unchanged."""
 
@@ -104,11 +101,6 @@ class PaddedCache:
         if "position_ids" in self.accepts:
             arguments["position_ids"] = (self.seen.cumsum(dim=1) - 1).clamp(min=0)[:, -width:]
         return arguments
-
-    def rollback(self, counts: Sequence[int]) -> None:
-        """Forget nothing: no window was open."""
-        if any(counts):
-            raise ValueError("A padded cache forgets no token.")
 
     def become(self, other: Self, rows: int) -> None:
         """Replace the content by copies of the only row of another cache."""

@@ -240,14 +240,10 @@ def is_installed() -> bool:
 def load_gguf(
     path: str, *, name: str, gpu_layers: int | None, context_length: int | None, adapter: Path | None = None
 ) -> "LlamaCppModel":
-    """Load a GGUF file, and an adapter for it, with the options of `load_model`.
-
-    Raises ModelError if llama.cpp cannot be imported, as where it was built for another processor, or cannot load the
-    file; VocabularyError if its tokenizer cannot be used.
-    """
+    """Load a GGUF file, and an adapter, with the options of `load_model`. Raises ModelError, VocabularyError."""
     try:
         library: Any = import_module("llama_cpp")
-    except (ImportError, OSError, RuntimeError) as error:
+    except (ImportError, OSError, RuntimeError) as error:  # as where it was built for another processor
         raise ModelError(
             f"The package llama-cpp-python is installed and cannot be imported, so llama.cpp cannot run {path!r}: "
             f"{str(error).rstrip('.')}. Install it again (pip install --force-reinstall llama-cpp-python), or pass "
@@ -296,10 +292,7 @@ class Weights:
 
 
 def load_adapter(llama: Llama, path: Path, name: str) -> Any:
-    """Load an adapter for the weights of a model, and return the pointer to it, which is freed with the weights.
-
-    A folder in the format of PEFT is converted to a GGUF file first. Raises ModelError if the adapter does not fit.
-    """
+    """Load an adapter, and return the pointer to it, which is freed with the weights. Raises ModelError."""
     library: Any = import_module("llama_cpp")
     architecture = metadata(llama, "general.architecture")
     if path.is_dir():

@@ -67,11 +67,7 @@ class LlamaTokenizer:
         self.has_chat_template = self._render is not None
 
     def encode(self, prompt: str | Messages) -> list[int]:
-        """Return the token ids of a text, or of messages through the chat template.
-
-        Raises PromptError if some of the text would become a control token, or the chat template does not take these
-        messages; ModelError if it fails or leaves out a message.
-        """
+        """Return the token ids of a text, or of messages through the chat template; raises as `PromptEncoder`."""
         if isinstance(prompt, str):
             return [*self._own("bos"), *self.encode_text(prompt), *self._own("eos")]
         if self._render is None:
@@ -134,7 +130,8 @@ class LlamaTokenizer:
     def _template(self, source: str | None) -> Callable[[Messages], str] | None:
         if source is None:
             return None
-        ids = {f"{which}_token": getattr(self._library, f"llama_vocab_{which}")(self._vocab) for which in _NAMED}
+        named = ("bos", "eos", "pad")  # which chat templates use
+        ids = {f"{which}_token": getattr(self._library, f"llama_vocab_{which}")(self._vocab) for which in named}
         try:
             return chat_template(source, {name: self._text(i) for name, i in ids.items() if i >= 0})
         except Exception as error:
@@ -167,10 +164,6 @@ def metadata(llama: Llama, key: str) -> str | None:
         if count < size:
             return None if count < 0 else buffer.raw[:count].decode(errors="replace")
         size = count + 1
-
-
-_NAMED = ("bos", "eos", "pad")
-"""Control tokens that chat templates use by name."""
 
 
 def chat_template(source: str, control_tokens: Mapping[str, str]) -> Callable[[Messages], str]:

@@ -128,10 +128,7 @@ def load_model(  # noqa: PLR0913  the options of loading
 
 
 def find_model(source: "ModelSource | None" = None) -> Model:
-    """Return the model that writes answers: one behind a server, for an address, or else a loaded one.
-
-    A model that `connect` returned is returned as it is. Raises as `load_model` and `connect`.
-    """
+    """Return the model that writes answers: loaded, or behind a server. Raises as `load_model` and `connect`."""
     address = os.environ.get("STRUCTURED_MODEL") if source is None else source
     if isinstance(address, str) and is_address(address):
         return connected(address)

@@ -34,11 +34,8 @@ def load_pretrained(
 ) -> "tuple[PreTrainedModel, PreTrainedTokenizerBase]":
     """Load a model and its tokenizer from a local folder or GGUF file or, without one, by its hub id.
 
-    `device_map` is handed to accelerate; None means "auto" where there is a GPU, and the CPU otherwise. `dtype` is a
-    name such as "bfloat16", or "auto" for that of the checkpoint. A model of the hub is downloaded, with bars; without
-    a connection, the copy in the cache is loaded.
-
-    Raises ModelError if there is no such model.
+    The options are those of `load_model`. A model of the hub is downloaded, with bars; without a connection, the copy
+    in the cache is loaded. Raises ModelError.
     """
     reason = why_not_hub(name) if path is None else None
     is_file = path is not None and path.is_file()
@@ -86,10 +83,7 @@ def load_pretrained(
 
 
 def folder_vocabulary(folder: Path, names: set[str]) -> "Vocabulary":
-    """Read the vocabulary of a checkpoint, or of a tokenizer alone, which ends at its own end token.
-
-    `names` are the files of the folder. Raises ModelError, VocabularyError.
-    """
+    """Read the vocabulary of a folder with files of these `names`. Raises ModelError, VocabularyError."""
     from transformers import AutoConfig, AutoTokenizer, GenerationConfig
 
     from structured.models.transformers_model import vocabulary_of

@@ -20,9 +20,6 @@ from structured.errors import ModelError, PromptError, StructuredError
 from structured.models.protocol import Messages
 from structured.vocabulary import TransformersTokenizer, Vocabulary
 
-REPLACEMENT = "\ufffd"
-"""The character in place of one that cannot be represented (Unicode §23.8)."""
-
 _NEUTRAL = "a"
 """A content without control tokens in any context."""
 
@@ -200,7 +197,7 @@ def _versions_of(messages: Messages) -> Iterator[Messages]:
 
 
 def with_replacements(text: str, vocabulary: Vocabulary, encode: Callable[[str], Sequence[int]]) -> str:
-    """Replace each character that a tokenizer would drop, or spell in part, by U+FFFD.
+    """Replace each character that a tokenizer would drop, or spell in part, by U+FFFD (Unicode §23.8).
 
     Only a character with a byte that is in no token can be lost; a text without such bytes is returned at once.
     """
@@ -213,7 +210,7 @@ def with_replacements(text: str, vocabulary: Vocabulary, encode: Callable[[str],
         return not spelled.decode(errors="ignore")
 
     suspects = {char for char in set(text) if not vocabulary.absent_bytes.isdisjoint(char.encode())}
-    return text.translate({ord(char): REPLACEMENT for char in suspects if is_lost(char)})
+    return text.translate({ord(char): "\ufffd" for char in suspects if is_lost(char)})
 
 
 def is_markup(token: str) -> bool:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from structured.models.slot_cache import SlotCache
+
 MAX_PREFIX_BYTES = 1 << 28
 """Memory for the caches of prefixes, except the last used."""
 
@@ -116,10 +118,7 @@ def _refusal(name: str, what: str) -> ModelError:
 
 
 class Network:
-    """A causal language model of transformers, without its tokenizer.
-
-    Raises ModelError for a model of another kind, and for one without a cache.
-    """
+    """A causal language model of transformers, without its tokenizer. Raises ModelError for another kind of model."""
 
     def __init__(self, model: "PreTrainedModel") -> None:
         from structured.models.slot_cache import has_slots
@@ -346,8 +345,8 @@ class HuggingFaceBatch(DecodingBatch):
             self.cache.join(other.cache)
 
     def rollback(self, counts: Sequence[int]) -> None:
-        """Forget so many of the last tokens of each text."""
-        self.cache.rollback(counts)
+        """Forget so many of the last tokens of each text; only caches with slots can."""
+        cast("SlotCache", self.cache).rollback(counts)
 
 
 @contextmanager

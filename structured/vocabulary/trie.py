@@ -133,12 +133,6 @@ PLAIN_SEQUENCES = np.array(
 )
 """The characters that JSON strings contain unescaped, as ranges of bytes, shape (sequences, 4, 2), padded with -1."""
 
-_NEVER_INSIDE = re.compile(rb'[\x00-\x1f"]')
-"""Bytes that no JSON string contains."""
-
-_NO_PLAIN = re.compile(rb"[\x00-\x1f\\]")
-"""Bytes that are no plain characters, except quotes."""
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class StringTries:
@@ -156,7 +150,7 @@ class StringTries:
     @classmethod
     def from_tokens(cls, tokens: Mapping[int, bytes]) -> "StringTries":
         """Lay out tokens, none of them plain."""
-        inside = {token_id: token for token_id, token in tokens.items() if not _NEVER_INSIDE.search(token)}
+        inside = {token_id: token for token_id, token in tokens.items() if not re.search(rb'[\x00-\x1f"]', token)}
         quoted = {token_id: token for token_id, token in tokens.items() if b'"' in token}
         ending = {token_id: _ending(token) for token_id, token in quoted.items()}
         longest = max((len(token.partition(b'"')[0]) for token in (inside | quoted).values()), default=0)
@@ -168,7 +162,7 @@ class StringTries:
 def _ending(token: bytes) -> bytes:
     """Return a token from its first quote on, if only plain characters come before; else all of it."""
     before, quote, after = token.partition(b'"')
-    is_plain = not _NO_PLAIN.search(before) and before.decode(errors="ignore").encode() == before
+    is_plain = not re.search(rb"[\x00-\x1f\\]", before) and before.decode(errors="ignore").encode() == before
     return quote + after if is_plain else token
 
 

@@ -57,10 +57,7 @@ class TransformersTokenizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TokenizerReader:
-    """A tokenizer's attributes, validated.
-
-    Every method raises VocabularyError, with the tokenizer, the value and the requirement.
-    """
+    """A tokenizer's attributes, validated: VocabularyError has the tokenizer, the value and the requirement."""
 
     tokenizer: Any
 
@@ -301,10 +298,7 @@ class Vocabulary:
 
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer) -> "Vocabulary":
-        """Take the vocabulary of a tokenizer that has its bytes itself.
-
-        Raises VocabularyError if an attribute is missing or of a wrong kind; so does `encode`.
-        """
+        """Take the vocabulary of a tokenizer that has its bytes itself. Raises VocabularyError; so does `encode`."""
         reader = TokenizerReader(tokenizer)
         tokens = reader.tokens()
         ends = reader.end_token_ids(len(tokens))
@@ -359,23 +353,19 @@ def piece_reader(decoder: Mapping[str, Any]) -> Callable[[str], bytes]:
     )
 
 
-def byte_alphabet() -> dict[str, int]:
-    """Return the printable stand-in of each byte in byte-level BPE (Radford et al., GPT-2, 2019).
+_PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
 
-    Bytes that are printable in Latin-1 are their own stand-ins, the others have U+0100 and on, in order.
-    """
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(256) if byte not in set(printable)]
-    return {chr(byte): byte for byte in printable} | {chr(0x100 + i): byte for i, byte in enumerate(others)}
-
-
-_BYTE_ALPHABET = byte_alphabet()
+BYTE_ALPHABET = {chr(byte): byte for byte in _PRINTABLE} | {
+    chr(0x100 + i): byte for i, byte in enumerate(sorted({*range(256)} - {*_PRINTABLE}))
+}
+"""Printable stand-ins of bytes in byte-level BPE (Radford et al., GPT-2, 2019): for those printable in Latin-1 these
+themselves, and for the others U+0100 and on, in order."""
 
 
 def byte_level_bytes(piece: str) -> bytes:
     r"""`Ġhé` spelled as `ĠhÃ©` → `b" h\xc3\xa9"`; a piece outside the byte alphabet stands for its own text."""
     try:
-        return bytes(map(_BYTE_ALPHABET.__getitem__, piece))
+        return bytes(map(BYTE_ALPHABET.__getitem__, piece))
     except KeyError:
         return piece.encode()
 
