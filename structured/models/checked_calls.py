@@ -124,8 +124,12 @@ def numbers(scores: object, name: str, requirement: str) -> NDArray[np.float32]:
     """Return numbers in single precision, too large ones as infinity. Raises ModelError, with the requirement."""
     if inspect.iscoroutine(scores):
         scores.close()
+    torch, readable = sys.modules.get("torch"), scores
     try:
-        array = np.asarray(_on_host(scores))
+        if torch is not None and isinstance(scores, torch.Tensor):  # whatever its device, width and gradient
+            tensor = scores.detach().cpu()
+            readable = (tensor.float() if tensor.is_floating_point() else tensor).numpy()
+        array = np.asarray(readable)
         if array.dtype.kind in "fiu" or "float" in array.dtype.name:
             with np.errstate(over="ignore", invalid="ignore"):
                 return array.astype(np.float32)
@@ -148,15 +152,6 @@ def _is_usable(scores: object) -> TypeGuard[Logits]:
         and scores.layout == torch.strided
         and not scores.is_meta
     )
-
-
-def _on_host(scores: object) -> object:
-    """Return a tensor of torch as an array, whatever its device, width and gradient; anything else as it is."""
-    torch = sys.modules.get("torch")
-    if torch is None or not isinstance(scores, torch.Tensor):
-        return scores
-    tensor = scores.detach().cpu()
-    return (tensor.float() if tensor.is_floating_point() else tensor).numpy()
 
 
 def _requirement(shape: tuple[int, ...], width: int) -> str:

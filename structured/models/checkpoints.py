@@ -141,7 +141,8 @@ _TOKENIZERS = {"tokenizer.json", "tokenizer.model", "tekken.json", "vocab.json",
 _LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
 """The names of the later parts of a GGUF file, which llama.cpp loads with the first."""
 
-_HUB_ID = re.compile(r"(?:{0}/)?{0}".format(r"\w(?:[\w.-]{0,94}\w)?"), re.ASCII)
+_HUB_ID = re.compile(r"(?!.*(?:--|\.\.|\.git$))(?:{0}/)?{0}".format(r"\w(?:[\w.-]{0,94}\w)?"), re.ASCII)
+"""An id on the hub, by the rules of huggingface_hub."""
 
 _SERVER = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.-]+:\d{1,5}(?:/|$)", re.ASCII | re.IGNORECASE)
 """The beginning of an address without a kind of server, or with an unknown one: `http://…`, `localhost:8000`."""
@@ -188,7 +189,7 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
     if isinstance(name, os.PathLike) or _reads_as_path(text):
         kind = "file" if text.endswith(".gguf") else "folder"
         raise ModelError(f"There is no {kind} {shown_name(text)}. {EXPECTED}")
-    if not _is_hub_id(text):
+    if not _HUB_ID.fullmatch(text):
         address = _ADDRESS.match(text)
         meant = f" Did you mean {address[1]!r}?" if address else nearest(text, FETCHABLE)
         raise ModelError(
@@ -226,26 +227,19 @@ def lacking(folder: str | Path) -> str:
 
 def why_not_hub(name: str) -> str | None:
     """Return why the hub cannot give a model, or None; one request. Raises ModelError if it is not cached either."""
-    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
-    from huggingface_hub.errors import (
-        EntryNotFoundError,
-        GatedRepoError,
-        HfHubHTTPError,
-        OfflineModeIsEnabled,
-        RepositoryNotFoundError,
-    )
+    from huggingface_hub import constants, errors, get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
 
     try:
         get_hf_file_metadata(hf_hub_url(name, "config.json"), timeout=HUB_SECONDS)
-    except EntryNotFoundError:
+    except errors.EntryNotFoundError:
         return None  # adapters have no such file
-    except OfflineModeIsEnabled:
+    except errors.OfflineModeIsEnabled:
         reason = "HF_HUB_OFFLINE forbids to ask the hub"
-    except GatedRepoError:
+    except errors.GatedRepoError:
         reason = "the hub gives it only to those who accept its terms and log in (hf auth login)"
-    except RepositoryNotFoundError:
+    except errors.RepositoryNotFoundError:
         reason = "the hub has none, or shows it only to those who log in (hf auth login)"
-    except HfHubHTTPError as error:
+    except errors.HfHubHTTPError as error:
         reason = f"{constants.ENDPOINT} answers {error.response.status_code}"
     except Exception as error:  # noqa: BLE001  from whatever library sends the request
         reason = f"{constants.ENDPOINT} cannot be reached ({error or type(error).__name__})"
@@ -302,11 +296,6 @@ def _in_folder(text: str, folder: Path) -> Path:
 
 def _no_gguf(text: str) -> str:
     return f"{shown_name(text)} does not begin as a GGUF file does. Download it again; it may be a pointer of Git LFS."
-
-
-def _is_hub_id(text: str) -> bool:
-    """Tell whether a text is a valid hub id, by the rules of huggingface_hub."""
-    return bool(_HUB_ID.fullmatch(text)) and "--" not in text and ".." not in text and not text.endswith(".git")
 
 
 def _reads_as_path(text: str) -> bool:

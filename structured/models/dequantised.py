@@ -35,9 +35,6 @@ _LOGGER = logging.getLogger(__name__)
 MAX_BYTES = 16 << 30
 """Size of all models together; a larger model is not cached."""
 
-MAX_SHARE = 0.5
-"""Share of the free disk space that a model may take."""
-
 FORMAT = "1"
 """Version of the entries, part of their names."""
 
@@ -89,7 +86,7 @@ class ModelCache(CacheFolder):
         try:
             for folder in (self.folder.parent, self.folder):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if _bytes(model) > min(self.max_bytes, shutil.disk_usage(self.folder).free * MAX_SHARE):
+            if _bytes(model) > min(self.max_bytes, shutil.disk_usage(self.folder).free // 2):
                 return
             with self._writing() as made:
                 _write(made, model, tokenizer)

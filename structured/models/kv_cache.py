@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 
 def on_device(numbers: ArrayLike, device: "torch.device") -> "torch.Tensor":
-    """Copy numbers from the host to a device, without waiting for the passes that run there.
-
-    CUDA copies the host's memory before it returns, so that memory may be reused at once.
-    """
+    """Copy numbers from the host to a device, without waiting: CUDA reads the host's memory before it returns."""
     import torch
 
     return torch.as_tensor(numbers).to(device, non_blocking=device.type == "cuda")

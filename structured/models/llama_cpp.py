@@ -221,12 +221,6 @@ class LlamaContext:
         self.release([self._prefixes.pop(next(iter(self._prefixes)))])
 
 
-DEFAULT_CONTEXT = 8192
-"""Tokens of a context by default: a gigabyte for a model with 8 billion parameters."""
-
-ALL_LAYERS = 0x7FFFFFFF
-"""More layers than any model has."""
-
 CPU_PASS_COST, QUICK_PASS_COST, GPU_PASS_COST = 1.0, 8.0, 64.0
 """Tokens that take as long as the fixed part of a pass, roughly: on a CPU 0.6, measured; with a cache of BF16, where
 answers were quickest; on a GPU a guess."""
@@ -253,7 +247,7 @@ def load_gguf(
     trained = library.llama_model_n_ctx_train(weights.model)
     if context_length is not None and not 1 <= context_length <= trained:
         raise ModelError(f"context_length is {context_length:,}, and {name} was trained for 1 to {trained:,} tokens.")
-    tokens = context_length or min(trained, DEFAULT_CONTEXT)
+    tokens = context_length or min(trained, 8192)  # a gigabyte for a model with 8 billion parameters
     return LlamaCppModel(weights, name=name, context_length=tokens, adapter=adapter)
 
 
@@ -275,7 +269,8 @@ class Weights:
         self.model_path = path
         self.model_params = library.llama_model_default_params()
         on_gpu = library.llama_supports_gpu_offload()
-        self.model_params.n_gpu_layers = (ALL_LAYERS if on_gpu else 0) if gpu_layers in {None, -1} else gpu_layers
+        all_layers = 0x7FFFFFFF if on_gpu else 0  # more than any model has
+        self.model_params.n_gpu_layers = all_layers if gpu_layers in {None, -1} else gpu_layers
         self.model_params.use_extra_bufts = b"AMX_INT8 = 1" not in library.llama_print_system_info()
         self.context_params = library.llama_context_default_params()
         number = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
@@ -325,11 +320,7 @@ class LlamaCppModel(LanguageModel):
     def __init__(
         self, llama: Llama, *, name: str | None = None, context_length: int | None = None, adapter: Path | None = None
     ) -> None:
-        """Wrap a model, with the options of its context; `context_length` is that of the second, by default the same.
-
-        An adapter is added to the adapter of the model. Raises ModelError if it generates no text, the context cannot
-        be made, or an adapter does not fit; VocabularyError.
-        """
+        """Wrap a model, with a context of that length, by default that of its own. Raises ModelError, VocabularyError."""
         library: Any = import_module("llama_cpp")
         self.llama = llama
         self.name = name or llama.model_path

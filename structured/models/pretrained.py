@@ -160,16 +160,13 @@ def _why_not_loaded(name: str, path: Path | None, reason: str | None, error: Exc
 
 @contextmanager
 def _without_loading_bars() -> Iterator[None]:
-    """Hide the progress bars of transformers, but not those of downloads, which come from another library.
-
-    The process has one hook, so models are loaded one after the other.
-    """
+    """Hide the progress bars of transformers, but not those of downloads, which come from another library."""
     from transformers.utils import logging as transformers_logging
 
     def hidden(make: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         return make(*args, **{**options, "disable": True})
 
-    with _loading:
+    with _loading:  # the process has one hook
         before = transformers_logging.set_tqdm_hook(hidden)
         try:
             yield

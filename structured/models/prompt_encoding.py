@@ -151,8 +151,8 @@ def rendered(messages: Messages, render: Callable[[Messages], str], name: str) -
     problem: StructuredError = ModelError(f"There is no message for the chat template of {name}.")
     for turns in _versions_of(messages):
         try:
-            return _marked(turns, render)
-        except _LeftOutError:
+            if (marked := _marked(turns, render)) is not None:
+                return marked
             problem = ModelError(
                 f"The chat template of {name} does not write each of {len(messages)} messages once and in order. "
                 f"{another}"
@@ -166,12 +166,8 @@ def rendered(messages: Messages, render: Callable[[Messages], str], name: str) -
     raise problem
 
 
-class _LeftOutError(Exception):
-    """A chat template leaves out a message, repeats it, or writes it out of order."""
-
-
-def _marked(messages: Messages, render: Callable[[Messages], str]) -> tuple[list[str], list[str]]:
-    """Return the template around the contents of messages, and the contents. Raises what the template raises."""
+def _marked(messages: Messages, render: Callable[[Messages], str]) -> tuple[list[str], list[str]] | None:
+    """Return the template around the contents of messages, and the contents; None unless it writes each in order."""
     secret = secrets.token_hex(8)
     contents = {f"content{secret}n{number}n": turn["content"] for number, turn in enumerate(messages)}
     text = render([{**turn, "content": mark} for turn, mark in zip(messages, contents, strict=True)])
@@ -180,7 +176,7 @@ def _marked(messages: Messages, render: Callable[[Messages], str]) -> tuple[list
     first_turn = int(messages[0]["role"] == "system")
     system, turns = list(contents)[:first_turn], list(contents)[first_turn:]
     if sorted(marks) != sorted(contents) or [mark for mark in marks if mark not in system] != turns:
-        raise _LeftOutError
+        return None
     return template, [contents[mark] for mark in marks]
 
 
@@ -197,10 +193,8 @@ def _versions_of(messages: Messages) -> Iterator[Messages]:
 
 
 def with_replacements(text: str, vocabulary: Vocabulary, encode: Callable[[str], Sequence[int]]) -> str:
-    """Replace each character that a tokenizer would drop, or spell in part, by U+FFFD (Unicode §23.8).
-
-    Only a character with a byte that is in no token can be lost; a text without such bytes is returned at once.
-    """
+    """Replace each character that a tokenizer would drop, or spell in part, by U+FFFD (Unicode §23.8)."""
+    # Only a character with a byte that is in no token can be lost.
     data = text.encode()
     if len(data.translate(None, bytes(vocabulary.absent_bytes))) == len(data):
         return text
@@ -214,11 +208,7 @@ def with_replacements(text: str, vocabulary: Vocabulary, encode: Callable[[str],
 
 
 def is_markup(token: str) -> bool:
-    """Tell whether an added token is markup, and not a word or white space.
-
-    Tokenizers add words and runs of spaces as well, which are plain text. `<think>`, which some do not mark as special,
-    is neither.
-    """
+    """Tell whether an added token is markup, like `<think>`, and not a word or a run of spaces, which are plain text."""
     return not all(character.isalnum() or character in " ▁\t\n\r" for character in token)
 
 

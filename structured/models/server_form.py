@@ -265,16 +265,11 @@ def choice_schema(texts: Iterable[str]) -> dict[str, Any]:
     return {"type": "string", "enum": list(texts)}
 
 
-_AT_THE_ROOT = ("#/$defs/", "#/definitions/")
-
-
 def wrapped(constraint: JsonConstraint, member: str) -> Mapping[str, Any]:
-    """Return the schema of an object with an answer as its only member; definitions stay at the root.
-
-    Raises SchemaError for a schema with references to anything but definitions.
-    """
+    """Return the schema of an object with an answer as its only member. Raises SchemaError if references would break."""
     schema = dict(constraint.schema)
-    moved = next((target for target in _references(schema) if not target.startswith(_AT_THE_ROOT)), None)
+    at_root = ("#/$defs/", "#/definitions/")
+    moved = next((target for target in _references(schema) if not target.startswith(at_root)), None)
     if "$id" in schema or "id" in schema or moved is not None:
         what = "has a URI of its own" if moved is None else f"refers to {shown(moved)}"
         raise SchemaError(

@@ -35,10 +35,7 @@ MAX_PREFIX_BYTES = 1 << 28
 
 
 def without_wrapper(model: Any) -> "PreTrainedModel":
-    """Return the model inside a wrapper of PEFT, with its adapters; any other model as it is.
-
-    The wrapper hides the parameters of the forward pass. Raises ModelError for adapters in the wrapper alone.
-    """
+    """Return a model without the wrapper of PEFT, which hides the parameters of the forward pass. Raises ModelError."""
     adapters: Mapping[str, Any] = getattr(model, "peft_config", None) or {}
     if not hasattr(model, "get_base_model"):
         return cast("PreTrainedModel", model)

@@ -55,16 +55,12 @@ class TransformersTokenizer(Protocol):
         """The end-of-text token."""
 
 
-@dataclass(frozen=True, slots=True)
 class TokenizerReader:
     """A tokenizer's attributes, validated: VocabularyError has the tokenizer, the value and the requirement."""
 
-    tokenizer: Any
-
-    @property
-    def name(self) -> str:
-        """The name of the tokenizer in messages."""
-        return type(self.tokenizer).__name__
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        self.name = type(tokenizer).__name__
 
     def read(self, attribute: str) -> Any:
         """Return an attribute."""
