@@ -320,7 +320,7 @@ class LlamaCppModel(LanguageModel):
     def __init__(
         self, llama: Llama, *, name: str | None = None, context_length: int | None = None, adapter: Path | None = None
     ) -> None:
-        """Wrap a model, with a context of that length, by default that of its own. Raises ModelError, VocabularyError."""
+        """Wrap a model, with a context of that length, by default its own. Raises ModelError, VocabularyError."""
         library: Any = import_module("llama_cpp")
         self.llama = llama
         self.name = name or llama.model_path

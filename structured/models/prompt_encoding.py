@@ -208,7 +208,7 @@ def with_replacements(text: str, vocabulary: Vocabulary, encode: Callable[[str],
 
 
 def is_markup(token: str) -> bool:
-    """Tell whether an added token is markup, like `<think>`, and not a word or a run of spaces, which are plain text."""
+    """Tell whether an added token is markup, like `<think>`, and not plain text: a word or a run of spaces."""
     return not all(character.isalnum() or character in " ▁\t\n\r" for character in token)
 
 

@@ -266,7 +266,7 @@ def choice_schema(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def wrapped(constraint: JsonConstraint, member: str) -> Mapping[str, Any]:
-    """Return the schema of an object with an answer as its only member. Raises SchemaError if references would break."""
+    """Return the schema of an object with an answer as its only member. Raises SchemaError if it breaks references."""
     schema = dict(constraint.schema)
     at_root = ("#/$defs/", "#/definitions/")
     moved = next((target for target in _references(schema) if not target.startswith(at_root)), None)
