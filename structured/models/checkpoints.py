@@ -120,8 +120,8 @@ def _downloaded(requirement: str, folder: Path) -> Path:
     return wheels[0]
 
 
-_exists, _is_folder, _expanded = os.path.lexists, os.path.isdir, os.path.expanduser
-"""Unlike the methods of `Path`, without errors for long names, lone surrogates, missing permissions, unknown users."""
+_exists, _is_folder = os.path.lexists, os.path.isdir
+"""False as well, unlike the methods of `Path`, for long names, lone surrogates and missing permissions."""
 
 EXPECTED = (
     "Name a folder with config.json, weights and tokenizer.json, a GGUF file, 'packaged', "
@@ -169,7 +169,7 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
         raise ModelError(f"The name of the model is {shown_name(text)}, which names nothing. {EXPECTED}")
     if "\0" in text:
         raise ModelError(f"The name of the model, {shown_name(text)}, holds a NUL character. {EXPECTED}")
-    folder = Path(_expanded(text))
+    folder = _expanded(text)
     if _exists(folder):
         try:
             return _on_disk(text, folder)
@@ -265,33 +265,26 @@ def is_gguf(path: Path) -> bool:
 
 
 def _on_disk(text: str, path: Path) -> Path:
-    """Return the folder or the GGUF file at a path. Raises ModelError for anything else that exists there."""
-    if _is_folder(path):
-        return _in_folder(text, path)
-    if is_gguf(path):
+    """Return a GGUF file, a folder with a model or an adapter, or the GGUF file in a folder. Raises ModelError."""
+    names = _listed(path)
+    if is_gguf(path) or not names.isdisjoint({"config.json", "adapter_config.json"}):
         return path
-    if path.is_file() and path.suffix.lower() == ".gguf":
-        raise ModelError(_no_gguf(text))
-    what = "is a file, and a model is a folder or a GGUF file" if path.is_file() else "is neither a folder nor a file"
-    raise ModelError(f"{shown_name(text)} {what}. {EXPECTED}")
-
-
-def _in_folder(text: str, folder: Path) -> Path:
-    """Return a folder with a model or an adapter, or the GGUF file in it. Raises ModelError for other folders."""
-    names = _listed(folder)
-    if not names.isdisjoint({"config.json", "adapter_config.json"}):
-        return folder
+    if not _is_folder(path):
+        if path.is_file() and path.suffix.lower() == ".gguf":
+            raise ModelError(_no_gguf(text))
+        kind = "a file, and a model is a folder or a GGUF file" if path.is_file() else "neither a folder nor a file"
+        raise ModelError(f"{shown_name(text)} is {kind}. {EXPECTED}")
     if not names:
         raise ModelError(f"The folder {shown_name(text)} is empty, or may not be read. {EXPECTED}")
     files = sorted(name for name in names if name.lower().endswith(".gguf") and not _LATER_PART.search(name))
     if len(files) > 1:
         listed = ", ".join(map(repr, files[:3])) + ", …" * (len(files) > 3)
         raise ModelError(f"The folder {shown_name(text)} holds {len(files)} GGUF files: {listed}. Name one of them.")
-    if files and not is_gguf(folder / files[0]):
-        raise ModelError(_no_gguf(str(folder / files[0])))
-    if files:
-        return folder / files[0]
-    raise ModelError(f"{shown_name(text)} is not a model folder: it {lacking(folder)} {EXPECTED}")
+    if not files:
+        raise ModelError(f"{shown_name(text)} is not a model folder: it {lacking(path)} {EXPECTED}")
+    if not is_gguf(path / files[0]):
+        raise ModelError(_no_gguf(str(path / files[0])))
+    return path / files[0]
 
 
 def _no_gguf(text: str) -> str:
@@ -305,6 +298,13 @@ def _reads_as_path(text: str) -> bool:
     first, *others = re.split(r"[/\\]", text)
     is_deep = len(others) > 1 or "\\" in text
     return is_deep or first in {".", "..", ""} or first.startswith("~") or text.endswith(("/", ".gguf", ".safetensors"))
+
+
+def _expanded(text: str) -> Path:
+    try:
+        return Path(text).expanduser()
+    except (RuntimeError, ValueError):  # ~ with an unknown user
+        return Path(text)
 
 
 def _listed(folder: Path) -> set[str]:
