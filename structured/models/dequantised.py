@@ -59,8 +59,6 @@ class ModelCache(CacheFolder):
     """Dequantised models in one folder, each a folder by its key."""
 
     suffix: ClassVar[str] = ".model"
-
-    folder: Path
     max_bytes: int = MAX_BYTES
 
     def load(self, key: str, device_map: str | dict[str, Any] | None) -> "Loaded | None":

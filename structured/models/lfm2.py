@@ -326,7 +326,6 @@ def _copy_slots(
 class PackagedModel(LanguageModel):
     """A checkpoint of LFM2 in a folder, small enough for NumPy."""
 
-    has_chat_template = False
     can_roll_back = True
     can_read_on = True
     pass_cost = 16.0
