@@ -201,7 +201,8 @@ def _settings(tokenizer: "PreTrainedTokenizerBase") -> dict[str, Any]:
 def _facts(model: "PreTrainedModel", tokenizer: Any) -> list[Any]:
     """Return everything that determines how weights are used, and the tokens of a text."""
     facts = [type(model), tokenizer.backend_tokenizer.to_str(), _settings(tokenizer), tokenizer.all_special_ids]
-    for configuration in filter(None, (model.config, model.generation_config)):
+    configurations: list[Any] = [model.config, model.generation_config]
+    for configuration in filter(None, configurations):
         entries = configuration.to_dict()
         facts.append({name: entries[name] for name in entries.keys() - _UNCOMPARED})
     return facts
