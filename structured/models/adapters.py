@@ -8,10 +8,10 @@ never before. Rejected: the package `peft`, which adds folders to models of tran
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -66,6 +66,9 @@ _PEFT_NAMES = {
 
 _GGUF_NAMES = {name: gguf for gguf, name in _PEFT_NAMES.items()}
 
+_ALPHA = "adapter.lora.alpha"
+"""The scale of an adapter times its ranks; 0 or missing where products are not scaled."""
+
 _HARMLESS = {
     *("auto_mapping", "base_model_name_or_path", "exclude_modules", "inference_mode", "layers_pattern"),
     *("layers_to_transform", "lora_alpha", "lora_dropout", "megatron_core", "peft_type", "peft_version"),
@@ -77,8 +80,7 @@ _NEUTRAL = {"bias": ("none",), "init_lora_weights": (True, "gaussian")}
 """Other options, with values that do not affect it; nor do empty values."""
 
 
-@dataclass(frozen=True, slots=True)
-class Heads:
+class Heads(NamedTuple):
     """The numbers of attention heads."""
 
     queries: int
@@ -112,23 +114,15 @@ def gguf_adapter(path: Path) -> GgufFile:
             f"{str(path)!r} is not a LoRA adapter: its general.type is {facts['general.type']!r} and its adapter.type "
             f"{facts['adapter.type']!r}. {EXPECTED}"
         )
-    if not isinstance(facts["general.architecture"], str) or not isinstance(alpha_of(file), float):
+    if not isinstance(facts["general.architecture"], str) or not isinstance(file.metadata.get(_ALPHA, 0.0), float):
         raise ModelError(f"{str(path)!r} lacks its architecture, or its scale. {EXPECTED}")
     if "adapter.alora.invocation_tokens" in file.metadata:
         raise ModelError(f"{str(path)!r} begins at tokens of its own (activated LoRA), which is not supported.")
     return file
 
 
-def alpha_of(file: GgufFile) -> Any:
-    """Return the scale of an adapter times its ranks, 0 where the file has none."""
-    return file.metadata.get("adapter.lora.alpha", 0.0)
-
-
 def read_adapter(path: Path, *, model_type: str, heads: Heads) -> dict[str, LowRank]:
-    """Read an adapter for a model of transformers, by the names that matrices have there.
-
-    Raises ModelError if it is for another architecture, or cannot be read completely.
-    """
+    """Read an adapter by the names that matrices have in transformers. Raises ModelError unless all of it fits."""
     if path.is_dir():
         return _read_folder(path)
     file = gguf_adapter(path)
@@ -140,28 +134,20 @@ def read_adapter(path: Path, *, model_type: str, heads: Heads) -> dict[str, LowR
         )
     if model_type not in ARCHITECTURES[name]:
         raise ModelError(f"{str(path)!r} is for models of the architecture {name!r}, and this one is {model_type!r}.")
-    alpha = alpha_of(file)
-
-    def low_rank(a: Floats, b: Floats) -> LowRank:
-        return LowRank(a, b, alpha / len(a) if alpha else 1.0)
-
+    alpha = file.metadata.get(_ALPHA)
     tensors = {tensor: file.floats(tensor) for tensor in file.tensors}
-    products = _pairs(path, tensors, re.compile(r"(.+)\.weight\.lora_([ab])"), low_rank)
-    return {
-        _renamed(path, matrix, r"blk\.(\d+)\.(.+)", "model.layers.{}.{}", _PEFT_NAMES): (
-            _permuted(product, matrix, heads, back=True) if name in PERMUTED else product
-        )
-        for matrix, product in products.items()
-    }
+    adapter = {}
+    for matrix, (a, b) in _pairs(path, tensors, r"(.+)\.weight\.lora_([ab])").items():
+        renamed = _renamed(path, matrix, r"blk\.(\d+)\.(.+)", "model.layers.{}.{}", _PEFT_NAMES)
+        product = LowRank(a, b, alpha / len(a) if alpha else 1.0)
+        adapter[renamed] = _permuted(product, matrix, heads, back=True) if name in PERMUTED else product
+    return adapter
 
 
 def write_gguf_adapter(
     path: Path, adapter: Mapping[str, LowRank], *, architecture: str, heads: Heads, dtype: type[np.floating[Any]]
 ) -> None:
-    """Write an adapter as a GGUF file, in float32 or float16.
-
-    Raises ModelError for an architecture or a matrix that has no known name in GGUF files.
-    """
+    """Write an adapter as a GGUF file, in float32 or float16. Raises ModelError for what has no known name there."""
     if architecture not in ARCHITECTURES:
         raise ModelError(
             f"Adapters are written as GGUF files for the architectures {_listed(ARCHITECTURES)} alone, and the model "
@@ -176,14 +162,11 @@ def write_gguf_adapter(
         tensors[f"{matrix}.weight.lora_b"] = written.b.astype(dtype)
     [alpha] = alphas
     metadata = {"general.type": "adapter", "general.architecture": architecture, "adapter.type": "lora"}
-    write_gguf(path, {**metadata, "adapter.lora.alpha": alpha}, tensors)
+    write_gguf(path, {**metadata, _ALPHA: alpha}, tensors)
 
 
 def add_adapter(model: "PreTrainedModel", path: Path) -> None:
-    """Add an adapter to the matrices of a loaded model, in their precision.
-
-    Raises ModelError for an adapter that does not fit, and for quantised or shared matrices.
-    """
+    """Add an adapter to the matrices of a loaded model, in their precision. Raises ModelError if it does not fit."""
     import torch
     from torch import nn
 
@@ -196,26 +179,22 @@ def add_adapter(model: "PreTrainedModel", path: Path) -> None:
     for name, product in adapter.items():
         layer = modules.get(name)
         if not isinstance(layer, nn.Linear):
-            raise ModelError(_misfit(path, model, f"{name} is {'another layer' if layer else 'missing'}"))
-        weight = layer.weight
-        if weight is tied:
-            raise ModelError(_misfit(path, model, f"{name} is its table of embeddings too"))
-        if not weight.is_floating_point() or weight.device.type == "meta":
-            raise ModelError(_misfit(path, model, f"{name} is quantised, or not in memory"))
-        if tuple(weight.shape) != product.shape:
-            raise ModelError(
-                _misfit(path, model, f"{name} has the shape {tuple(weight.shape)} and not {product.shape}")
-            )
-        a, b = (torch.from_numpy(part).to(weight.device) for part in (product.a, product.b))
-        with torch.no_grad():
-            weight += (product.scale * b @ a).to(weight.dtype)
-
-
-def _misfit(path: Path, model: object, why: str) -> str:
-    return (
-        f"The adapter {str(path)!r} does not fit this {type(model).__name__}, in which {why}. Use the model that it "
-        "was trained on, or load both with peft and pass (PeftModel, tokenizer)."
-    )
+            fault = "is another layer" if layer else "is missing"
+        elif layer.weight is tied:
+            fault = "is its table of embeddings too"
+        elif not layer.weight.is_floating_point() or layer.weight.device.type == "meta":
+            fault = "is quantised, or not in memory"
+        elif tuple(layer.weight.shape) != product.shape:
+            fault = f"has the shape {tuple(layer.weight.shape)} and not {product.shape}"
+        else:
+            a, b = (torch.from_numpy(part).to(layer.weight.device) for part in (product.a, product.b))
+            with torch.no_grad():
+                layer.weight.add_((product.scale * b @ a).to(layer.weight.dtype))
+            continue
+        raise ModelError(
+            f"The adapter {str(path)!r} does not fit this {type(model).__name__}, in which {name} {fault}. Use the "
+            "model that it was trained on, or load both with peft and pass (PeftModel, tokenizer)."
+        )
 
 
 def _read_folder(folder: Path) -> dict[str, LowRank]:
@@ -237,22 +216,19 @@ def _read_folder(folder: Path) -> dict[str, LowRank]:
                 f"{str(folder)!r} says {key}={value!r} in {CONFIG}, which is not supported. Load model and adapter "
                 "with peft, and pass (PeftModel, tokenizer)."
             )
-
-    def low_rank(a: Floats, b: Floats) -> LowRank:
+    adapter = {}
+    for matrix, (a, b) in _pairs(folder, tensors, r"base_model\.model\.(.+)\.lora_([AB])\.weight").items():
         if len(a) != config["r"]:
             raise ModelError(f"{str(folder)!r} has the rank {config['r']} in {CONFIG}, and {len(a)} in {WEIGHTS}.")
-        return LowRank(a, b, scale)
+        adapter[matrix] = LowRank(a, b, scale)
+    return adapter
 
-    return _pairs(folder, tensors, re.compile(r"base_model\.model\.(.+)\.lora_([AB])\.weight"), low_rank)
 
-
-def _pairs(
-    path: Path, tensors: Mapping[str, Floats], form: re.Pattern[str], make: Callable[[Floats, Floats], LowRank]
-) -> dict[str, LowRank]:
-    """Return the products of the tensors, whose names contain the matrix and the side, a or b."""
+def _pairs(path: Path, tensors: Mapping[str, Floats], form: str) -> dict[str, tuple[Floats, Floats]]:
+    """Return the two thin matrices for each matrix, given tensors whose names contain it and the side, a or b."""
     parts: dict[str, dict[str, Floats]] = {}
     for name, tensor in tensors.items():
-        match = form.fullmatch(name)
+        match = re.fullmatch(form, name)
         if match is None or tensor.ndim != 2:
             raise ModelError(f"{str(path)!r} has {name}, which is not part of a low-rank product beside a matrix.")
         parts.setdefault(match[1], {})[match[2].lower()] = tensor
@@ -262,7 +238,7 @@ def _pairs(
         if pair.keys() != {"a", "b"} or not 0 < len(pair["a"]) == pair["b"].shape[1]:
             shapes = ", ".join(f"{part.upper()} {tensor.shape}" for part, tensor in sorted(pair.items()))
             raise ModelError(f"{str(path)!r} has no two thin matrices with a product for {matrix}: {shapes}.")
-    return {matrix: make(pair["a"], pair["b"]) for matrix, pair in parts.items()}
+    return {matrix: (pair["a"], pair["b"]) for matrix, pair in parts.items()}
 
 
 def _renamed(path: Path, name: str, form: str, other: str, names: Mapping[str, str]) -> str:

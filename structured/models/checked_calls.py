@@ -110,10 +110,7 @@ def forward(
 
 
 def checked_logits(model: LanguageModel, scores: object, rows: int, window: int) -> Logits:
-    """Return the logits of some texts: an array in single precision, or a tensor of floats.
-
-    Raises ModelError unless there are numbers for each of `rows` texts, each place of a window, and each token.
-    """
+    """Return the logits of `rows` texts, as single floats or a tensor. Raises ModelError for another shape or kind."""
     places = (rows, window + 1) if window else (rows,)
     width = model.vocabulary.size
     logits = scores if _is_usable(scores) else numbers(scores, model.name, _requirement(places, width))
@@ -124,24 +121,22 @@ def checked_logits(model: LanguageModel, scores: object, rows: int, window: int)
 
 
 def numbers(scores: object, name: str, requirement: str) -> NDArray[np.float32]:
-    """Return a list, an array or a tensor in single precision, in which too large numbers become infinite.
-
-    Raises ModelError, with the requirement, unless it holds floats or integers.
-    """
+    """Return numbers in single precision, too large ones as infinity. Raises ModelError, with the requirement."""
     if inspect.iscoroutine(scores):
         scores.close()
+    torch, readable = sys.modules.get("torch"), scores
     try:
-        array = np.asarray(_on_host(scores))
-        with np.errstate(over="ignore", invalid="ignore"):
-            single: NDArray[np.float32] | None = (
-                array.astype(np.float32) if array.dtype.kind in "fiu" or "float" in array.dtype.name else None
-            )
+        if torch is not None and isinstance(scores, torch.Tensor):  # whatever its device, width and gradient
+            tensor = scores.detach().cpu()
+            readable = (tensor.float() if tensor.is_floating_point() else tensor).numpy()
+        array = np.asarray(readable)
+        if array.dtype.kind in "fiu" or "float" in array.dtype.name:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return array.astype(np.float32)
     except Exception as error:
         problem = f"{name} returned {described(scores)}, which cannot be read: {message(error)}"
         raise ModelError(f"{problem}. {requirement}") from error
-    if single is None:
-        raise ModelError(f"{name} returned {described(scores)}, of dtype {array.dtype}. {requirement}")
-    return single
+    raise ModelError(f"{name} returned {described(scores)}, of dtype {array.dtype}. {requirement}")
 
 
 def _is_usable(scores: object) -> TypeGuard[Logits]:
@@ -157,15 +152,6 @@ def _is_usable(scores: object) -> TypeGuard[Logits]:
         and scores.layout == torch.strided
         and not scores.is_meta
     )
-
-
-def _on_host(scores: object) -> object:
-    """Return a tensor of torch as an array, whatever its device, width and gradient; anything else as it is."""
-    torch = sys.modules.get("torch")
-    if torch is None or not isinstance(scores, torch.Tensor):
-        return scores
-    tensor = scores.detach().cpu()
-    return (tensor.float() if tensor.is_floating_point() else tensor).numpy()
 
 
 def _requirement(shape: tuple[int, ...], width: int) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from structured.errors import ModelError
 from structured.errors.values import nearest
 from structured.index.cache_folder import cache_folder
+from structured.models.gguf_file import MAGIC
 from structured.models.server_form import PORTS
 
 
@@ -64,10 +65,7 @@ def fetched_path(name: str) -> Path:
 
 
 def fetch(name: str) -> Path:
-    """Download the file of a model, unless it exists, and return its path.
-
-    Raises ModelError for an unknown name, if it cannot be downloaded or written, or if another file came.
-    """
+    """Download the file of a model, unless it exists, and return its path. Raises ModelError."""
     import shutil  # these are for downloads, and names of models are for everybody
     import tempfile
     from zipfile import BadZipFile, ZipFile
@@ -137,19 +135,14 @@ HUB_SECONDS = 5.0
 LONGEST_SHOWN = 100
 """Characters of a name that a message shows."""
 
-MAX_NAMED = 3
-"""The most files of a folder that a message names."""
-
 _TOKENIZERS = {"tokenizer.json", "tokenizer.model", "tekken.json", "vocab.json", "vocab.txt", "spiece.model"}
 """Files of tokenizers, each enough by itself or with others."""
-
-_GGUF = b"GGUF"
-"""The first bytes of a GGUF file."""
 
 _LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
 """The names of the later parts of a GGUF file, which llama.cpp loads with the first."""
 
-_HUB_ID = re.compile(r"(?:{0}/)?{0}".format(r"\w(?:[\w.-]{0,94}\w)?"), re.ASCII)
+_HUB_ID = re.compile(r"(?!.*(?:--|\.\.|\.git$))(?:{0}/)?{0}".format(r"\w(?:[\w.-]{0,94}\w)?"), re.ASCII)
+"""An id on the hub, by the rules of huggingface_hub."""
 
 _SERVER = re.compile(r"[a-z][a-z0-9+.-]*://|[\w.-]+:\d{1,5}(?:/|$)", re.ASCII | re.IGNORECASE)
 """The beginning of an address without a kind of server, or with an unknown one: `http://…`, `localhost:8000`."""
@@ -192,11 +185,11 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
             f"The model {text!r} has not been fetched yet, or to another place than {path}. Run "
             f"`structured fetch {text}`."
         )
-    refuse_address(name)
+    _refuse_address(name)
     if isinstance(name, os.PathLike) or _reads_as_path(text):
         kind = "file" if text.endswith(".gguf") else "folder"
         raise ModelError(f"There is no {kind} {shown_name(text)}. {EXPECTED}")
-    if not _is_hub_id(text):
+    if not _HUB_ID.fullmatch(text):
         address = _ADDRESS.match(text)
         meant = f" Did you mean {address[1]!r}?" if address else nearest(text, FETCHABLE)
         raise ModelError(
@@ -206,7 +199,7 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
     return None
 
 
-def refuse_address(name: str | os.PathLike[str]) -> None:
+def _refuse_address(name: str | os.PathLike[str]) -> None:
     """Raise ModelError for a name that resembles the address of a server, without repeating a password."""
     if isinstance(name, str) and _SERVER.match(name) and not _ADDRESS.match(name):
         schemes = ", ".join(f"{scheme}://" for scheme in PORTS)
@@ -233,30 +226,20 @@ def lacking(folder: str | Path) -> str:
 
 
 def why_not_hub(name: str) -> str | None:
-    """Return why the hub cannot give a model, or None if it can, after a single request.
-
-    Raises ModelError if the model is not in the cache of this machine either.
-    """
-    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
-    from huggingface_hub.errors import (
-        EntryNotFoundError,
-        GatedRepoError,
-        HfHubHTTPError,
-        OfflineModeIsEnabled,
-        RepositoryNotFoundError,
-    )
+    """Return why the hub cannot give a model, or None; one request. Raises ModelError if it is not cached either."""
+    from huggingface_hub import constants, errors, get_hf_file_metadata, hf_hub_url, try_to_load_from_cache
 
     try:
         get_hf_file_metadata(hf_hub_url(name, "config.json"), timeout=HUB_SECONDS)
-    except EntryNotFoundError:
+    except errors.EntryNotFoundError:
         return None  # adapters have no such file
-    except OfflineModeIsEnabled:
+    except errors.OfflineModeIsEnabled:
         reason = "HF_HUB_OFFLINE forbids to ask the hub"
-    except GatedRepoError:
+    except errors.GatedRepoError:
         reason = "the hub gives it only to those who accept its terms and log in (hf auth login)"
-    except RepositoryNotFoundError:
+    except errors.RepositoryNotFoundError:
         reason = "the hub has none, or shows it only to those who log in (hf auth login)"
-    except HfHubHTTPError as error:
+    except errors.HfHubHTTPError as error:
         reason = f"{constants.ENDPOINT} answers {error.response.status_code}"
     except Exception as error:  # noqa: BLE001  from whatever library sends the request
         reason = f"{constants.ENDPOINT} cannot be reached ({error or type(error).__name__})"
@@ -276,54 +259,36 @@ def is_gguf(path: Path) -> bool:
         if not path.is_file():  # a FIFO keeps its reader waiting
             return False
         with path.open("rb") as file:
-            return file.read(len(_GGUF)) == _GGUF
+            return file.read(len(MAGIC)) == MAGIC
     except (OSError, ValueError):  # too long, lone surrogates, or no permission
         return False
 
 
 def _on_disk(text: str, path: Path) -> Path:
-    """Return the folder or the GGUF file at a path. Raises ModelError for anything else that exists there."""
-    if _is_folder(path):
-        return _in_folder(text, path)
-    if is_gguf(path):
+    """Return a GGUF file, a folder with a model or an adapter, or the GGUF file in a folder. Raises ModelError."""
+    names = _listed(path)
+    if is_gguf(path) or not names.isdisjoint({"config.json", "adapter_config.json"}):
         return path
-    raise ModelError(_no_folder(text, path))
-
-
-def _in_folder(text: str, folder: Path) -> Path:
-    """Return a folder with a model or an adapter, or the GGUF file in it. Raises ModelError for other folders."""
-    names = _listed(folder)
-    if not names.isdisjoint({"config.json", "adapter_config.json"}):
-        return folder
+    if not _is_folder(path):
+        if path.is_file() and path.suffix.lower() == ".gguf":
+            raise ModelError(_no_gguf(text))
+        kind = "a file, and a model is a folder or a GGUF file" if path.is_file() else "neither a folder nor a file"
+        raise ModelError(f"{shown_name(text)} is {kind}. {EXPECTED}")
     if not names:
         raise ModelError(f"The folder {shown_name(text)} is empty, or may not be read. {EXPECTED}")
     files = sorted(name for name in names if name.lower().endswith(".gguf") and not _LATER_PART.search(name))
     if len(files) > 1:
-        listed = ", ".join(map(repr, files[:MAX_NAMED])) + ", …" * (len(files) > MAX_NAMED)
+        listed = ", ".join(map(repr, files[:3])) + ", …" * (len(files) > 3)
         raise ModelError(f"The folder {shown_name(text)} holds {len(files)} GGUF files: {listed}. Name one of them.")
-    if files and not is_gguf(folder / files[0]):
-        raise ModelError(_no_gguf(str(folder / files[0])))
-    if files:
-        return folder / files[0]
-    raise ModelError(f"{shown_name(text)} is not a model folder: it {lacking(folder)} {EXPECTED}")
-
-
-def _no_folder(text: str, path: Path) -> str:
-    """Return the message for an existing path that is neither a folder nor a GGUF file."""
-    if not path.is_file():
-        return f"{shown_name(text)} is neither a folder nor a file. {EXPECTED}"
-    if path.suffix.lower() == ".gguf":
-        return _no_gguf(text)
-    return f"{shown_name(text)} is a file, and a model is a folder or a GGUF file. {EXPECTED}"
+    if not files:
+        raise ModelError(f"{shown_name(text)} is not a model folder: it {lacking(path)} {EXPECTED}")
+    if not is_gguf(path / files[0]):
+        raise ModelError(_no_gguf(str(path / files[0])))
+    return path / files[0]
 
 
 def _no_gguf(text: str) -> str:
     return f"{shown_name(text)} does not begin as a GGUF file does. Download it again; it may be a pointer of Git LFS."
-
-
-def _is_hub_id(text: str) -> bool:
-    """Tell whether a text is a valid hub id, by the rules of huggingface_hub."""
-    return bool(_HUB_ID.fullmatch(text)) and "--" not in text and ".." not in text and not text.endswith(".git")
 
 
 def _reads_as_path(text: str) -> bool:

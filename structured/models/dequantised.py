@@ -11,6 +11,7 @@ dequantised model, nothing is saved, and the file is dequantised each time.
 import hashlib
 import json
 import logging
+import os
 import shutil
 import stat
 import tempfile
@@ -33,9 +34,6 @@ _LOGGER = logging.getLogger(__name__)
 
 MAX_BYTES = 16 << 30
 """Size of all models together; a larger model is not cached."""
-
-MAX_SHARE = 0.5
-"""Share of the free disk space that a model may take."""
 
 FORMAT = "1"
 """Version of the entries, part of their names."""
@@ -61,16 +59,12 @@ class ModelCache(CacheFolder):
     """Dequantised models in one folder, each a folder by its key."""
 
     suffix: ClassVar[str] = ".model"
-
-    folder: Path
     max_bytes: int = MAX_BYTES
 
     def load(self, key: str, device_map: str | dict[str, Any] | None) -> "Loaded | None":
         """Return the model and the tokenizer of a key; None if they are missing or damaged."""
         path = self.path(key)
-        try:
-            path.lstat()
-        except OSError:
+        if not os.path.lexists(path):
             return None
         try:
             with ThreadPoolExecutor(1) as pool:
@@ -90,7 +84,7 @@ class ModelCache(CacheFolder):
         try:
             for folder in (self.folder.parent, self.folder):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if _bytes(model) > min(self.max_bytes, shutil.disk_usage(self.folder).free * MAX_SHARE):
+            if _bytes(model) > min(self.max_bytes, shutil.disk_usage(self.folder).free // 2):
                 return
             with self._writing() as made:
                 _write(made, model, tokenizer)
@@ -195,11 +189,7 @@ def _write(folder: Path, model: "PreTrainedModel", tokenizer: "PreTrainedTokeniz
     (folder / TOKENIZER).write_text(backend.to_str(), encoding="utf-8")
     (folder / SETTINGS).write_text(json.dumps(_settings(tokenizer)), encoding="utf-8")
     again, tokens = _load(folder, None)
-    if not (
-        _same_weights(model, again)
-        and _facts(model) == _facts(again)
-        and _tokenization(tokenizer) == _tokenization(tokens)
-    ):
+    if not _same_weights(model, again) or _facts(model, tokenizer) != _facts(again, tokens):
         raise ValueError("it would not be the same when loaded again.")
     (folder / CHECKSUMS).write_text(json.dumps({path.name: _digest(path) for path in _files(folder)}), encoding="utf-8")
 
@@ -208,16 +198,14 @@ def _settings(tokenizer: "PreTrainedTokenizerBase") -> dict[str, Any]:
     return {**tokenizer.special_tokens_map, **{name: getattr(tokenizer, name) for name in _TOKENIZER_SETTINGS}}
 
 
-def _tokenization(tokenizer: Any) -> tuple[Any, ...]:
-    """Return everything that determines the tokens of a text."""
-    return tokenizer.backend_tokenizer.to_str(), _settings(tokenizer), tokenizer.all_special_ids
-
-
-def _facts(model: "PreTrainedModel") -> tuple[Any, ...]:
-    """Return everything that determines how weights are used."""
-    generation = model.generation_config
-    configurations = [model.config.to_dict(), {} if generation is None else generation.to_dict()]
-    return type(model), *({name: entries[name] for name in entries.keys() - _UNCOMPARED} for entries in configurations)
+def _facts(model: "PreTrainedModel", tokenizer: Any) -> list[Any]:
+    """Return everything that determines how weights are used, and the tokens of a text."""
+    facts = [type(model), tokenizer.backend_tokenizer.to_str(), _settings(tokenizer), tokenizer.all_special_ids]
+    configurations: list[Any] = [model.config, model.generation_config]
+    for configuration in filter(None, configurations):
+        entries = configuration.to_dict()
+        facts.append({name: entries[name] for name in entries.keys() - _UNCOMPARED})
+    return facts
 
 
 def _same_weights(first: "PreTrainedModel", second: "PreTrainedModel") -> bool:

@@ -42,10 +42,7 @@ class FunctionModel(LanguageModel):
         return f"FunctionModel({self.name}, {self.vocabulary!r})"
 
     def scores(self, token_ids: list[int]) -> NDArray[np.float32]:
-        """Return the scores of the next token, shape (size of the vocabulary,).
-
-        Raises ModelError if the function raises, or does not return a number for each token.
-        """
+        """Return the scores of the next token, shape (size of the vocabulary,). Raises ModelError."""
         size = self.vocabulary.size
         returned = called(self.name, lambda: self.function(token_ids), f" after {len(token_ids)} tokens")
         requirement = (
@@ -82,11 +79,9 @@ class FunctionBatch(DecodingBatch):
     def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> NDArray[np.float32]:
         """Append tokens to each text, and return the scores that the function gives each."""
         self.texts = [[*text, *new] for text, new in zip(self.texts, token_ids, strict=True)]
-        if window == 0:
-            return np.stack([self.model.scores(text) for text in self.texts])
         lengths = range(-window, 1)
         scores = [[self.model.scores(text[: len(text) + length]) for length in lengths] for text in self.texts]
-        return np.array(scores)
+        return np.array(scores) if window else np.array(scores)[:, 0]
 
     def select(self, rows: Sequence[int]) -> None:
         """Keep some of the texts, in this order."""

@@ -8,10 +8,9 @@ and does not return from a list that is longer than its file.
 import mmap
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +33,7 @@ _TEXT, _ARRAY, _UINT32, _FLOAT32 = 8, 9, 4, 6
 _WRITTEN = {np.dtype(np.float32): 0, np.dtype(np.float16): 1}
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
+class Tensor(NamedTuple):
     """The place of a tensor in its file."""
 
     kind: int

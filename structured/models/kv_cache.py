@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 
 def on_device(numbers: ArrayLike, device: "torch.device") -> "torch.Tensor":
-    """Copy numbers from the host to a device, without waiting for the passes that run there.
-
-    CUDA copies the host's memory before it returns, so that memory may be reused at once.
-    """
+    """Copy numbers from the host to a device, without waiting: CUDA reads the host's memory before it returns."""
     import torch
 
     return torch.as_tensor(numbers).to(device, non_blocking=device.type == "cuda")
@@ -29,45 +26,28 @@ def on_device(numbers: ArrayLike, device: "torch.device") -> "torch.Tensor":
 class TextCache(Protocol):
     """The cache of some texts, which also makes the inputs of the forward pass."""
 
-    @property
-    def is_ragged(self) -> bool:
-        """Whether the texts may get different numbers of tokens."""
-        ...
-
-    @property
-    def can_join(self) -> bool:
-        """Whether rows of another cache of the same model can be appended."""
-        ...
-
-    @property
-    def pads_behind(self) -> bool:
-        """Whether the first new tokens of all texts are in one column; if not, the last ones are."""
-        ...
+    is_ragged: bool
+    """Whether the texts may get different numbers of tokens."""
+    can_join: bool
+    """Whether rows of another cache of the same model can be appended."""
+    pads_behind: bool
+    """Whether the first new tokens of all texts are in one column; if not, the last ones are."""
 
     @property
     def nbytes(self) -> int:
         """Its memory in bytes."""
-        ...
 
     def before(self, token_ids: Sequence[Sequence[int]], window: int = 0) -> dict[str, Any]:
         """Return the inputs of the forward pass; up to `window` of the new tokens of each text may be rolled back."""
-        ...
-
-    def rollback(self, counts: Sequence[int]) -> None:
-        """Forget so many of the last tokens of each text, none beyond the window of the last pass."""
-        ...
 
     def become(self, other: Self, rows: int) -> None:
         """Replace the content by copies of the only row of another cache, which stays unchanged."""
-        ...
 
     def select(self, rows: Sequence[int]) -> None:
         """Keep some rows, in that order; a row listed twice is copied."""
-        ...
 
     def join(self, other: Self) -> None:
         """Append the rows of another cache of the same model, which is used up."""
-        ...
 
 
 class PaddedCache:
@@ -83,37 +63,25 @@ class PaddedCache:
     ) -> None:
         """Begin texts of a model, whose forward pass accepts arguments of these names, and the cache by one of them."""
         import torch
-        from transformers.cache_utils import DynamicCache
+        from transformers.cache_utils import DynamicCache, DynamicLayer, LinearAttentionLayer
 
         self.cache: Any = DynamicCache(config=model.config.get_text_config(decoder=True))
+        kinds = set(map(type, self.cache.layers))
+        self.is_ragged = kinds <= {DynamicLayer}  # all keys and values are kept, so that padding may be anywhere
+        self.can_join = kinds <= {DynamicLayer, LinearAttentionLayer}  # which can be padded in front afterwards
         self.accepts, self.cache_name, self.attends = accepts, cache_name, attends
         self.seen = torch.zeros((rows, 0), dtype=torch.long, device=model.device)
         """Which places hold a token, and which are padding; shape (texts, places)."""
 
     @property
-    def is_ragged(self) -> bool:
-        """Whether every layer keeps all keys and values, so that padding may be anywhere."""
-        from transformers.cache_utils import DynamicLayer
-
-        return all(type(layer) is DynamicLayer for layer in self.cache.layers)
-
-    @property
-    def can_join(self) -> bool:
-        """Whether all layers can be padded in front afterwards."""
-        from transformers.cache_utils import DynamicLayer, LinearAttentionLayer
-
-        return all(type(layer) in {DynamicLayer, LinearAttentionLayer} for layer in self.cache.layers)
-
-    @property
     def nbytes(self) -> int:
         """The memory of its tensors."""
-        tensors: list[torch.Tensor] = []
+        tensors: list[torch.Tensor | None] = []
         for layer in self.cache.layers:
             if hasattr(layer, "conv_states"):
-                states = [*layer.conv_states.values(), *layer.recurrent_states.values()]
-                tensors += [state for state in states if state is not None]
-            tensors += [getattr(layer, name) for name in ("keys", "values") if getattr(layer, name, None) is not None]
-        return sum(tensor.nbytes for tensor in tensors)
+                tensors += [*layer.conv_states.values(), *layer.recurrent_states.values()]
+            tensors += [getattr(layer, "keys", None), getattr(layer, "values", None)]
+        return sum(tensor.nbytes for tensor in tensors if tensor is not None)
 
     def before(self, token_ids: Sequence[Sequence[int]], window: int = 0) -> dict[str, Any]:  # noqa: ARG002  none is
         """Pad the new tokens of each text, and return the inputs of the forward pass."""
@@ -125,18 +93,11 @@ class PaddedCache:
         seen = [[0] * (width - len(new)) + [1] * len(new) for new in token_ids]
         self.seen = torch.cat([self.seen, on_device(seen, device)], dim=1)
         arguments: dict[str, Any] = {"input_ids": on_device(rows, device), self.cache_name: self.cache}
-        arguments["attention_mask"] = (
-            self.seen if self.attends else self.seen[:, -width:]
-        )  # without attention, earlier places do not count
+        # Without attention, earlier places do not count.
+        arguments["attention_mask"] = self.seen if self.attends else self.seen[:, -width:]
         if "position_ids" in self.accepts:
-            positions = self.seen.cumsum(dim=1) - 1
-            arguments["position_ids"] = positions.clamp(min=0)[:, -width:]
+            arguments["position_ids"] = (self.seen.cumsum(dim=1) - 1).clamp(min=0)[:, -width:]
         return arguments
-
-    def rollback(self, counts: Sequence[int]) -> None:
-        """Forget nothing: no window was open."""
-        if any(counts):
-            raise ValueError("A padded cache forgets no token.")
 
     def become(self, other: Self, rows: int) -> None:
         """Replace the content by copies of the only row of another cache."""
@@ -164,23 +125,19 @@ class PaddedCache:
 
         for mine, theirs in zip(self.cache.layers, other.cache.layers, strict=True):
             if hasattr(mine, "conv_states"):
-                for index, state in mine.conv_states.items():
-                    if state is not None:
-                        mine.conv_states[index] = torch.cat([state, theirs.conv_states[index]])
-                for index, state in mine.recurrent_states.items():
-                    if state is not None:
-                        mine.recurrent_states[index] = torch.cat([state, theirs.recurrent_states[index]])
-            else:
-                length = max(mine.keys.shape[-2], theirs.keys.shape[-2])
-                mine.keys = torch.cat([_padded(mine.keys, length), _padded(theirs.keys, length)])
-                mine.values = torch.cat([_padded(mine.values, length), _padded(theirs.values, length)])
-        places = max(self.seen.shape[1], other.seen.shape[1])
-        padded = [torch.nn.functional.pad(seen, (places - seen.shape[1], 0)) for seen in (self.seen, other.seen)]
-        self.seen = torch.cat(padded)
+                for name in ("conv_states", "recurrent_states"):
+                    states, others = getattr(mine, name), getattr(theirs, name)
+                    states |= {i: torch.cat([state, others[i]]) for i, state in states.items() if state is not None}
+            else:  # shape (texts, heads, places, width)
+                mine.keys = _joined(mine.keys, theirs.keys, -2)
+                mine.values = _joined(mine.values, theirs.values, -2)
+        self.seen = _joined(self.seen, other.seen, -1)
 
 
-def _padded(states: "torch.Tensor", length: int) -> "torch.Tensor":
-    """Pad keys or values, shape (texts, heads, places, width), in front to a number of places."""
+def _joined(first: "torch.Tensor", second: "torch.Tensor", places: int) -> "torch.Tensor":
+    """Join the rows of two tensors, the shorter one padded in front in its axis of places, -1 or -2."""
     import torch
 
-    return torch.nn.functional.pad(states, (0, 0, length - states.shape[-2], 0))
+    length, behind = max(first.shape[places], second.shape[places]), [0, 0] * (-places - 1)
+    padded = [torch.nn.functional.pad(part, [*behind, length - part.shape[places], 0]) for part in (first, second)]
+    return torch.cat(padded)

@@ -10,7 +10,7 @@ values of each token, convolutions too: lowering the length of a text forgets it
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
 from pathlib import Path
@@ -35,9 +35,11 @@ MAX_PREFIX_BYTES = 1 << 25
 MAX_TOGETHER = 16
 """New tokens of each text up to which those of several attend at once; with more, padding takes more than it saves."""
 
-
 Layer: TypeAlias = Mapping[str, Floats]
 """The weights of a layer by their names in the checkpoint; matrices transposed, kernels of shape (size, hidden)."""
+
+Kept: TypeAlias = list[list[Floats]]
+"""The arrays that each layer keeps of the tokens of texts."""
 
 TOGETHER = {
     "self_attn.qkv_proj": ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
@@ -99,11 +101,6 @@ class Lfm2:
         self.cosines, self.sines = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
         """Of the rotation at each place, shape (places, width / 2)."""
 
-    @property
-    def logits_cost(self) -> float:
-        """The cost of the logits of one more place, in tokens."""
-        return self.embedding.size / sum(weights.size for layer in self.layers for weights in layer.values())
-
     def read(self, batch: "Lfm2Batch", token_ids: Sequence[Sequence[int]], window: int = 0) -> Floats:
         """Append tokens to each text, and return the logits after them, and before each token of the window.
 
@@ -150,7 +147,7 @@ class Lfm2:
             for start, end in itertools.pairwise(asked.starts.tolist()):
                 slot, length = asked.slots[start], int(asked.places[end - 1]) + 1
                 alone = queries[start:end].swapaxes(0, 1), keys[slot, :, :length], values[slot, :, :length]
-                attended[start:end] = _mixed(*alone, _later(asked.places[start:end], length)).swapaxes(0, 1)
+                attended[start:end] = _mixed(*alone, asked.places[start:end]).swapaxes(0, 1)
         return attended.reshape(len(queries), -1) @ layer["self_attn.out_proj"]
 
 
@@ -165,26 +162,20 @@ def _attend_together(out: Floats, queries: Floats, keys: Floats, values: Floats,
     last = np.zeros(padded.shape[:2], dtype=np.intp)
     last[slots, nth] = places
     before = keys[:used, :, :length], values[:used, :, :length]
-    mixed = _mixed(padded.swapaxes(1, 2), *before, _later(last, length)[:, None])
-    out[...] = mixed[slots, :, nth]
+    out[...] = _mixed(padded.swapaxes(1, 2), *before, last[:, None])[slots, :, nth]
 
 
-def _mixed(queries: Floats, keys: Floats, values: Floats, later: NDArray[np.bool_]) -> Floats:
-    """Mix the values of the tokens of a text by the softmax of keys and queries, except later tokens.
+def _mixed(queries: Floats, keys: Floats, values: Floats, places: NDArray[np.intp]) -> Floats:
+    """Mix the values of the tokens of a text by the softmax of keys and queries, except those after each place.
 
-    Shapes, after those of texts and heads: (new, width), (length, width), (length, width), (new, length).
+    Shapes, after those of texts and heads: (new, width), (length, width), (length, width), (new,).
     """
     scores = queries @ keys.swapaxes(-1, -2)
-    np.copyto(scores, -np.inf, where=later)
+    np.copyto(scores, -np.inf, where=np.arange(keys.shape[-2]) > places[..., None])
     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
     weights /= weights.sum(axis=-1, keepdims=True)
     mixed: Floats = weights @ values
     return mixed
-
-
-def _later(places: NDArray[np.intp], length: int) -> NDArray[np.bool_]:
-    """Return which of the first places, `length` of them, come after each of `places`; shape (…, length)."""
-    return np.arange(length) > places[..., None]
 
 
 def _fed(layer: Layer, states: Floats) -> Floats:
@@ -259,7 +250,7 @@ class Lfm2Batch(DecodingBatch):
         hidden, places = network.embedding.shape[1], network.margin
         one, many = (rows, places, hidden), (rows, network.heads, places, hidden // network.heads)
         shapes = ([one] if KERNEL in layer else [many, many] for layer in network.layers)
-        self.layers = [[np.zeros(shape, dtype=np.float32) for shape in listed] for listed in shapes]
+        self.layers: Kept = [[np.zeros(shape, dtype=np.float32) for shape in listed] for listed in shapes]
 
     @property
     def room(self) -> tuple[int, int]:
@@ -306,9 +297,7 @@ class Lfm2Batch(DecodingBatch):
         if slots < total or places < needed:
             self.move(max(slots, 2 * total, 16), max(places, needed + needed // 2))
         new = np.setdiff1d(np.arange(self.room[0]), self.slots)[: len(other.slots)]
-        for mine, theirs in zip(self.layers, other.layers, strict=True):
-            for left, right in zip(mine, theirs, strict=True):
-                _copy_slots(left, new, right, other.slots, needed)
+        _copy_slots(self.layers, new, other.layers, other.slots, needed)
         self.lengths = np.concatenate([self.lengths, other.lengths])
         self.slots = np.concatenate([self.slots, new])
 
@@ -318,28 +307,25 @@ class Lfm2Batch(DecodingBatch):
 
     def move(self, slots: int, places: int) -> None:
         """Move the texts to the first slots of new arrays, which have so many slots and places."""
-        used = self.network.margin + int(self.lengths.max(initial=0))
-        self.layers = [[_moved(array, self.slots, slots, places, used) for array in arrays] for arrays in self.layers]
+        used, old = self.network.margin + int(self.lengths.max(initial=0)), self.layers
+        shapes = ([(slots, *array.shape[1:-2], places, array.shape[-1]) for array in arrays] for arrays in old)
+        self.layers = [[np.zeros(shape, dtype=np.float32) for shape in listed] for listed in shapes]
+        _copy_slots(self.layers, range(len(self.slots)), old, self.slots, used)
         self.slots = np.arange(len(self.slots))
 
 
-def _moved(array: Floats, old: NDArray[np.intp], slots: int, places: int, used: int) -> Floats:
-    """Return an array of so many slots and places that begins with some slots of another, of which so much is used."""
-    moved = np.zeros((slots, *array.shape[1:-2], places, array.shape[-1]), dtype=np.float32)
-    _copy_slots(moved, range(len(old)), array, old, used)
-    return moved
-
-
-def _copy_slots(target: Floats, new: Iterable[int], source: Floats, old: Iterable[int], used: int) -> None:
-    """Copy the places in use of some slots of an array to those of another."""
-    for to, of in zip(new, old, strict=True):
-        target[to, ..., :used, :] = source[of, ..., :used, :]
+def _copy_slots(
+    targets: Kept, new: Sequence[int] | NDArray[np.intp], sources: Kept, old: NDArray[np.intp], used: int
+) -> None:
+    """Copy the places in use of some slots of all arrays to those of others."""
+    for target, source in zip(itertools.chain(*targets), itertools.chain(*sources), strict=True):
+        for to, of in zip(new, old, strict=True):
+            target[to, ..., :used, :] = source[of, ..., :used, :]
 
 
 class PackagedModel(LanguageModel):
     """A checkpoint of LFM2 in a folder, small enough for NumPy."""
 
-    has_chat_template = False
     can_roll_back = True
     can_read_on = True
     pass_cost = 16.0
@@ -349,7 +335,8 @@ class PackagedModel(LanguageModel):
         self._folder = folder
         self.network = Lfm2(folder)
         self.context_length = self.network.context_length
-        self.logits_cost = self.network.logits_cost
+        others = sum(weights.size for layer in self.network.layers for weights in layer.values())
+        self.logits_cost = self.network.embedding.size / others
         tokenizer = _Tokenizer(folder)
         self.vocabulary = Vocabulary.from_transformers(tokenizer)
         self._prompts = PromptEncoder(tokenizer)

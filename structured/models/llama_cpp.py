@@ -16,7 +16,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from structured.errors import ModelError, OutOfMemoryError
 from structured.models.adapters import Heads, gguf_adapter, read_adapter, write_gguf_adapter
 from structured.models.llama_tokenizer import Llama, LlamaTokenizer, metadata
 from structured.models.protocol import MIN_SHARED, DecodingBatch, LanguageModel, Messages
+
+Int32: TypeAlias = NDArray[np.int32]
+Float32: TypeAlias = NDArray[np.float32]
 
 MAX_SEQUENCES = 72
 """Sequences in the cache at once, prefixes included."""
@@ -75,7 +78,8 @@ class LlamaContext:
             raise ModelError(
                 f"llama.cpp cannot make room for {tokens:,} tokens of {name}. Lower context_length, or gpu_layers."
             )
-        weakref.finalize(self, _free_context, llama, self._context)
+        free = self._library.llama_free
+        weakref.finalize(self, lambda context: free(context) if llama.model else None, self._context)
         pointers = (self._library.llama_adapter_lora_p_ctypes * len(adapters))(*(pointer for pointer, _ in adapters))
         factors = (ctypes.c_float * len(adapters))(*(factor for _, factor in adapters))
         if self._library.llama_set_adapters_lora(self._context, pointers, len(adapters), factors):
@@ -86,7 +90,8 @@ class LlamaContext:
         self.width: int = self._library.llama_vocab_n_tokens(self._library.llama_model_get_vocab(llama.model))
         """The number of logits."""
         self._free = list(range(MAX_SEQUENCES))
-        self._abandoned: deque[list[int]] = deque()
+        self.abandoned: deque[list[int]] = deque()
+        """Sequences to forget, to which the garbage collector may add at any time."""
         self._prefixes: dict[tuple[int, ...], int] = {}
         """The sequences of prefixes, the last used at the end."""
         self._lock = RLock()
@@ -126,13 +131,9 @@ class LlamaContext:
                 self._library.llama_memory_seq_rm(self._memory, sequence, -1, -1)
                 self._free.append(sequence)
 
-    def abandon(self, sequences: list[int]) -> None:
-        """Forget sequences later: the garbage collector may call this at any time."""
-        self._abandoned.append(sequences)
-
     def read(
         self, sequences: Sequence[int], lengths: Sequence[int], token_ids: Sequence[Sequence[int]], window: int = 0
-    ) -> NDArray[np.float32]:
+    ) -> Float32:
         """Append new tokens to sequences of some lengths.
 
         Return the logits after them, and before each token of the window, shape (sequences, window + 1, width); those
@@ -154,13 +155,7 @@ class LlamaContext:
                 logits[rows[part][scored], places[part][scored]] = scores
         return logits
 
-    def _decode(
-        self,
-        tokens: NDArray[np.int32],
-        positions: NDArray[np.int32],
-        sequences: NDArray[np.int32],
-        scored: NDArray[np.bool_],
-    ) -> NDArray[np.float32]:
+    def _decode(self, tokens: Int32, positions: Int32, sequences: Int32, scored: NDArray[np.bool_]) -> Float32:
         """Run some tokens, and return the logits after those to score, which the next call overwrites."""
         if not self._llama.model:
             raise ModelError(f"{self.name} was closed. Load it again.")
@@ -219,23 +214,12 @@ class LlamaContext:
         return prefix
 
     def _release_abandoned(self) -> None:
-        while self._abandoned:
-            self.release(self._abandoned.popleft())
+        while self.abandoned:
+            self.release(self.abandoned.popleft())
 
     def _drop_prefix(self) -> None:
         self.release([self._prefixes.pop(next(iter(self._prefixes)))])
 
-
-def _free_context(llama: Llama, context: Any) -> None:
-    if llama.model:
-        import_module("llama_cpp").llama_free(context)
-
-
-DEFAULT_CONTEXT = 8192
-"""Tokens of a context by default: a gigabyte for a model with 8 billion parameters."""
-
-ALL_LAYERS = 0x7FFFFFFF
-"""More layers than any model has."""
 
 CPU_PASS_COST, QUICK_PASS_COST, GPU_PASS_COST = 1.0, 8.0, 64.0
 """Tokens that take as long as the fixed part of a pass, roughly: on a CPU 0.6, measured; with a cache of BF16, where
@@ -250,33 +234,21 @@ def is_installed() -> bool:
 def load_gguf(
     path: str, *, name: str, gpu_layers: int | None, context_length: int | None, adapter: Path | None = None
 ) -> "LlamaCppModel":
-    """Load a GGUF file, and an adapter for it.
-
-    `gpu_layers` go to the GPU, -1 for all; default: all, if llama.cpp was built for one. `context_length` is the number
-    of tokens of the context; default: the length that the model was trained for, at most 8,192.
-
-    Raises ModelError if llama.cpp cannot be imported, or cannot load it; VocabularyError if its tokenizer cannot be
-    used.
-    """
-    library = _library(path)
-    weights = Weights(path, gpu_layers)
-    trained = library.llama_model_n_ctx_train(weights.model)
-    if context_length is not None and not 1 <= context_length <= trained:
-        raise ModelError(f"context_length is {context_length:,}, and {name} was trained for 1 to {trained:,} tokens.")
-    tokens = context_length or min(trained, DEFAULT_CONTEXT)
-    return LlamaCppModel(weights, name=name, context_length=tokens, adapter=adapter)
-
-
-def _library(path: str) -> Any:
-    """Import llama.cpp for a file. Raises ModelError if that fails, as where it was built for another processor."""
+    """Load a GGUF file, and an adapter, with the options of `load_model`. Raises ModelError, VocabularyError."""
     try:
-        return import_module("llama_cpp")
-    except (ImportError, OSError, RuntimeError) as error:
+        library: Any = import_module("llama_cpp")
+    except (ImportError, OSError, RuntimeError) as error:  # as where it was built for another processor
         raise ModelError(
             f"The package llama-cpp-python is installed and cannot be imported, so llama.cpp cannot run {path!r}: "
             f"{str(error).rstrip('.')}. Install it again (pip install --force-reinstall llama-cpp-python), or pass "
             "dtype='float32' for transformers to load the file, with the package gguf (pip install gguf)."
         ) from error
+    weights = Weights(path, gpu_layers)
+    trained = library.llama_model_n_ctx_train(weights.model)
+    if context_length is not None and not 1 <= context_length <= trained:
+        raise ModelError(f"context_length is {context_length:,}, and {name} was trained for 1 to {trained:,} tokens.")
+    tokens = context_length or min(trained, 8192)  # a gigabyte for a model with 8 billion parameters
+    return LlamaCppModel(weights, name=name, context_length=tokens, adapter=adapter)
 
 
 class Weights:
@@ -297,7 +269,8 @@ class Weights:
         self.model_path = path
         self.model_params = library.llama_model_default_params()
         on_gpu = library.llama_supports_gpu_offload()
-        self.model_params.n_gpu_layers = (ALL_LAYERS if on_gpu else 0) if gpu_layers in {None, -1} else gpu_layers
+        all_layers = 0x7FFFFFFF if on_gpu else 0  # more than any model has
+        self.model_params.n_gpu_layers = all_layers if gpu_layers in {None, -1} else gpu_layers
         self.model_params.use_extra_bufts = b"AMX_INT8 = 1" not in library.llama_print_system_info()
         self.context_params = library.llama_context_default_params()
         number = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
@@ -314,10 +287,7 @@ class Weights:
 
 
 def load_adapter(llama: Llama, path: Path, name: str) -> Any:
-    """Load an adapter for the weights of a model, and return the pointer to it, which is freed with the weights.
-
-    A folder in the format of PEFT is converted to a GGUF file first. Raises ModelError if the adapter does not fit.
-    """
+    """Load an adapter, and return the pointer to it, which is freed with the weights. Raises ModelError."""
     library: Any = import_module("llama_cpp")
     architecture = metadata(llama, "general.architecture")
     if path.is_dir():
@@ -348,18 +318,9 @@ class LlamaCppModel(LanguageModel):
     can_read_on = True
 
     def __init__(
-        self,
-        llama: Llama,
-        *,
-        name: str | None = None,
-        context_length: int | None = None,
-        adapter: Path | None = None,
+        self, llama: Llama, *, name: str | None = None, context_length: int | None = None, adapter: Path | None = None
     ) -> None:
-        """Wrap a model, with the options of its context; `context_length` is that of the second, by default the same.
-
-        An adapter is added to the adapter of the model. Raises ModelError if it generates no text, the context cannot
-        be made, or an adapter does not fit; VocabularyError.
-        """
+        """Wrap a model, with a context of that length, by default its own. Raises ModelError, VocabularyError."""
         library: Any = import_module("llama_cpp")
         self.llama = llama
         self.name = name or llama.model_path
@@ -370,8 +331,7 @@ class LlamaCppModel(LanguageModel):
         self.has_chat_template = self._tokenizer.has_chat_template
         self.context_length = context_length or int(llama.context_params.n_ctx)
         adapters = [] if adapter is None else [(load_adapter(llama, adapter, self.name), 1.0)]
-        own: str | None = getattr(llama, "lora_path", None)
-        if own:
+        if own := getattr(llama, "lora_path", None):
             adapters.append((load_adapter(llama, Path(own), self.name), getattr(llama, "lora_scale", 1.0)))
         on_gpu = library.llama_supports_gpu_offload() and llama.model_params.n_gpu_layers > 0
         self.context = LlamaContext(llama, name=self.name, tokens=self.context_length, on_gpu=on_gpu, adapters=adapters)
@@ -386,15 +346,12 @@ class LlamaCppModel(LanguageModel):
         return f"LlamaCppModel({self.name!r}, {self.vocabulary!r})"
 
     def encode(self, prompt: str | Messages) -> list[int]:
-        """Return the token ids of a prompt, through the chat template of the file if it is a list of messages.
-
-        What the text spells stays text; see `LlamaTokenizer`. Raises PromptError, ModelError.
-        """
+        """Return the token ids of a prompt; see `LlamaTokenizer`. Raises PromptError, ModelError."""
         return self._tokenizer.encode(prompt)
 
     def prefill(
         self, prompts: Sequence[Sequence[int]], *, shared: int = 0, window: int = 0
-    ) -> "tuple[LlamaCppBatch, NDArray[np.float32]]":
+    ) -> "tuple[LlamaCppBatch, Float32]":
         """Run the prompts through the model, their shared beginning once."""
         shared = min(shared, min(map(len, prompts)) - 1 - window)
         prefix = prompts[0][:shared] if shared >= MIN_SHARED else []
@@ -415,9 +372,9 @@ class LlamaCppBatch(DecodingBatch):
         """The number of each text in the context; the list is only changed in place."""
         self.lengths = [len(prefix)] * rows
         """The tokens of each text that have been read."""
-        weakref.finalize(self, context.abandon, self.sequences).atexit = False
+        weakref.finalize(self, context.abandoned.append, self.sequences).atexit = False
 
-    def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> NDArray[np.float32]:
+    def forward(self, token_ids: Sequence[Sequence[int]], *, window: int = 0) -> Float32:
         """Append tokens to each text, and return the logits after them. Empty after an OutOfMemoryError."""
         try:
             logits = self._context.read(self.sequences, self.lengths, token_ids, window)

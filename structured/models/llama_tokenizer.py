@@ -8,7 +8,7 @@ in one piece. A tokenizer of transformers splits a text at the same places.
 import ctypes
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from importlib import import_module
 from typing import Any, Protocol
@@ -32,7 +32,6 @@ class Llama(Protocol):
     @property
     def model(self) -> Any:
         """The pointer to the weights; None once they are freed."""
-        ...
 
 
 class LlamaTokenizer:
@@ -46,7 +45,7 @@ class LlamaTokenizer:
         if self._library.llama_vocab_type(self._vocab) not in {1, 2}:  # SentencePiece, byte-level BPE
             raise VocabularyError(
                 f"The bytes of the tokens of {name} are unknown: its tokenizer is "
-                f"{self._metadata('tokenizer.ggml.model')!r}, and only byte-level BPE and SentencePiece with byte "
+                f"{metadata(llama, 'tokenizer.ggml.model')!r}, and only byte-level BPE and SentencePiece with byte "
                 "fallback are read. Use a model with such a tokenizer."
             )
         size = self._library.llama_vocab_n_tokens(self._vocab)
@@ -62,16 +61,13 @@ class LlamaTokenizer:
         """The spellings of tokens that must not come from text."""
         self._ids = {text: token_id for token_id, text in self.control_tokens.items()}
         longest_first = sorted(filter(None, self._ids), key=len, reverse=True)  # as llama.cpp looks for them
-        self._any_control = re.compile(f"({'|'.join(map(re.escape, longest_first))})") if longest_first else None
-        self._render = self._template(self._metadata("tokenizer.chat_template"))
+        any_control = "|".join(map(re.escape, longest_first)) or "(?!)"  # which matches nothing
+        self._any_control = re.compile(f"({any_control})")
+        self._render = self._template(metadata(llama, "tokenizer.chat_template"))
         self.has_chat_template = self._render is not None
 
     def encode(self, prompt: str | Messages) -> list[int]:
-        """Return the token ids of a text, or of messages through the chat template.
-
-        Raises PromptError if some of the text would become a control token, or the chat template does not take these
-        messages; ModelError if it fails or leaves out a message.
-        """
+        """Return the token ids of a text, or of messages through the chat template; raises as `PromptEncoder`."""
         if isinstance(prompt, str):
             return [*self._own("bos"), *self.encode_text(prompt), *self._own("eos")]
         if self._render is None:
@@ -80,7 +76,7 @@ class LlamaTokenizer:
         token_ids: list[int] = []
         run = ""
         for piece, content in zip(template, [*contents, ""], strict=True):
-            for part in [piece] if self._any_control is None else self._any_control.split(piece):
+            for part in self._any_control.split(piece):
                 if part in self._ids:
                     token_ids += [*self.encode_text(run), self._ids[part]]
                     run = ""
@@ -100,7 +96,10 @@ class LlamaTokenizer:
         token_ids = self._tokenize(text)
         if self.control_tokens.keys().isdisjoint(token_ids):
             return token_ids
-        token_ids = [token_id for part in self._cut(text) for token_id in self._tokenize(part)]
+        spelled_control = "|".join(map(re.escape, filter(None, self._ids)))
+        cuts = [match.start() + 1 for match in re.finditer(f"(?={spelled_control})", text)]  # they may overlap
+        parts = [text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+        token_ids = [token_id for part in parts for token_id in self._tokenize(part)]
         spelled = b"".join(self.vocabulary.tokens[token_id] or b"" for token_id in token_ids)
         if spelled.removeprefix(b" ") != text.encode().removeprefix(b" "):
             shown = [repr(token) for token in self._ids if token and token in text]
@@ -109,12 +108,6 @@ class LlamaTokenizer:
                 f"The tokenizer of {self.name} cannot encode them as text. Take them out of the text."
             )
         return token_ids
-
-    def _cut(self, text: str) -> Iterator[str]:
-        """Split a text after the first character of each control token in it."""
-        spelled = "|".join(map(re.escape, filter(None, self._ids)))
-        cuts = [match.start() + 1 for match in re.finditer(f"(?={spelled})", text)]  # they may overlap
-        yield from (text[start:end] for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True))
 
     def _tokenize(self, text: str) -> list[int]:
         data = text.encode()
@@ -137,14 +130,12 @@ class LlamaTokenizer:
     def _template(self, source: str | None) -> Callable[[Messages], str] | None:
         if source is None:
             return None
-        ids = {f"{which}_token": getattr(self._library, f"llama_vocab_{which}")(self._vocab) for which in _NAMED}
+        named = ("bos", "eos", "pad")  # which chat templates use
+        ids = {f"{which}_token": getattr(self._library, f"llama_vocab_{which}")(self._vocab) for which in named}
         try:
             return chat_template(source, {name: self._text(i) for name, i in ids.items() if i >= 0})
         except Exception as error:
             raise ModelError(f"The chat template of {self.name} cannot be read: {error}") from error
-
-    def _metadata(self, key: str) -> str | None:
-        return metadata(self._llama, key)
 
     def _bytes(self, token_id: int) -> bytes:
         size = 64
@@ -175,11 +166,7 @@ def metadata(llama: Llama, key: str) -> str | None:
         size = count + 1
 
 
-_NAMED = ("bos", "eos", "pad")
-"""Control tokens that chat templates use by name."""
-
-
-def chat_template(source: str, control_tokens: Mapping[str, str]) -> Callable[[Sequence[Mapping[str, str]]], str]:
+def chat_template(source: str, control_tokens: Mapping[str, str]) -> Callable[[Messages], str]:
     """Return the function from messages to their text, up to where the answer begins.
 
     The template, written for the environment of transformers, gets what it may use there, in a sandbox, since the file
@@ -207,13 +194,9 @@ def chat_template(source: str, control_tokens: Mapping[str, str]) -> Callable[[S
     environment = ImmutableSandboxedEnvironment(
         trim_blocks=True, lstrip_blocks=True, extensions=[GenerationBlock, "jinja2.ext.loopcontrols"]
     )
-    environment.filters["tojson"] = _to_json
+    # The filter of jinja2 would escape JSON for HTML.
+    environment.filters["tojson"] = lambda value, **options: json.dumps(value, **{"ensure_ascii": False, **options})
     environment.globals["raise_exception"] = refuse
     environment.globals["strftime_now"] = lambda form: datetime.now().strftime(form)  # noqa: DTZ005  the user's day
     template = environment.from_string(source)
     return lambda messages: template.render(messages=messages, add_generation_prompt=True, tools=None, **control_tokens)
-
-
-def _to_json(value: object, **options: Any) -> str:
-    """Return JSON, which the filter of jinja2 would escape for HTML."""
-    return json.dumps(value, **{"ensure_ascii": False, **options})

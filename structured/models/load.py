@@ -27,6 +27,7 @@ from structured.models.function import FunctionModel, LogitsFunction
 from structured.models.lfm2 import PackagedModel
 from structured.models.llama_cpp import LlamaCppModel, is_installed, load_gguf
 from structured.models.protocol import LanguageModel, Model
+from structured.models.remote_model import connected
 from structured.models.server_form import is_address
 from structured.vocabulary import Vocabulary
 
@@ -107,7 +108,8 @@ def load_model(  # noqa: PLR0913  the options of loading
             if not is_from_environment:
                 raise
             raise ModelError(f"STRUCTURED_MODEL names the model. {error}") from error.__cause__
-    if _is_llama(source):
+    library: Any = sys.modules.get("llama_cpp")  # imported if this is a model of llama-cpp-python
+    if library is not None and isinstance(source, library.Llama):
         return LlamaCppModel(cast("Llama", source), adapter=None if adapter is None else find_adapter(adapter))
     if adapter is not None:
         raise ModelError(
@@ -126,14 +128,9 @@ def load_model(  # noqa: PLR0913  the options of loading
 
 
 def find_model(source: "ModelSource | None" = None) -> Model:
-    """Return the model that writes answers: one behind a server, for an address, or else a loaded one.
-
-    A model that `connect` returned is returned as it is. Raises as `load_model` and `connect`.
-    """
+    """Return the model that writes answers: loaded, or behind a server. Raises as `load_model` and `connect`."""
     address = os.environ.get("STRUCTURED_MODEL") if source is None else source
     if isinstance(address, str) and is_address(address):
-        from structured.models.remote_model import connected  # with modules that only servers need
-
         return connected(address)
     return source if isinstance(source, Model) and not isinstance(source, LanguageModel) else load_model(source)
 
@@ -199,12 +196,6 @@ def _packaged_model() -> Path:
     return PACKAGED_MODEL
 
 
-def _is_llama(source: object) -> bool:
-    """Tell whether this is a model of llama-cpp-python, which is imported if there is one."""
-    library: Any = sys.modules.get("llama_cpp")
-    return library is not None and isinstance(source, library.Llama)
-
-
 @dataclass(frozen=True, slots=True)
 class _Options:
     """The options of loading a model by its name."""
@@ -228,14 +219,6 @@ class _Options:
         _GPU_LAYERS("gpu_layers", self.gpu_layers)
         _CONTEXT_LENGTH("context_length", self.context_length)
 
-    @property
-    def are_of_transformers(self) -> bool:
-        return self.device_map is not None or self.dtype != "auto"
-
-    @property
-    def are_of_llama_cpp(self) -> bool:
-        return self.gpu_layers is not None or self.context_length is not None
-
 
 def _adapter_of(name: str, path: Path | None, adapter: str | Path | None) -> Path | None:
     """Return the adapter to load with a model: the one passed, or the one that its name includes."""
@@ -249,53 +232,37 @@ def _adapter_of(name: str, path: Path | None, adapter: str | Path | None) -> Pat
 
 def _load_by_name(name: str, path: Path | None, options: _Options) -> LanguageModel:
     started = perf_counter()
-    is_file = path is not None and path.is_file()
-    if path is not None and is_file and is_installed() and not options.are_of_transformers:
-        model: LanguageModel = load_gguf(
-            str(path),
-            name=_display_name(name, options.adapter),
-            gpu_layers=options.gpu_layers,
-            context_length=options.context_length,
-            adapter=options.adapter,
-        )
-    elif name == str(PACKAGED_MODEL) and options == _Options():
+    is_packaged, adapter = name == str(PACKAGED_MODEL), options.adapter
+    own = FETCHABLE[name].adapter if name in FETCHABLE else None
+    shown_name = (PACKAGED_NAME if is_packaged else name) + ("" if adapter in {None, own} else f" with {adapter}")
+    gguf_file = path if path is not None and path.is_file() else None
+    for_llama_cpp = {"gpu_layers": options.gpu_layers, "context_length": options.context_length}
+    if gguf_file is not None and is_installed() and options.device_map is None and options.dtype == "auto":
+        model: LanguageModel = load_gguf(str(gguf_file), name=shown_name, adapter=adapter, **for_llama_cpp)
+    elif is_packaged and options == _Options():
         model = PackagedModel(PACKAGED_MODEL, name=PACKAGED_NAME)
-    elif options.are_of_llama_cpp:
+    elif any(value is not None for value in for_llama_cpp.values()):
+        remedy = "Leave out device_map and dtype, which are for transformers."
+        if gguf_file is None:
+            remedy = "Leave them out."
+        elif not is_installed():
+            remedy = "Install llama-cpp-python: pip install llama-cpp-python jinja2."
         raise ModelError(
             f"gpu_layers and context_length are for GGUF files that llama.cpp runs, and {name!r} is loaded by "
-            f"transformers. {_why_not_llama_cpp(is_file)}"
+            f"transformers. {remedy}"
         )
     else:
-        model = _from_transformers(name, path, options)
+        from structured.models.pretrained import load_pretrained
+        from structured.models.transformers_model import HuggingFaceModel
+
+        # Sums of bfloat16 differ from processor to processor, and with them close answers.
+        dtype = "float32" if is_packaged and options.dtype == "auto" else options.dtype
+        network, tokenizer = load_pretrained(name, path, device_map=options.device_map, dtype=dtype)
+        if adapter is not None:
+            add_adapter(network, adapter)
+        model = HuggingFaceModel(network, tokenizer, name=shown_name)
     _LOGGER.info("loaded %s in %.1f s", model.name, perf_counter() - started)
     return model
-
-
-def _display_name(name: str, adapter: Path | None) -> str:
-    """Return the name in messages and results of a model that was loaded by a name."""
-    model = PACKAGED_NAME if name == str(PACKAGED_MODEL) else name
-    own = FETCHABLE[name].adapter if name in FETCHABLE else None
-    return model if adapter in {None, own} else f"{model} with {adapter}"
-
-
-def _why_not_llama_cpp(is_file: bool) -> str:
-    if not is_file:
-        return "Leave them out."
-    if not is_installed():
-        return "Install llama-cpp-python: pip install llama-cpp-python jinja2."
-    return "Leave out device_map and dtype, which are for transformers."
-
-
-def _from_transformers(name: str, path: Path | None, options: _Options) -> LanguageModel:
-    from structured.models.pretrained import load_pretrained
-    from structured.models.transformers_model import HuggingFaceModel
-
-    # Sums of bfloat16 differ from processor to processor, and with them close answers.
-    dtype = "float32" if name == str(PACKAGED_MODEL) and options.dtype == "auto" else options.dtype
-    model, tokenizer = load_pretrained(name, path, device_map=options.device_map, dtype=dtype)
-    if options.adapter is not None:
-        add_adapter(model, options.adapter)
-    return HuggingFaceModel(model, tokenizer, name=_display_name(name, options.adapter))
 
 
 _load_once = cache(_load_by_name)

@@ -34,11 +34,8 @@ def load_pretrained(
 ) -> "tuple[PreTrainedModel, PreTrainedTokenizerBase]":
     """Load a model and its tokenizer from a local folder or GGUF file or, without one, by its hub id.
 
-    `device_map` is handed to accelerate; None means "auto" where there is a GPU, and the CPU otherwise. `dtype` is a
-    name such as "bfloat16", or "auto" for that of the checkpoint. A model of the hub is downloaded, with bars; without
-    a connection, the copy in the cache is loaded.
-
-    Raises ModelError if there is no such model.
+    The options are those of `load_model`. A model of the hub is downloaded, with bars; without a connection, the copy
+    in the cache is loaded. Raises ModelError.
     """
     reason = why_not_hub(name) if path is None else None
     is_file = path is not None and path.is_file()
@@ -86,10 +83,7 @@ def load_pretrained(
 
 
 def folder_vocabulary(folder: Path, names: set[str]) -> "Vocabulary":
-    """Read the vocabulary of a checkpoint, or of a tokenizer alone, which ends at its own end token.
-
-    `names` are the files of the folder. Raises ModelError, VocabularyError.
-    """
+    """Read the vocabulary of a folder with files of these `names`. Raises ModelError, VocabularyError."""
     from transformers import AutoConfig, AutoTokenizer, GenerationConfig
 
     from structured.models.transformers_model import vocabulary_of
@@ -166,16 +160,13 @@ def _why_not_loaded(name: str, path: Path | None, reason: str | None, error: Exc
 
 @contextmanager
 def _without_loading_bars() -> Iterator[None]:
-    """Hide the progress bars of transformers, but not those of downloads, which come from another library.
-
-    The process has one hook, so models are loaded one after the other.
-    """
+    """Hide the progress bars of transformers, but not those of downloads, which come from another library."""
     from transformers.utils import logging as transformers_logging
 
     def hidden(make: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         return make(*args, **{**options, "disable": True})
 
-    with _loading:
+    with _loading:  # the process has one hook
         before = transformers_logging.set_tqdm_hook(hidden)
         try:
             yield

@@ -11,6 +11,7 @@ import json
 import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import chain, zip_longest
 from typing import Any, cast
@@ -18,9 +19,6 @@ from typing import Any, cast
 from structured.errors import ModelError, PromptError, StructuredError
 from structured.models.protocol import Messages
 from structured.vocabulary import TransformersTokenizer, Vocabulary
-
-REPLACEMENT = "\ufffd"
-"""The character in place of one that cannot be represented (Unicode §23.8)."""
 
 _NEUTRAL = "a"
 """A content without control tokens in any context."""
@@ -153,35 +151,32 @@ def rendered(messages: Messages, render: Callable[[Messages], str], name: str) -
     problem: StructuredError = ModelError(f"There is no message for the chat template of {name}.")
     for turns in _versions_of(messages):
         try:
-            return _marked(turns, render)
-        except _LeftOutError:
+            if (marked := _marked(turns, render)) is not None:
+                return marked
             problem = ModelError(
                 f"The chat template of {name} does not write each of {len(messages)} messages once and in order. "
                 f"{another}"
             )
         except Exception as error:  # noqa: BLE001  a template is code, and may raise anything
             problem = ModelError(f"The chat template of {name} failed: {error}. {another}")
-            if _renders([{"role": "user", "content": _NEUTRAL}], render):
+            with suppress(Exception):
+                render([{"role": "user", "content": _NEUTRAL}])
                 problem = PromptError(f"The chat template of {name} does not take these messages: {error}.")
             problem.__cause__ = error
     raise problem
 
 
-class _LeftOutError(Exception):
-    """A chat template leaves out a message, repeats it, or writes it out of order."""
-
-
-def _marked(messages: Messages, render: Callable[[Messages], str]) -> tuple[list[str], list[str]]:
-    """Return the template around the contents of messages, and the contents. Raises what the template raises."""
+def _marked(messages: Messages, render: Callable[[Messages], str]) -> tuple[list[str], list[str]] | None:
+    """Return the template around the contents of messages, and the contents; None unless it writes each in order."""
     secret = secrets.token_hex(8)
     contents = {f"content{secret}n{number}n": turn["content"] for number, turn in enumerate(messages)}
-    template, marks = _split(
-        render([{**turn, "content": mark} for turn, mark in zip(messages, contents, strict=True)]), contents
-    )
+    text = render([{**turn, "content": mark} for turn, mark in zip(messages, contents, strict=True)])
+    pieces = re.split(f"({'|'.join(contents)})", text)
+    template, marks = pieces[::2], pieces[1::2]
     first_turn = int(messages[0]["role"] == "system")
     system, turns = list(contents)[:first_turn], list(contents)[first_turn:]
     if sorted(marks) != sorted(contents) or [mark for mark in marks if mark not in system] != turns:
-        raise _LeftOutError
+        return None
     return template, [contents[mark] for mark in marks]
 
 
@@ -197,19 +192,9 @@ def _versions_of(messages: Messages) -> Iterator[Messages]:
         yield turns
 
 
-def _renders(messages: Messages, render: Callable[[Messages], str]) -> bool:
-    try:
-        render(messages)
-    except Exception:  # noqa: BLE001  a template is code, and may raise anything
-        return False
-    return True
-
-
 def with_replacements(text: str, vocabulary: Vocabulary, encode: Callable[[str], Sequence[int]]) -> str:
-    """Replace each character that a tokenizer would drop, or spell in part, by U+FFFD.
-
-    Only a character with a byte that is in no token can be lost; a text without such bytes is returned at once.
-    """
+    """Replace each character that a tokenizer would drop, or spell in part, by U+FFFD (Unicode §23.8)."""
+    # Only a character with a byte that is in no token can be lost.
     data = text.encode()
     if len(data.translate(None, bytes(vocabulary.absent_bytes))) == len(data):
         return text
@@ -219,22 +204,13 @@ def with_replacements(text: str, vocabulary: Vocabulary, encode: Callable[[str],
         return not spelled.decode(errors="ignore")
 
     suspects = {char for char in set(text) if not vocabulary.absent_bytes.isdisjoint(char.encode())}
-    return text.translate({ord(char): REPLACEMENT for char in suspects if is_lost(char)})
+    return text.translate({ord(char): "\ufffd" for char in suspects if is_lost(char)})
 
 
 def is_markup(token: str) -> bool:
-    """Tell whether an added token is markup, and not a word or white space.
-
-    Tokenizers add words and runs of spaces as well, which are plain text. `<think>`, which some do not mark as special,
-    is neither.
-    """
+    """Tell whether an added token is markup, like `<think>`, and not plain text: a word or a run of spaces."""
     return not all(character.isalnum() or character in " ▁\t\n\r" for character in token)
 
 
 def _interleaved(template: Iterable[str], contents: Iterable[str]) -> str:
     return "".join(chain.from_iterable(zip_longest(template, contents, fillvalue="")))
-
-
-def _split(text: str, marks: Iterable[str]) -> tuple[list[str], list[str]]:
-    pieces = re.split(f"({'|'.join(map(re.escape, marks))})", text)
-    return pieces[::2], pieces[1::2]

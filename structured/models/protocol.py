@@ -6,7 +6,7 @@ reads, from the costs that a model states.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Self, TypeAlias, Union
 
 import numpy as np
@@ -122,7 +122,10 @@ class LanguageModel(Model):
         if self.vocabulary.encode is None:
             raise ModelError(f"The vocabulary of {self.name} encodes nothing. Give the model a method `encode`.")
         token_ids = list(self.vocabulary.encode(prompt))
-        control_ids, expected = self._control_ids(token_ids), self._control_ids(self.vocabulary.encode("a"))
+        control_ids, expected = (
+            [token_id for token_id in encoded if self.vocabulary.tokens[token_id] is None]
+            for encoded in (token_ids, self.vocabulary.encode("a"))
+        )
         if control_ids != expected:
             raise PromptError(
                 f"The tokenizer of {self.name} makes control tokens of the text: "
@@ -130,6 +133,3 @@ class LanguageModel(Model):
                 "spellings as text, or take them out of the text."
             )
         return token_ids
-
-    def _control_ids(self, token_ids: Iterable[int]) -> list[int]:
-        return [token_id for token_id in token_ids if self.vocabulary.tokens[token_id] is None]

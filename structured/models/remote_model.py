@@ -15,7 +15,7 @@ from structured.errors import ModelError
 from structured.errors.arguments import count, flag, number
 from structured.errors.values import shown
 from structured.models.protocol import Model
-from structured.models.server_form import PORTS, Address, Form, ServerAnswer, ServerRequest
+from structured.models.server_form import PORTS, Address, Envelope, Form, ServerAnswer, ServerRequest
 
 _SECONDS = number(lambda value: 0 < value < float("inf"), "a positive number of seconds")
 
@@ -30,11 +30,9 @@ class Connection(Protocol):
 
     def post(self, path: str, body: Any, read: Callable[[Any], T], stop: Event | None = None) -> T:
         """Send a request, and return its answer as `read` reads it."""
-        ...
 
     def stream(self, path: str, body: Any, read: Callable[[Iterator[str]], Iterator[T]]) -> Iterator[T]:
         """Send a request, and yield the lines of its answer as `read` reads them."""
-        ...
 
 
 class RemoteModel(Model):
@@ -68,12 +66,8 @@ class RemoteModel(Model):
                 f"{self!r} was given a key, which is not written into a pickle. Set {self.form.key} instead, or "
                 "connect again."
             )
-        options: dict[str, Any] = {
-            "enforced": self.enforced,
-            "timeout": self._connection.timeout,
-            "retries": self._connection.retries,
-        }
-        return partial(connect, **options), (self.name,)
+        to = self._connection
+        return partial(connect, enforced=self.enforced, timeout=to.timeout, retries=to.retries), (self.name,)
 
     def answer(self, request: ServerRequest, stop: Event | None = None) -> ServerAnswer:
         """Return the text that the server writes; `stop` ends the wait for a busy server.
@@ -93,27 +87,23 @@ class RemoteModel(Model):
         body = form.body(self.address.model, request, stream=True)
         envelope = form.envelope(request.constraint)
         text, chunks = "", []
-        parts = self._connection.stream(
-            form.path, body, lambda lines: ((chunk, form.piece(chunk)) for chunk in form.chunks(lines))
-        )
-        for chunk, piece in parts:
+
+        def read(lines: Iterator[str]) -> Iterator[tuple[Any, str]]:
+            return ((chunk, form.piece(chunk)) for chunk in form.chunks(lines))
+
+        for chunk, piece in self._connection.stream(form.path, body, read):
             chunks.append(chunk)
             text += piece
-            if piece and envelope == (None, False):
+            if piece and envelope == Envelope():
                 yield piece
         answer = envelope.opened(form.joined(text, chunks))
-        if envelope != (None, False):
+        if envelope != Envelope():
             yield answer.text
         return answer
 
 
 def connect(
-    address: str,
-    *,
-    api_key: str | None = None,
-    enforced: bool = True,
-    timeout: float = 600.0,
-    retries: int = 4,
+    address: str, *, api_key: str | None = None, enforced: bool = True, timeout: float = 600.0, retries: int = 4
 ) -> RemoteModel:
     """Return a model behind a server, to be passed as `model`.
 

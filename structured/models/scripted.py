@@ -58,10 +58,7 @@ class ByteTokenizer:
             )
 
     def encode(self, text: str) -> list[int]:
-        """Return the first token, and then repeatedly the longest token that fits.
-
-        Raises ValueError where no token fits.
-        """
+        """Return the first token, and then repeatedly the longest that fits. Raises ValueError where none fits."""
         data, token_ids, place = text.encode(), [0], 0
         while place < len(data):
             for length in self._lengths.get(data[place], ()):
@@ -171,18 +168,15 @@ class _Line:
     def __copy__(self) -> "_Line":
         return _Line(self.script, self.written, self.place, self.in_string, self.is_escaped)
 
-    def follow(self, data: bytes) -> None:
-        """Advance by the text that was written. Raises ModelError if the script differs."""
+    def follow(self, data: bytes, *, to_end: bool = False) -> None:
+        """Advance by the text that was written. Raises ModelError if the script differs, or goes on after the end."""
         taken = self.take(data)
-        if taken < len(data):
-            self.written += data[taken:]
-            raise self._difference()
-
-    def finish(self, data: bytes) -> None:
-        """Advance by the last text that was written. Raises ModelError if the script differs, or goes on."""
-        self.follow(data)
-        if not self.is_finished:
-            raise self._difference()
+        self.written += data[taken:]
+        if taken < len(data) or (to_end and not self.is_finished):
+            raise ModelError(
+                f"The script says {self.script[self.place :][:40]!r}, and {self.written[-40:]!r} was written. The "
+                "type, or max_tokens, does not allow the script; or it repeats itself, and stop_repetition ended that."
+            )
 
     @property
     def is_finished(self) -> bool:
@@ -219,12 +213,6 @@ class _Line:
         self.written += byte
         return True
 
-    def _difference(self) -> ModelError:
-        return ModelError(
-            f"The script says {self.script[self.place :][:40]!r}, and {self.written[-40:]!r} was written. The "
-            "type, or max_tokens, does not allow the script; or it repeats itself, and stop_repetition ended that."
-        )
-
 
 class ScriptedBatch(DecodingBatch):
     """Texts of a `ScriptedModel`."""
@@ -252,7 +240,7 @@ class ScriptedBatch(DecodingBatch):
 
     def finish(self, row: int, token_ids: Sequence[int]) -> None:
         """Compare a finished text with its script. Raises ModelError if they differ."""
-        self.lines[row].finish(_spell(self.vocabulary, token_ids))
+        self.lines[row].follow(_spell(self.vocabulary, token_ids), to_end=True)
 
     def pause(self, row: int, token_ids: Sequence[int]) -> None:
         """Compare unread tokens with the script, which may go on. Raises ModelError if they differ."""

@@ -152,7 +152,7 @@ class Envelope(NamedTuple):
 
     def opened(self, answer: ServerAnswer) -> ServerAnswer:
         """Return the answer without its envelope; with a fault where it was cut off, or the envelope is another."""
-        if (self.member is None and not self.is_string) or answer.fault is not None:
+        if self == Envelope() or answer.fault is not None:
             return answer
         try:
             start, end = _place_of_value(answer.text, self.member)
@@ -162,10 +162,12 @@ class Envelope(NamedTuple):
         except (ValueError, TypeError, RecursionError):
             return replace(answer, fault="The server was asked for JSON around the answer, and wrote something else.")
         text = value if self.is_string else answer.text[start:end]
-        if self.is_string:
-            start += 1  # its quote
-        is_same = answer.text[start : start + len(text)] == text
-        return replace(answer, text=text, tokens=_moved(answer, start, text) if is_same else ())
+        start += self.is_string  # its quote
+        if answer.text[start : start + len(text)] != text:
+            return replace(answer, text=text, tokens=())
+        before, length = len(answer.text[:start].encode()), len(text.encode())
+        moved = (ServedToken(first - before, end - before, score) for first, end, score in answer.tokens)
+        return replace(answer, text=text, tokens=[part for part in moved if part.end > 0 and part.start <= length])
 
 
 def _place_of_value(text: str, member: str | None) -> tuple[int, int]:
@@ -181,12 +183,6 @@ def _place_of_value(text: str, member: str | None) -> tuple[int, int]:
     if head is None or not text.endswith("}", head.end(), end):
         raise ValueError(text)
     return head.end(), len(text[: end - 1].rstrip(WHITESPACE))
-
-
-def _moved(answer: ServerAnswer, start: int, text: str) -> list[ServedToken]:
-    before, length = len(answer.text[:start].encode()), len(text.encode())
-    moved = (ServedToken(first - before, end - before, score) for first, end, score in answer.tokens)
-    return [token for token in moved if token.end > 0 and token.start <= length]
 
 
 class Form(ABC):
@@ -269,16 +265,11 @@ def choice_schema(texts: Iterable[str]) -> dict[str, Any]:
     return {"type": "string", "enum": list(texts)}
 
 
-_AT_THE_ROOT = ("#/$defs/", "#/definitions/")
-
-
 def wrapped(constraint: JsonConstraint, member: str) -> Mapping[str, Any]:
-    """Return the schema of an object with an answer as its only member; definitions stay at the root.
-
-    Raises SchemaError for a schema with references to anything but definitions.
-    """
+    """Return the schema of an object with an answer as its only member. Raises SchemaError if it breaks references."""
     schema = dict(constraint.schema)
-    moved = next((target for target in _references(schema) if not target.startswith(_AT_THE_ROOT)), None)
+    at_root = ("#/$defs/", "#/definitions/")
+    moved = next((target for target in _references(schema) if not target.startswith(at_root)), None)
     if "$id" in schema or "id" in schema or moved is not None:
         what = "has a URI of its own" if moved is None else f"refers to {shown(moved)}"
         raise SchemaError(

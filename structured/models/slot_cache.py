@@ -68,7 +68,8 @@ class SlotCache:
             SlotLayer(self) if type(layer) is DynamicLayer else ConvolutionSlots(self)
             for layer in DynamicCache(config=self.config).layers
         ]
-        self.pads_behind = any(isinstance(layer, ConvolutionSlots) for layer in self.layers)
+        self.convolutions = [layer for layer in self.layers if isinstance(layer, ConvolutionSlots)]
+        self.pads_behind = bool(self.convolutions)
         self.used = self.start = 0
         self.places: torch.Tensor | None = None
         """The places of the new tokens, shape (texts, columns); None if all texts have the same, from `start` on."""
@@ -97,7 +98,7 @@ class SlotCache:
         positions = on_device(places, self.device)
         is_even = all(row == places[0] for row in places[1:])
         self.places = None if is_even else positions
-        for layer in self.layers:
+        for layer in self.convolutions:
             layer.begin_pass(width)
         return {
             "input_ids": on_device(ids, self.device),  # (texts, columns)
@@ -108,9 +109,9 @@ class SlotCache:
 
     @torch.inference_mode()
     def rollback(self, counts: Sequence[int]) -> None:
-        """Forget the last tokens of each text, this many, none beyond the window of the last pass."""
+        """Forget the last tokens of each text: later ones overwrite them, and they are masked until then."""
         self.lengths = [length - count for length, count in zip(self.lengths, counts, strict=True)]
-        for layer in self.layers:
+        for layer in self.convolutions:
             layer.rollback(counts)
 
     @torch.inference_mode()
@@ -197,12 +198,6 @@ class SlotLayer(CacheLayerMixin):
         """Its memory in bytes."""
         return sum(kept.nbytes for kept in self.kept)
 
-    def begin_pass(self, columns: int) -> None:
-        """Do nothing."""
-
-    def rollback(self, counts: Sequence[int]) -> None:
-        """Do nothing: later tokens overwrite the forgotten ones, which are masked until then."""
-
     def select(self, rows: Sequence[int], used: int) -> None:
         """Keep some rows, in that order, and their places in use."""
         self.make_room(len(rows), used)
@@ -226,11 +221,10 @@ class SlotLayer(CacheLayerMixin):
             return
         if places > had_places:
             places = -(-max(places, had_places * 3 // 2) // ROUND) * ROUND
-        grown = []
-        for kept in self.kept:  # masked places are multiplied by 0, so they must not be NaN
-            fresh = kept.new_zeros((rows, kept.shape[1], max(places, had_places), kept.shape[3]))
+        # Masked places are multiplied by 0, so they must not be NaN.
+        grown = [kept.new_zeros((rows, kept.shape[1], max(places, had_places), kept.shape[3])) for kept in self.kept]
+        for fresh, kept in zip(grown, self.kept, strict=True):
             fresh[: min(rows, had_rows), :, :had_places] = kept[:rows]
-            grown.append(fresh)
         self.kept = tuple(grown)
 
 

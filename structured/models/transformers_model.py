@@ -15,6 +15,8 @@ from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self, cast
 
+import numpy as np
+
 from structured.errors import ModelError, OutOfMemoryError, StructuredError
 from structured.errors.values import message
 from structured.models.kv_cache import PaddedCache, TextCache, on_device
@@ -26,15 +28,14 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+    from structured.models.slot_cache import SlotCache
+
 MAX_PREFIX_BYTES = 1 << 28
 """Memory for the caches of prefixes, except the last used."""
 
 
 def without_wrapper(model: Any) -> "PreTrainedModel":
-    """Return the model inside a wrapper of PEFT, with its adapters; any other model as it is.
-
-    The wrapper hides the parameters of the forward pass. Raises ModelError for adapters in the wrapper alone.
-    """
+    """Return a model without the wrapper of PEFT, which hides the parameters of the forward pass. Raises ModelError."""
     adapters: Mapping[str, Any] = getattr(model, "peft_config", None) or {}
     if not hasattr(model, "get_base_model"):
         return cast("PreTrainedModel", model)
@@ -114,10 +115,7 @@ def _refusal(name: str, what: str) -> ModelError:
 
 
 class Network:
-    """A causal language model of transformers, without its tokenizer.
-
-    Raises ModelError for a model of another kind, and for one without a cache.
-    """
+    """A causal language model of transformers, without its tokenizer. Raises ModelError for another kind of model."""
 
     def __init__(self, model: "PreTrainedModel") -> None:
         from structured.models.slot_cache import has_slots
@@ -229,11 +227,7 @@ class HuggingFaceModel(LanguageModel):
     can_read_on = True
 
     def __init__(
-        self,
-        model: "PreTrainedModel",
-        tokenizer: "PreTrainedTokenizerBase",
-        *,
-        name: str | None = None,
+        self, model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", *, name: str | None = None
     ) -> None:
         self.model = model = without_wrapper(model)
         self.tokenizer = tokenizer
@@ -242,7 +236,9 @@ class HuggingFaceModel(LanguageModel):
         text_config = model.config.get_text_config()
         self.context_length = getattr(text_config, "max_position_embeddings", None)
         self.has_chat_template = tokenizer.chat_template is not None
-        self.vocabulary = _vocabulary(model, tokenizer, width=text_config.vocab_size)
+        generation = model.generation_config
+        ends = [text_config.eos_token_id, None if generation is None else generation.eos_token_id]
+        self.vocabulary = vocabulary_of(tokenizer, ends, width=text_config.vocab_size)
         self._prompts = PromptEncoder(tokenizer, self.vocabulary)
         is_on_host = model.device.type == "cpu"
         self.samples_on_device = not is_on_host
@@ -255,10 +251,7 @@ class HuggingFaceModel(LanguageModel):
         return f"HuggingFaceModel({self.name!r}, {self.vocabulary!r})"
 
     def encode(self, prompt: str | Messages) -> list[int]:
-        """Return the token ids of a prompt, through the chat template if it is a list of messages.
-
-        What the text spells stays text; see `PromptEncoder`. Raises PromptError, ModelError.
-        """
+        """Return the token ids of a prompt; see `PromptEncoder`. Raises PromptError, ModelError."""
         return self._prompts.encode(prompt)
 
     def prefill(
@@ -288,16 +281,13 @@ class HuggingFaceModel(LanguageModel):
     ) -> "tuple[HuggingFaceBatch, Logits]":
         import torch
 
-        batches, scores = [], []
-        for rows in groups:
-            chosen = [prompts[row] for row in rows]
-            batches.append(HuggingFaceBatch(self, chosen))
-            scores.append(batches[-1].prefill(chosen, shared, 0))
+        chosen = [[prompts[row] for row in rows] for rows in groups]
+        batches = [HuggingFaceBatch(self, group) for group in chosen]
+        scores = [batch.prefill(group, shared, 0) for batch, group in zip(batches, chosen, strict=True)]
         first, *others = batches
         for batch in others:
             first.join(batch)
-        listed = [row for rows in groups for row in rows]
-        order = [listed.index(row) for row in range(len(prompts))]
+        order = np.argsort(np.concatenate(groups)).tolist()
         first.select(order)
         return first, first.for_decoding(torch.cat(scores)[order])
 
@@ -352,8 +342,8 @@ class HuggingFaceBatch(DecodingBatch):
             self.cache.join(other.cache)
 
     def rollback(self, counts: Sequence[int]) -> None:
-        """Forget so many of the last tokens of each text."""
-        self.cache.rollback(counts)
+        """Forget so many of the last tokens of each text; only caches with slots can."""
+        cast("SlotCache", self.cache).rollback(counts)
 
 
 @contextmanager
@@ -367,13 +357,6 @@ def _memory_errors() -> Iterator[None]:
         raise OutOfMemoryError(
             "The device has no memory left for one text. Shorten the document, lower max_tokens, or use another model."
         ) from error
-
-
-def _vocabulary(model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase", *, width: int) -> Vocabulary:
-    """Return the tokens that the model has logits for, with the end tokens of the model and the tokenizer."""
-    generation = model.generation_config
-    declared = [] if generation is None else [generation.eos_token_id]
-    return vocabulary_of(tokenizer, [model.config.get_text_config().eos_token_id, *declared], width=width)
 
 
 def vocabulary_of(

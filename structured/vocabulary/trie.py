@@ -68,12 +68,16 @@ class Trie:
 
     def between(self, shorter: int, longest: int) -> "Trie":
         """Return the trie of the tokens that have more than `shorter` bytes, and at most `longest`."""
-        starts = self.levels()
+        starts, end = [0], 1  # of each depth, and the end of the last
+        while starts[-1] < end:  # the children of a level are the next
+            starts.append(end)
+            end = int(self.first[end])
         depth = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         kept = (np.diff(self.token_start) > 0) & (depth > shorter) & (depth <= longest)
         tokens = np.repeat(kept, np.diff(self.token_start))
         counts = np.where(kept, np.diff(self.token_start), 0)
-        parents = self._parents()
+        nodes = np.arange(len(self.byte), dtype=np.int32)
+        parents = np.concatenate([nodes[:1], np.repeat(nodes, np.diff(self.first))])
         for start, end in reversed(list(pairwise(starts[1:]))):
             kept[parents[start:end][kept[start:end]]] = True
         kept[0] = True
@@ -86,19 +90,6 @@ class Trie:
             self.token_ids[tokens],
             int(depth[kept].max()),
         )
-
-    def levels(self) -> list[int]:
-        """Return the first node of each depth, and the end of the last."""
-        starts, end = [0], 1
-        while starts[-1] < end:  # the children of a level are the next
-            starts.append(end)
-            end = int(self.first[end])
-        return starts
-
-    def _parents(self) -> NDArray[np.int32]:
-        """Return the parent of each node, and the root for itself."""
-        nodes = np.arange(len(self.byte), dtype=np.int32)
-        return np.concatenate([nodes[:1], np.repeat(nodes, np.diff(self.first))])
 
     def child(self, node: int, byte: int) -> int:
         """Return the child of a node by a byte, -1 if it has none."""
@@ -137,40 +128,10 @@ def _common_prefix(left: bytes, right: bytes) -> int:
     return length
 
 
-def _plain_sequences() -> NDArray[np.int32]:
-    sequences = byte_sequences(UNESCAPED_RANGES)
-    padded = [[*sequence, *[(-1, -1)] * (4 - len(sequence))] for sequence in sequences]
-    return np.array(padded, dtype=np.int32)
-
-
-PLAIN_SEQUENCES = _plain_sequences()
+PLAIN_SEQUENCES = np.array(
+    [[*sequence, *[(-1, -1)] * (4 - len(sequence))] for sequence in byte_sequences(UNESCAPED_RANGES)], dtype=np.int32
+)
 """The characters that JSON strings contain unescaped, as ranges of bytes, shape (sequences, 4, 2), padded with -1."""
-
-_NEVER_INSIDE = re.compile(rb'[\x00-\x1f"]')
-"""Bytes that no JSON string contains."""
-
-_NO_PLAIN = re.compile(rb"[\x00-\x1f\\]")
-"""Bytes that are no plain characters, except quotes."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class TokenLayout:
-    """A vocabulary as compiled loops read it.
-
-    Tokens that may come anywhere in a JSON string are *plain*: whole characters, none of them special. `plain_lengths`
-    are the characters of each token, 0 if it is not plain, shape (size,). `special_trie` has all other tokens.
-    """
-
-    trie: Trie
-    special_trie: Trie
-    plain_lengths: NDArray[np.int32]
-
-    @classmethod
-    def from_tokens(cls, tokens: Sequence[bytes | None]) -> "TokenLayout":
-        """Lay out tokens."""
-        lengths = _plain_lengths(tokens, *_spelled(tokens))
-        special = [None if length else token for token, length in zip(tokens, lengths.tolist(), strict=True)]
-        return cls(Trie.from_tokens(tokens), Trie.from_tokens(special), lengths)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -189,7 +150,7 @@ class StringTries:
     @classmethod
     def from_tokens(cls, tokens: Mapping[int, bytes]) -> "StringTries":
         """Lay out tokens, none of them plain."""
-        inside = {token_id: token for token_id, token in tokens.items() if not _NEVER_INSIDE.search(token)}
+        inside = {token_id: token for token_id, token in tokens.items() if not re.search(rb'[\x00-\x1f"]', token)}
         quoted = {token_id: token for token_id, token in tokens.items() if b'"' in token}
         ending = {token_id: _ending(token) for token_id, token in quoted.items()}
         longest = max((len(token.partition(b'"')[0]) for token in (inside | quoted).values()), default=0)
@@ -201,20 +162,15 @@ class StringTries:
 def _ending(token: bytes) -> bytes:
     """Return a token from its first quote on, if only plain characters come before; else all of it."""
     before, quote, after = token.partition(b'"')
-    is_plain = not _NO_PLAIN.search(before) and before.decode(errors="ignore").encode() == before
+    is_plain = not re.search(rb"[\x00-\x1f\\]", before) and before.decode(errors="ignore").encode() == before
     return quote + after if is_plain else token
 
 
-def _spelled(tokens: Sequence[bytes | None]) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-    spelled = [token or b"" for token in tokens]
-    ends = np.cumsum(np.fromiter(map(len, spelled), dtype=np.int32, count=len(spelled)), dtype=np.int32)
-    return np.frombuffer(b"".join(spelled), dtype=np.uint8), ends
-
-
-def _plain_lengths(
-    tokens: Sequence[bytes | None], text: NDArray[np.uint8], ends: NDArray[np.int32]
-) -> NDArray[np.int32]:
+def plain_lengths(tokens: Sequence[bytes | None]) -> NDArray[np.int32]:
     """Return the characters of each token if a JSON string may contain all of them unescaped (RFC 8259 §7), else 0."""
+    spelled = [token or b"" for token in tokens]
+    text = np.frombuffer(b"".join(spelled), dtype=np.uint8)
+    ends = np.cumsum(np.fromiter(map(len, spelled), dtype=np.int32, count=len(spelled)), dtype=np.int32)
 
     def count(chosen: NDArray[np.bool_]) -> NDArray[np.int32]:
         """Return the number of chosen bytes in each token."""
@@ -224,8 +180,8 @@ def _plain_lengths(
     escaped = count((text < 0x20) | (text == ord('"')) | (text == ord("\\")))
     lengths = np.where(escaped > 0, np.int32(0), count(text & 0xC0 != 0x80))  # one byte begins each character
     beyond_ascii = np.flatnonzero((lengths > 0) & (count(text >= 0x80) > 0)).tolist()
-    lines = b"\n".join(tokens[token_id] or b"" for token_id in beyond_ascii).decode(errors="replace").split("\n")
+    lines = b"\n".join(spelled[token_id] for token_id in beyond_ascii).decode(errors="replace").split("\n")
     for token_id, line in zip(beyond_ascii, lines, strict=True) if beyond_ascii else ():
-        if "\ufffd" in line and line.encode() != tokens[token_id]:  # half a character
+        if "\ufffd" in line and line.encode() != spelled[token_id]:  # half a character
             lengths[token_id] = 0
     return lengths

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from structured.errors import StructuredError, VocabularyError
 from structured.errors.values import described
-from structured.vocabulary.trie import StringTries, TokenLayout, Trie
+from structured.vocabulary.trie import StringTries, Trie, plain_lengths
 
 
 class Tokenizer(Protocol):
@@ -30,16 +30,13 @@ class Tokenizer(Protocol):
     @property
     def tokens(self) -> Sequence[bytes | None]:
         """The bytes of each token id."""
-        ...
 
     @property
     def end_token_ids(self) -> Iterable[int]:
         """The tokens that end an answer."""
-        ...
 
     def encode(self, text: str) -> list[int]:
         """Return the token ids of a prompt, with a beginning-of-text token where the model wants one."""
-        ...
 
 
 class TransformersTokenizer(Protocol):
@@ -48,32 +45,22 @@ class TransformersTokenizer(Protocol):
     @property
     def backend_tokenizer(self) -> Any:
         """The `tokenizers.Tokenizer` inside."""
-        ...
 
     @property
     def all_special_ids(self) -> list[int]:
         """Ids of the special tokens."""
-        ...
 
     @property
     def eos_token_id(self) -> int | None:
         """The end-of-text token."""
-        ...
 
 
-@dataclass(frozen=True, slots=True)
 class TokenizerReader:
-    """A tokenizer's attributes, validated.
+    """A tokenizer's attributes, validated: VocabularyError has the tokenizer, the value and the requirement."""
 
-    Every method raises VocabularyError, with the tokenizer, the value and the requirement.
-    """
-
-    tokenizer: Any
-
-    @property
-    def name(self) -> str:
-        """The name of the tokenizer in messages."""
-        return type(self.tokenizer).__name__
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        self.name = type(tokenizer).__name__
 
     def read(self, attribute: str) -> Any:
         """Return an attribute."""
@@ -185,6 +172,7 @@ class Vocabulary:
     tokens: tuple[bytes | None, ...]
     end_token_ids: frozenset[int]
     encode: Callable[[str], Sequence[int]] | None = field(default=None, repr=False)
+    _plain_masks: dict[int, NDArray[np.uint32]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         kinds = {type(token) for token in self.tokens}
@@ -244,19 +232,15 @@ class Vocabulary:
         return digest.digest()
 
     @cached_property
-    def layout(self) -> TokenLayout:
-        """The tokens as compiled loops read them, laid out at first use."""
-        return TokenLayout.from_tokens(self.tokens)
-
-    @property
     def trie(self) -> Trie:
-        """The tokens as a trie."""
-        return self.layout.trie
+        """The tokens as a trie, laid out at first use."""
+        return Trie.from_tokens(self.tokens)
 
-    @property
+    @cached_property
     def special_trie(self) -> Trie:
-        """The tokens that are not plain, as a trie."""
-        return self.layout.special_trie
+        """The tokens that are not plain, as a trie, laid out at first use."""
+        lengths = self.plain_lengths.tolist()
+        return Trie.from_tokens([None if length else token for token, length in zip(self.tokens, lengths, strict=True)])
 
     @cached_property
     def string_tries(self) -> StringTries:
@@ -280,10 +264,13 @@ class Vocabulary:
         """The tokens of `next_item_tokens` with a quote: no other can end a string first."""
         return [token_id for token_id in self.next_item_tokens if b'"' in (self.tokens[token_id] or b"")]
 
-    @property
+    @cached_property
     def plain_lengths(self) -> NDArray[np.int32]:
-        """The characters of each token that is plain, 0 for all others; shape (size,)."""
-        return self.layout.plain_lengths
+        """The characters of each token that is *plain*, 0 for all others; shape (size,).
+
+        Plain tokens may come anywhere in a JSON string: whole characters, none of them special.
+        """
+        return plain_lengths(self.tokens)
 
     @cached_property
     def longest_plain(self) -> int:
@@ -305,16 +292,9 @@ class Vocabulary:
             mask = self._plain_masks[characters] = np.packbits(bits, bitorder="little").view(np.uint32)
         return mask
 
-    @cached_property
-    def _plain_masks(self) -> dict[int, NDArray[np.uint32]]:
-        return {}
-
     @classmethod
     def from_tokenizer(cls, tokenizer: Tokenizer) -> "Vocabulary":
-        """Take the vocabulary of a tokenizer that has its bytes itself.
-
-        Raises VocabularyError if an attribute is missing or of a wrong kind; so does `encode`.
-        """
+        """Take the vocabulary of a tokenizer that has its bytes itself. Raises VocabularyError; so does `encode`."""
         reader = TokenizerReader(tokenizer)
         tokens = reader.tokens()
         ends = reader.end_token_ids(len(tokens))
@@ -338,13 +318,13 @@ class Vocabulary:
                 f"{type(tokenizer).__name__} is not a fast tokenizer, so the bytes of its tokens are unknown. "
                 "Load the fast one, or pass an object with `tokens`, `end_token_ids` and `encode`."
             )
-        definition = definition_of(backend.to_str())
-        piece_to_bytes = piece_reader(definition)
-        added = {token["id"]: token for token in definition.get("added_tokens", [])}
+        # The state of a decoder is its part of tokenizer.json.
+        piece_to_bytes = piece_reader({} if backend.decoder is None else json.loads(backend.decoder.__getstate__()))
+        added = backend.get_added_tokens_decoder()
         if end_token_ids is None:
             end_token_ids = [] if tokenizer.eos_token_id is None else [tokenizer.eos_token_id]
         ends = frozenset(end_token_ids)
-        hidden = ends | set(tokenizer.all_special_ids) | {i for i, token in added.items() if token["special"]}
+        hidden = ends | set(tokenizer.all_special_ids) | {i for i, token in added.items() if token.special}
         pieces: Mapping[str, int] = backend.get_vocab(with_added_tokens=True)
         tokens: list[bytes | None] = [None] * (max(*pieces.values(), *ends) + 1)
         # A token added to byte-level BPE is spelled as its text; one added to SentencePiece ("▁▁" in Gemma) as a piece.
@@ -355,24 +335,8 @@ class Vocabulary:
         return cls(tuple(tokens), ends, lambda text: list(backend.encode(text, add_special_tokens=False).ids))
 
 
-def definition_of(text: str) -> dict[str, Any]:
-    """Return the definition of a tokenizer, which is JSON without blanks, up to its model.
-
-    That comes last, is nearly all of it, and takes a hundred megabytes as Python objects.
-    """
-    reader, definition, place = json.JSONDecoder(), dict[str, Any](), 1
-    while place < len(text):
-        key, place = reader.raw_decode(text, place)
-        if key == "model" and "decoder" in definition:
-            break
-        definition[key], place = reader.raw_decode(text, place + 1)
-        place += 1
-    return definition
-
-
-def piece_reader(definition: Mapping[str, Any]) -> Callable[[str], bytes]:
-    """Return the function from a token's spelling in the tokenizer to its bytes."""
-    decoder = definition.get("decoder") or {}
+def piece_reader(decoder: Mapping[str, Any]) -> Callable[[str], bytes]:
+    """Return the function from a token's spelling in the tokenizer to its bytes, as the definition of its decoder."""
     steps = {step["type"]: step for step in decoder.get("decoders", [decoder]) if step}
     if "ByteLevel" in steps:
         return byte_level_bytes
@@ -385,23 +349,19 @@ def piece_reader(definition: Mapping[str, Any]) -> Callable[[str], bytes]:
     )
 
 
-def byte_alphabet() -> dict[str, int]:
-    """Return the printable stand-in of each byte in byte-level BPE (Radford et al., GPT-2, 2019).
+_PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
 
-    Bytes that are printable in Latin-1 are their own stand-ins, the others have U+0100 and on, in order.
-    """
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(256) if byte not in set(printable)]
-    return {chr(byte): byte for byte in printable} | {chr(0x100 + i): byte for i, byte in enumerate(others)}
-
-
-_BYTE_ALPHABET = byte_alphabet()
+BYTE_ALPHABET = {chr(byte): byte for byte in _PRINTABLE} | {
+    chr(0x100 + i): byte for i, byte in enumerate(sorted({*range(256)} - {*_PRINTABLE}))
+}
+"""Printable stand-ins of bytes in byte-level BPE (Radford et al., GPT-2, 2019): for those printable in Latin-1 these
+themselves, and for the others U+0100 and on, in order."""
 
 
 def byte_level_bytes(piece: str) -> bytes:
     r"""`Ġhé` spelled as `ĠhÃ©` → `b" h\xc3\xa9"`; a piece outside the byte alphabet stands for its own text."""
     try:
-        return bytes(map(_BYTE_ALPHABET.__getitem__, piece))
+        return bytes(map(BYTE_ALPHABET.__getitem__, piece))
     except KeyError:
         return piece.encode()
 

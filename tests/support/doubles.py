@@ -26,7 +26,7 @@ from structured.output_types.resolve import resolve_type
 from structured.results.evidence import Evidence
 from structured.results.result import Provenance, Result, result_from_json
 from structured.vocabulary import Vocabulary
-from structured.vocabulary.vocabulary import byte_alphabet
+from structured.vocabulary.vocabulary import BYTE_ALPHABET
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -99,7 +99,7 @@ def byte_level_tokenizer(*, chat_template: str | None = None) -> Any:
     """Return a tokenizer of transformers, made in memory: byte-level BPE that merges up to `MERGED_TOKENS`."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
-    spelling = {byte: character for character, byte in byte_alphabet().items()}
+    spelling = {byte: character for character, byte in BYTE_ALPHABET.items()}
     pieces = {"<s>": 0, "</s>": 1, "<turn>": 2} | {spelling[byte]: 3 + byte for byte in range(256)}
     merges: list[tuple[str, str]] = []
     for token in MERGED_TOKENS:
