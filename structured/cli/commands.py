@@ -109,8 +109,6 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
         Path | None,
         typer.Option(exists=True, help="Results to compare that are there already; no model is run."),
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="The page to write.")] = None,
-    review: Annotated[Path | None, typer.Option(help="The review page that the page links to.")] = None,
     baseline: Annotated[
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="The output of --json of an earlier run, to compare with."),
@@ -133,13 +131,9 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
             evaluation = evaluate(extractor, gold)
         else:
             evaluation = evaluate(read_results(results, output_type), gold, output_type=output_type)
-        if output is not None:
-            evaluation.to_html(output, review=review)
         difference = None if before is None else evaluation.compare(before)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    if output is not None:
-        say(f"The page is {output}.")
     if as_json:
         typer.echo(evaluation.to_json())
     else:
@@ -225,7 +219,6 @@ app.command(
     epilog=_examples(
         "structured eval gold.jsonl shop.py:Invoice --model smollm2",
         "structured eval gold.jsonl shop.py:Invoice --results out.jsonl",
-        "structured eval gold.jsonl shop.py:Invoice -o evaluation.html",
         "structured eval gold.jsonl shop.py:Invoice --json > before.json",
         "structured eval gold.jsonl shop.py:Invoice --baseline before.json",
     ),

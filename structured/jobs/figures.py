@@ -1,10 +1,10 @@
 """Scores of documents, the outcomes of their values, and figures with intervals by the bootstrap over documents."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, partial
-from typing import Any, NamedTuple, Self
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,16 +27,6 @@ class Counts(NamedTuple):
     wrong: int = 0
     missing: int = 0
     invented: int = 0
-
-    @classmethod
-    def of(cls, outcomes: Iterable[Outcome]) -> Self:
-        """Count outcomes."""
-        return cls(**Counter[str](outcomes))
-
-    @property
-    def is_perfect(self) -> bool:
-        """Whether nothing is wrong, missing or invented."""
-        return not (self.wrong or self.missing or self.invented)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +85,12 @@ class DocumentScore:
     @property
     def counts(self) -> Counts:
         """The numbers of values by outcome."""
-        return Counts.of(one.outcome for one in self.values)
+        return Counts(**Counter[str](one.outcome for one in self.values))
 
     @property
     def is_right(self) -> bool:
         """Whether there is an answer, and nothing in it is wrong, missing or invented."""
-        return self.error is None and self.counts.is_perfect
+        return self.error is None and all(one.is_right for one in self.values)
 
     @property
     def score(self) -> float:
@@ -321,95 +311,15 @@ class FieldScore:
     f1: Figure
 
 
-@dataclass(frozen=True)
-class Scores:
-    """The scores of documents, and the figures that follow from them; `Evaluation` describes the attributes."""
-
-    type: str
-    model: str
-    documents: tuple[DocumentScore, ...]
-    rules: str | Mapping[str, str] = "exact"
-    keys: tuple[str, ...] = ()
-    samples: int = 1000
-    seed: int = 0
-    seconds: float | None = None
-    unmatched: int = 0
-
-    @cached_property
-    def figures(self) -> Mapping[str, Figure]:
-        """The figures of the whole, each with its 95 % interval.
-
-        - `exact`, `precision`, `recall`, `f1`: of all values, as of a field; see `FieldScore`.
-        - `wrong_values`: The share of the values given that are wrong or invented: 1 − precision.
-        - `documents`: The share of documents in which everything is right.
-        - `wrong_but_valid`: The share of documents with an answer in which something is wrong, missing or invented.
-        - `flagged_wrong`: The share of the values that a `Check` flagged that are wrong or invented. Only if there are
-          such values; flags of objects and lists do not count.
-        - `spans_equal`, `spans_overlap`: Of the right values whose place the gold knows, the share whose evidence has
-          the same place, or one that overlaps it. Only if the gold has spans.
-        - `calibration_error`: How far confidences are from the shares that are right; 0 is best. Only with evidence.
-        - `seconds`, `prompt_tokens`, `sampled_tokens`, `forced_tokens`: The mean of a document. Only with evidence.
-        """
-        return self._figures(of_documents(self.documents))
-
-    def figure(self, name: str) -> Figure:
-        """Return one of the figures, without computing the others."""
-        return self._figures({name: of_documents(self.documents)[name]})[name]
-
-    @cached_property
-    def fields(self) -> Mapping[str, FieldScore]:
-        """The figures of each field, by its path, in the order in which fields first appear.
-
-        Lists that are empty everywhere have items in no field; see `lists`.
-        """
-        shown = {
-            one.field
-            for two in self.documents
-            for one in two.values
-            if one.outcome != "absent" or not one.field.endswith("[]")
-        }
-        return self._scores(
-            counts_by_name(
-                [[(one.field, one.outcome) for one in two.values if one.field in shown] for two in self.documents]
-            )
-        )
-
-    @cached_property
-    def lists(self) -> Mapping[str, FieldScore]:
-        """The figures of the items of each list, by its path. An item is right if all in it is."""
-        return self._scores(counts_by_name([one.items() for one in self.documents]))
-
-    def worst(self, most: int | None = None) -> list[DocumentScore]:
-        """Return the documents with anything not right, the worst first: those without an answer, then by score."""
-        found = [one for one in self.documents if not one.is_right]
-        found.sort(key=lambda one: (one.error is None, one.score, -sum(not value.is_right for value in one.values)))
-        return found[:most]
-
-    @property
-    def failed(self) -> list[DocumentScore]:
-        """The documents without an answer."""
-        return [one for one in self.documents if one.error is not None]
-
-    def _figures(self, measures: Mapping[str, Measure]) -> dict[str, Figure]:
-        return figures(measures, len(self.documents), samples=self.samples, seed=self.seed)
-
-    def _scores(self, counts: Mapping[str, Sequence[Counts]]) -> dict[str, FieldScore]:
-        scores = {}
-        for name, one in counts.items():
-            total = Counts(*(sum(column) for column in zip(*one, strict=True)))
-            scores[name] = FieldScore(total, **self._figures(of_counts(one)))
-        return scores
-
-
-def counts_by_name(documents: Sequence[Sequence[tuple[str, Any]]]) -> dict[str, list[Counts]]:
+def counts_by_name(documents: Sequence[Iterable[tuple[str, Outcome]]]) -> dict[str, list[Counts]]:
     """Return, by name, the counts of each document."""
-    names = dict.fromkeys(name for outcomes in documents for name, _ in outcomes)
-    empty = Counts()
-    counts = {name: [empty] * len(documents) for name in names}
+    found: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     for place, outcomes in enumerate(documents):
-        found: dict[str, list[Any]] = {}
         for name, outcome in outcomes:
-            found.setdefault(name, []).append(outcome)
-        for name, some in found.items():
-            counts[name][place] = Counts.of(some)
-    return counts
+            found[name][place][outcome] += 1
+    return {name: [Counts(**by_place[at]) for at in range(len(documents))] for name, by_place in found.items()}
+
+
+def counts_by_field(documents: Sequence[DocumentScore]) -> dict[str, list[Counts]]:
+    """Return, by the path of each field, the counts of each document."""
+    return counts_by_name([[(value.field, value.outcome) for value in one.values] for one in documents])
