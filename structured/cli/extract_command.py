@@ -8,12 +8,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import asdict
-from enum import StrEnum
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast, get_args
 
 import typer
 from pydantic_core import to_json
@@ -44,24 +43,21 @@ if TYPE_CHECKING:
     from structured.extraction.options import Options
 
 
-class EngineName(StrEnum):
-    """The values of `--engine`."""
+Run: TypeAlias = Callable[[Output], Written]
+"""Answers the documents that have no record in the output yet, and writes or shows their results.
 
-    LOCAL = "local"
-    RAY = "ray"
-
-
-class Engine(Protocol):
-    """An engine: it answers documents, and writes or shows their results."""
-
-    def __call__(
-        self, documents: Iterable[DocumentLike], output: Output, *, resume: Resume, progress: bool | None
-    ) -> Written:
-        """Answer the documents that have no record in the output yet."""
+Two functions make one; `how` of both is the `resume` and `progress` of `write_results`.
+"""
 
 
-def local_engine(output_type: Any, options: "Options", show: Callable[[Result[Any]], None] | None) -> Engine:
-    """Return this process as an engine, with its model loaded. Raises `typer.BadParameter` for an option.
+def run_here(
+    output_type: Any,
+    options: "Options",
+    documents: Iterable[DocumentLike],
+    how: Mapping[str, Any],
+    show: Callable[[Result[Any]], None] | None,
+) -> Run:
+    """Load the model into this process. Raises `typer.BadParameter` for an option.
 
     With `show`, nothing is written: it is called with each result instead.
     """
@@ -70,31 +66,32 @@ def local_engine(output_type: Any, options: "Options", show: Callable[[Result[An
             extractor = Extractor[Any](output_type, **options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
+    if show is None:
+        return lambda output: write_results_of(extractor, documents, output, **how)
 
-    def answer(documents: Iterable[DocumentLike], output: Output, *, resume: Resume, progress: bool | None) -> Written:
-        if show is None:
-            return write_results_of(extractor, documents, output, resume=resume, progress=progress)
+    def run(_: Output) -> Written:
         done = failed = 0
-        for result in extractor.results(documents, progress=progress):
+        for result in extractor.results(documents, progress=how["progress"]):
             show(result)
             done += 1
             failed += result.error is not None
         return Written(done, failed, 0, 0)
 
-    return answer
+    return run
 
 
-def ray_engine(
+def run_on_ray(
     read_type: Callable[[], Any],
     output_type: Any,
     options: "Options",
-    taken: Callable[[Record], None],
-    given: Mapping[str, Any],
-) -> Engine:
-    """Return a cluster as an engine, which is not started yet.
+    documents: Iterable[DocumentLike],
+    how: Mapping[str, Any],
+    **given: Any,
+) -> Run:
+    """Prepare a cluster, which is not started yet; each of its processes calls `read_type`.
 
-    Each process calls `read_type`; `taken` is called with each record that is written. `given` has members of `Actors`,
-    or None for defaults. Raises `typer.BadParameter` for an option, SchemaError for a type, ModelError without Ray.
+    `how` also has `taken`, which is called with each record that is written. `given` has members of `Actors`, or None
+    for defaults. Raises `typer.BadParameter` for an option, SchemaError for a type, ModelError without Ray.
     """
     from structured.integrations.ray import Actors, Request, write_batch_by_actors
 
@@ -107,21 +104,16 @@ def ray_engine(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
 
-    def answer(documents: Iterable[DocumentLike], output: Output, *, resume: Resume, progress: bool | None) -> Written:
+    def run(output: Output) -> Written:
         starting = Console(stderr=True).status("Starting Ray, and loading the model …")
-        how: dict[str, Any] = {"resume": resume, "progress": progress, "starting": starting, "taken": taken}
         with redirect_stdout(sys.stderr):  # Ray prints its messages to stdout
-            return write_batch_by_actors(request, documents, output, actors, **how)
+            return write_batch_by_actors(request, documents, output, actors, starting=starting, **how)
 
-    return answer
+    return run
 
 
-class Format(StrEnum):
-    """The formats of results."""
-
-    JSONL = "jsonl"
-    CSV = "csv"
-    PARQUET = "parquet"
+Format = Literal["jsonl", "csv", "parquet"]
+"""The formats of results."""
 
 
 def format_of(output: Path | None, option: Format | None) -> Format:
@@ -130,25 +122,25 @@ def format_of(output: Path | None, option: Format | None) -> Format:
     Raises `typer.BadParameter` for another name, and for a format that does not fit it.
     """
     ending = "jsonl" if output is None else output.suffix.lower().removeprefix(".")
-    if option is None and ending not in {*Format}:
-        named = ", ".join(f".{name}" for name in Format)
+    formats = get_args(Format)
+    if option is None and ending not in formats:
+        named = ", ".join(f".{name}" for name in formats)
         remedy = "Name another." if ending else "Name another, or pass --format jsonl."
         raise typer.BadParameter(f"The name {output} ends in none of {named}. {remedy}")
-    if option in {Format.CSV, Format.PARQUET} and (output is None or ending != option):
-        if option == Format.CSV and output is None:
+    if option in ("csv", "parquet") and (output is None or ending != option):
+        if option == "csv" and output is None:
             return option
         raise typer.BadParameter(f"A table has a file that is called by its format: --output out.{option}.")
-    return option or Format(ending)
+    return option or cast("Format", ending)
 
 
-def write(run: Callable[[Output], Written], output: Path | None, form: Format, rows: RowsOf | None) -> Written:
+def write(run: Run, output: Path | None, form: Format, rows: RowsOf) -> Written:
     """Write results to a file of JSON lines or to standard output.
 
     Tables, CSV and Parquet, are made from the lines in the end; the lines of a table in a file are kept beside it.
     """
-    if form == Format.JSONL:
+    if form == "jsonl":
         return run(sys.stdout.buffer if output is None else output)
-    rows = rows or "documents"
     if output is not None:
         lines = output.with_suffix(".jsonl")
         written = run(lines)
@@ -160,11 +152,6 @@ def write(run: Callable[[Output], Written], output: Path | None, form: Format, r
         table = write_table(lines, Path(folder, "table.csv"), rows=rows)
         sys.stdout.buffer.write(table.read_bytes())
     return written
-
-
-def files_of(output: Path | None) -> Iterable[Path]:
-    """Return the files that results are written to, which are no documents."""
-    return [] if output is None else [output, output.with_suffix(".jsonl")]
 
 
 def show_result(result: Result[Any], *, evidence: bool) -> None:
@@ -220,21 +207,11 @@ def _evidence_table(result: Result[Any]) -> RenderableType:
     for row in result.rows():
         confidence = "" if row["confidence"] is None else f"{row['confidence']:.0%}"
         support = MATCH_WORDS[row["match"]] + ("" if row["quote"] is None else f": “{row['quote']}”")
-        table.add_row(Text(row["path"]), Text(_plain(row["value"])), confidence, Text(support))
+        value = row["value"] if isinstance(row["value"], str) else to_json(row["value"]).decode()
+        table.add_row(Text(row["path"]), Text(value), confidence, Text(support))
     for path in result.missing:
         table.add_row(Text(path), Text("missing", style="dim"), "", "")
     return table
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else to_json(value).decode()
-
-
-class Rows(StrEnum):
-    """The rows of a table."""
-
-    DOCUMENTS = "documents"
-    VALUES = "values"
 
 
 class FailurePrinter:
@@ -247,27 +224,21 @@ class FailurePrinter:
     def __call__(self, event: Event) -> None:
         """Count or report the document of an event."""
         if isinstance(event, DocumentDone):
-            self.done += 1
             result = event.result
-            if result.error is not None:
-                self._say_failed(result.id, sentence(result.error))
-            self._say_flags(result.id, result.flags)
+            self._report(result.id, "" if result.error is None else sentence(result.error), result.flags)
 
     def take(self, record: Record) -> None:
         """Count or report the document of a record that another process wrote."""
-        self.done += 1
-        if "error" in record:
-            self._say_failed(record["id"], "{kind}: {message}".format(**record["error"]))
-        self._say_flags(record["id"], [Flag(**flag) for flag in record.get("flags", ())])
+        problem = "{kind}: {message}".format(**record["error"]) if "error" in record else ""
+        self._report(record["id"], problem, [Flag(**flag) for flag in record.get("flags", ())])
 
-    @staticmethod
-    def _say_flags(identity: str, flags: Iterable[Flag]) -> None:
+    def _report(self, identity: str, problem: str, flags: Iterable[Flag]) -> None:
+        self.done += 1
+        if problem:
+            problem = in_options(problem, self._command)
+            say(problem if identity in problem else f"{identity}: {problem}", style="red")
         for flag in flags:
             say(f"{identity}: {flag}".encode(errors="backslashreplace").decode(), style="yellow")
-
-    def _say_failed(self, identity: str, problem: str) -> None:
-        problem = in_options(problem, self._command)
-        say(problem if identity in problem else f"{identity}: {problem}", style="red")
 
 
 def extract_documents(  # noqa: PLR0913  the options of the command
@@ -307,7 +278,7 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         Format | None, typer.Option("--format", help="Default: that of the output file, or JSON lines.")
     ] = None,
     rows: Annotated[
-        Rows | None,
+        RowsOf | None,
         typer.Option(help="One row for each document or each value. Default: documents, or values with --evidence."),
     ] = None,
     fresh: Annotated[
@@ -324,8 +295,9 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     batch_size: Annotated[int | None, typer.Option(help="Documents that go through the model at once.")] = None,
     max_tokens: Annotated[int | None, typer.Option(help="The most tokens of one answer.")] = None,
     engine: Annotated[
-        EngineName, typer.Option(help="Run the model in this process, or in the actors of a cluster of Ray.")
-    ] = EngineName.LOCAL,
+        Literal["local", "ray"],
+        typer.Option(help="Run the model in this process, or in the actors of a cluster of Ray."),
+    ] = "local",
     concurrency: Annotated[int | None, typer.Option(help="With --engine ray: the actors. Default: 1.")] = None,
     num_gpus: Annotated[
         float | None, typer.Option(help="With --engine ray: the GPUs of each actor; 0.5 for two on one. Default: 0.")
@@ -341,18 +313,19 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     where it stopped. Exits with 1 if some documents failed, 2 if the command is wrong, 3 if the type, the model or the
     output cannot be used, and 130 after Ctrl-C.
     """
-    if engine != EngineName.RAY and (concurrency is not None or num_gpus is not None):
+    if engine != "ray" and (concurrency is not None or num_gpus is not None):
         raise typer.BadParameter("--concurrency and --num-gpus are about a cluster. Pass --engine ray as well.")
     written = {"fields": fields, "pattern": pattern, "choices": choice or None, "grammar": grammar}
     written = {name: value for name, value in written.items() if value is not None}
     argument, paths = _type_and_paths(arguments, written, many=many)
     output_type = argument.read()
     form = format_of(output, form)
-    resume = _resume(output, fresh=fresh, retry=retry)
-    documents = documents_at(paths, column, id_column, files_of(output))
-    is_printed = output is None and form == Format.JSONL
+    how = {"resume": _resume(output, fresh=fresh, retry=retry), "progress": progress}
+    written_to = [] if output is None else [output, output.with_suffix(".jsonl")]  # these are no documents
+    documents = documents_at(paths, column, id_column, written_to)
+    is_printed = output is None and form == "jsonl"
     is_single = isinstance(documents, list) and len(documents) == 1
-    is_shown = is_printed and is_single and sys.stdout.isatty() and not as_json and engine == EngineName.LOCAL
+    is_shown = is_printed and is_single and sys.stdout.isatty() and not as_json and engine == "local"
     is_short = is_printed and not is_shown and not evidence
     given = {
         "model": model,
@@ -365,19 +338,18 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     }
     options = cast("Options", {name: value for name, value in given.items() if value is not None})
     printer = FailurePrinter(ctx.command)
-    if engine == EngineName.RAY:
+    if engine == "ray":
         actors = {"concurrency": concurrency, "num_gpus": num_gpus}
-        answer = ray_engine(argument.read, output_type, options, printer.take, actors)
+        run = run_on_ray(argument.read, output_type, options, documents, {**how, "taken": printer.take}, **actors)
     else:
         shown = partial(show_result, evidence=evidence) if is_shown else print_result if is_short else None
-        answer = local_engine(output_type, {**options, "observe": printer}, shown)
+        run = run_here(output_type, {**options, "observe": printer}, documents, how, shown)
     started = time.perf_counter()
-
-    def run(target: Output) -> Written:
-        return answer(documents, ShortLines() if is_short else target, resume=resume, progress=progress)
-
     try:
-        summary = write(run, output, form, _rows(rows, evidence=evidence))
+        if is_short:
+            summary = run(ShortLines())
+        else:
+            summary = write(run, output, form, rows or ("values" if evidence else "documents"))
     except OutputError as error:
         problem = str(error).replace("resume='fresh'", "--fresh").replace("resume='retry'", "--retry")
         raise OutputError(problem, path=error.path, kept=error.kept) from error
@@ -414,12 +386,6 @@ def _type_and_paths(arguments: list[str], written: Mapping[str, Any], *, many: b
         else f"There is no type before {target!r}. Write module:Type, file.py:Type or schema.json, or pass "
         '--fields "name: str, age: int".'
     )
-
-
-def _rows(rows: Rows | None, *, evidence: bool) -> RowsOf | None:
-    if rows is None:
-        return "values" if evidence else None
-    return rows.value
 
 
 def _resume(output: Path | None, *, fresh: bool, retry: bool) -> Resume:
