@@ -18,7 +18,7 @@ from structured.errors.values import counted, message
 from structured.extraction.journal import each_record, to_path
 from structured.extraction.records import Record
 from structured.output_types.checks import Flag
-from structured.output_types.paths import Steps, steps_to_path
+from structured.output_types.paths import members, steps_to_path
 from structured.results.result import result_from_json
 
 RowsOf = Literal["documents", "values"]
@@ -89,21 +89,12 @@ def _document_row(record: Record) -> Row:
     row = {"id": record["id"]}
     for name in ("metadata", "value"):
         if name in record:
-            row |= {steps_to_path(steps): value for steps, value in _cells(record[name], (name,))}
+            row |= {steps_to_path(steps): value for steps, value in members(record[name], (name,))}
     if "flags" in record:
         row["flags"] = "; ".join(str(Flag(**flag)) for flag in record["flags"])
     if "error" in record:
         row["error"] = f"{record['error'].get('kind')}: {record['error'].get('message')}"
     return row
-
-
-def _cells(data: Any, steps: Steps) -> Iterator[tuple[Steps, Any]]:
-    """Yield the values of objects inside each other; a list is one value."""
-    if isinstance(data, dict) and data:
-        for name, inside in data.items():
-            yield from _cells(inside, (*steps, name))
-    else:
-        yield steps, data
 
 
 def _columns(source: Path, rows: RowsOf) -> dict[str, str]:

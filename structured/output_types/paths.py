@@ -72,6 +72,15 @@ def leaves(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
             yield steps, data
 
 
+def members(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
+    """Yield the values of objects inside each other, with the steps to them; a list is one value."""
+    if isinstance(data, dict) and data:
+        for name, inside in data.items():
+            yield from members(inside, (*steps, name))
+    else:
+        yield steps, data
+
+
 def steps_to_field(steps: Steps) -> str:
     """Return the path of the field that a value belongs to: `("lines", 2, "price")` → `lines[].price`."""
     path = ""

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from structured.json_schema.document.equality import identity
 from structured.output_types.keys import SET, KeyOf, ShapeOf
-from structured.output_types.paths import Steps, steps_to_path
+from structured.output_types.paths import Steps, members, steps_to_path
 from structured.results.evidence import Evidence
 
 Prefer = Literal["confident", "first", "longest", "vote"]
@@ -65,13 +65,17 @@ def merge(
     `[{"no": 1}, {"no": 2}]`, `[{"no": 2}, {"no": 3}]` → `[{"no": 1}, {"no": 2}, {"no": 3}]`, if 2 has one place.
     """
     nodes = [_node(answer.data, answer.evidence, number, ()) for number, answer in enumerate(answers)]
-    starts = [answer.start for answer in answers]
-    merging = _Merging(prefer, key_of, shape_of, starts)
-    merged = merging.merged(nodes, ())
-    evidence: dict[str, Evidence] = {}
-    conflicts: dict[str, Sequence[tuple[Any, Evidence]]] = {}
-    data = _plain(merged, (), evidence, conflicts)
-    return Merged(data, evidence, conflicts)
+    merged = _Merging(prefer, key_of, shape_of, [answer.start for answer in answers]).merged(nodes, ())
+    leaves = {steps_to_path(steps): leaf for steps, leaf in merged.leaves()}
+    return Merged(
+        merged.data,
+        {path: leaf.evidence for path, leaf in leaves.items() if leaf.evidence is not None},
+        {
+            path: [(one.value, one.evidence) for one in leaf.others if one.evidence]
+            for path, leaf in leaves.items()
+            if leaf.others
+        },
+    )
 
 
 @dataclass(slots=True)
@@ -92,8 +96,11 @@ class _Node:
         return self.members is None and self.items is None
 
     @property
-    def is_null(self) -> bool:
-        return self.is_leaf and self.value is None
+    def data(self) -> Any:
+        """Its plain data."""
+        if self.members is not None:
+            return {name: member.data for name, member in self.members.items()}
+        return self.value if self.items is None else [item.data for item in self.items]
 
     @property
     def span(self) -> tuple[int, int] | None:
@@ -126,27 +133,6 @@ def _node(data: Any, evidence: Mapping[str, Evidence], part: int, steps: Steps) 
     return _Node(part, data, evidence.get(steps_to_path(steps)))
 
 
-def _data(node: _Node) -> Any:
-    return _plain(node, (), {}, {})
-
-
-def _plain(
-    node: _Node, steps: Steps, evidence: dict[str, Evidence], conflicts: dict[str, Sequence[tuple[Any, Evidence]]]
-) -> Any:
-    """Return the plain data of a node, and note its evidence and conflicts by their paths."""
-    if node.members is not None:
-        return {name: _plain(member, (*steps, name), evidence, conflicts) for name, member in node.members.items()}
-    if node.items is not None:
-        return [_plain(item, (*steps, index), evidence, conflicts) for index, item in enumerate(node.items)]
-    if node.evidence is not None:
-        evidence[steps_to_path(steps)] = node.evidence
-    if node.others:
-        conflicts[steps_to_path(steps)] = [
-            (alternative.value, alternative.evidence) for alternative in node.others if alternative.evidence is not None
-        ]
-    return node.value
-
-
 class _Merging(NamedTuple):
     """How nodes are merged."""
 
@@ -162,10 +148,10 @@ class _Merging(NamedTuple):
         """
         if len(nodes) == 1 and nodes[0].is_leaf:
             return nodes[0]
-        filled = [node for node in nodes if not node.is_null] or nodes
+        filled = [node for node in nodes if not node.is_leaf or node.value is not None] or nodes
         groups: dict[Hashable, list[_Node]] = {}
         for node in filled:
-            shape = "leaf" if node.is_leaf else self.shape_of(steps, _data(node))
+            shape = "leaf" if node.is_leaf else self.shape_of(steps, node.data)
             groups.setdefault(shape, []).append(node)
         shape, most = max(groups.items(), key=lambda group: (len(group[1]), sum(map(_worth, group[1]))))
         if shape is None:
@@ -209,14 +195,12 @@ class _Merging(NamedTuple):
         for node in nodes:
             records.add(node)
         items = [self.merged(group, (*steps, index)) for index, group in enumerate(records.groups())]
-        return _Node(nodes[0].part, items=_different(items) if must_differ else items)
-
-
-def _different(items: Sequence[_Node]) -> list[_Node]:
-    first: dict[Hashable, _Node] = {}
-    for item in items:
-        first.setdefault(identity(_data(item)), item)
-    return list(first.values())
+        if must_differ:
+            first: dict[Hashable, _Node] = {}
+            for item in items:
+                first.setdefault(identity(item.data), item)
+            items = [*first.values()]
+        return _Node(nodes[0].part, items=items)
 
 
 def _keep_beside(preferred: _Node, others: Sequence[_Node]) -> None:
@@ -276,7 +260,7 @@ def _without_repetitions(items: Sequence[tuple[_Node, _Places]]) -> list[tuple[_
     """Return items with their places, without repetitions: equal items with equal places."""
     distinct: dict[Hashable, tuple[_Node, _Places]] = {}
     for number, (item, places) in enumerate(items):
-        key = (identity(_data(item)), frozenset(places.items())) if places else number
+        key = (identity(item.data), frozenset(places.items())) if places else number
         distinct.setdefault(key, (item, places))
     return list(distinct.values())
 
@@ -327,7 +311,7 @@ class _Records:
         for index, (item, places) in enumerate(placed):
             own = {steps: place for steps, place in places.items() if shared[steps, place] == 1}
             order = max(order, min((place.start for place in own.values()), default=order))
-            data = _data(item)
+            data = item.data
             key = self._key_of((*self._steps, index), data)
             record = self._record_of(item, key, data, places, own)
             if record is None:
@@ -396,16 +380,15 @@ def vote(candidates: Sequence[Candidate], is_valid: Callable[[Any], bool]) -> Vo
     if not candidates:
         raise ValueError("There are no candidates. A vote needs at least one.")
     data = _voted(candidates)
-    position = None
-    if not is_valid(data):
-        leaves = dict(_leaves(data))
-        closeness = [
-            (-len(leaves.items() ^ dict(_leaves(candidate.data)).items()), candidate.log_probability)
-            for candidate in candidates
-        ]
-        position = closeness.index(max(closeness))
-        data = candidates[position].data
-    return VoteResult(data, position)
+    if is_valid(data):
+        return VoteResult(data)
+    leaves = {(steps, identity(value)) for steps, value in members(data)}
+    closeness = [
+        (-len(leaves ^ {(steps, identity(value)) for steps, value in members(one.data)}), one.log_probability)
+        for one in candidates
+    ]
+    position = closeness.index(max(closeness))
+    return VoteResult(candidates[position].data, position)
 
 
 def _voted(candidates: Sequence[Candidate]) -> Any:
@@ -422,12 +405,3 @@ def _voted(candidates: Sequence[Candidate]) -> Any:
         name: _voted([Candidate(candidate.data[name], candidate.log_probability) for candidate in most])
         for name in likeliest
     }
-
-
-def _leaves(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Hashable]]:
-    """Yield each place in nested objects that is not a filled object, with its value."""
-    if isinstance(data, dict) and data:
-        for name, value in data.items():
-            yield from _leaves(value, (*steps, name))
-    else:
-        yield steps, identity(data)
