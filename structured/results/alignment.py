@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cached_property
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +39,6 @@ Scalar: TypeAlias = str | int | float | Decimal | bool | None
 
 Mention: TypeAlias = tuple[Span, Match]
 """A place of a value, and how it was found."""
-
-_Stated: TypeAlias = dict[T, tuple[list[Span], list[Span]]]
-"""Where values are stated: as the usual reading, and as another."""
 
 MAX_OCCURRENCES = 20_000
 """The most places of one value that are examined."""
@@ -137,7 +134,8 @@ class _Search:
 
     def __init__(self, document: str) -> None:
         self.document = document
-        self._alike: dict[int, list[str]] = {}
+        self._places: dict[Callable[[str], object], dict[Any, tuple[list[Span], list[Span]]]] = {}
+        """By the function that reads a kind: where each value is stated in the usual reading, and in another."""
 
     def mentions(self, value: str | Decimal, count: int, *, fuzzy: bool, quoted: bool) -> list[Mention]:
         """Return the mentions of a value, with no more kinds of matches than it takes to find it `count` times.
@@ -180,11 +178,11 @@ class _Search:
             if _NUMBER.fullmatch(text):
                 return self._number(Decimal(text), count)
             if _DATE.fullmatch(text):
-                return _stated(self._dates, date.fromisoformat(text), count)
+                return self._stated(stated_dates, date.fromisoformat(text), count)
             if _TIME.fullmatch(text):
-                return _stated_moment(self._times, time.fromisoformat(text), count)
+                return self._moment(stated_times, time.fromisoformat(text), count)
             if _DATE_TIME.fullmatch(text):
-                return _stated_moment(self._datetimes, datetime.fromisoformat(text), count)
+                return self._moment(stated_datetimes, datetime.fromisoformat(text), count)
         except ValueError:  # 2023-02-29
             return []
         return []
@@ -192,11 +190,11 @@ class _Search:
     def _number(self, number: Decimal, count: int) -> list[Mention]:
         if not number.is_finite():
             return []
-        mentions = _stated(self._numbers, number, MAX_OCCURRENCES)
+        mentions = self._stated(stated_numbers, number, MAX_OCCURRENCES)
         exact: list[Mention] = [(span, "exact") for span, _ in mentions if self.document[slice(*span)] == str(number)]
         if len(exact) >= count:
             return exact
-        return sorted({**dict(_stated(self._numbers, number, count)), **dict(exact)}.items())
+        return sorted({**dict(self._stated(stated_numbers, number, count)), **dict(exact)}.items())
 
     def _near(self, value: str) -> list[Span]:
         """Return the spans that are nearest to a normalised text."""
@@ -227,19 +225,12 @@ class _Search:
         candidates = [(start, word) for _, start, word in known]
         if not candidates and words:
             start, longest = max(words, key=lambda word: len(word[1]))
-            near = process.extract(
-                longest, self._words_of_length(len(longest)), scorer=fuzz.ratio, limit=3, score_cutoff=75
-            )
+            lengths = range(len(longest) * 3 // 4, len(longest) * 4 // 3 + 1)
+            choices = sorted((word for word in self._vocabulary if len(word) in lengths), key=len)
+            near = process.extract(longest, choices, scorer=fuzz.ratio, limit=3, score_cutoff=75)
             candidates = [(start, word) for word, _, _ in near]
         places = [place - start for start, word in candidates for place in self._vocabulary[word][:MAX_WINDOWS]]
         return sorted({*places[: max(4, MAX_WINDOWS * 32 // len(value))]})
-
-    def _words_of_length(self, length: int) -> list[str]:
-        """Return the words of the document that are about so long that they can be alike."""
-        if length not in self._alike:
-            lengths = range(length * 3 // 4, length * 4 // 3 + 1)
-            self._alike[length] = [word for near in lengths for word in self._by_length.get(near, ())]
-        return self._alike[length]
 
     @cached_property
     def _normalised(self) -> NormalisedText:
@@ -253,48 +244,20 @@ class _Search:
             places.setdefault(match[0], []).append(match.start())
         return places
 
-    @cached_property
-    def _by_length(self) -> dict[int, list[str]]:
-        words: dict[int, list[str]] = {}
-        for word in self._vocabulary:
-            words.setdefault(len(word), []).append(word)
-        return words
+    def _stated(self, read: Callable[[str], Sequence[Statement[T]]], value: T, count: int) -> list[Mention]:
+        """Return where a value is stated in the usual reading or, where that is not often enough, in any."""
+        if read not in self._places:
+            places = self._places[read] = {}
+            for statement in read(self.document):
+                for rank, reading in enumerate(statement.readings):
+                    places.setdefault(reading, ([], []))[rank > 0].append(statement.span)
+        usual, other = self._places[read].get(value, ([], []))
+        return [(span, "normalised") for span in (usual if len(usual) >= count else [*usual, *other])]
 
-    @cached_property
-    def _numbers(self) -> _Stated[Decimal]:
-        return _by_value(stated_numbers(self.document))
-
-    @cached_property
-    def _dates(self) -> _Stated[date]:
-        return _by_value(stated_dates(self.document))
-
-    @cached_property
-    def _times(self) -> _Stated[time]:
-        return _by_value(stated_times(self.document))
-
-    @cached_property
-    def _datetimes(self) -> _Stated[datetime]:
-        return _by_value(stated_datetimes(self.document))
-
-
-def _by_value(statements: Sequence[Statement[T]]) -> _Stated[T]:
-    """Return where each value is stated: as the usual reading, and as another."""
-    places: _Stated[T] = {}
-    for statement in statements:
-        for rank, reading in enumerate(statement.readings):
-            places.setdefault(reading, ([], []))[rank > 0].append(statement.span)
-    return places
-
-
-def _stated(places: _Stated[T], value: T, count: int) -> list[Mention]:
-    usual, other = places.get(value, ([], []))
-    return [(span, "normalised") for span in (usual if len(usual) >= count else [*usual, *other])]
-
-
-def _stated_moment(places: _Stated[Moment], value: Moment, count: int) -> list[Mention]:
-    """Return where a time is stated; one in UTC also where no zone is, since a type may demand one."""
-    mentions = _stated(places, value, count)
-    return mentions if mentions or value.utcoffset() else _stated(places, value.replace(tzinfo=None), count)
+    def _moment(self, read: Callable[[str], Sequence[Statement[Moment]]], value: Moment, count: int) -> list[Mention]:
+        """Return where a time is stated; one in UTC also where no zone is, since a type may demand one."""
+        mentions = self._stated(read, value, count)
+        return mentions if mentions or value.utcoffset() else self._stated(read, value.replace(tzinfo=None), count)
 
 
 def _find(text: str, value: str, is_whole: Callable[[Span], bool]) -> list[Span]:
