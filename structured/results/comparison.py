@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Context, Decimal, InvalidOperation
 from functools import cached_property
-from itertools import count
+from itertools import count, zip_longest
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -22,6 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from structured.errors.values import shown
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Subschema
+from structured.json_schema.nullable import types_of
 from structured.output_types.paths import Steps, entry, has, member, path_to_steps, steps_to_path
 from structured.output_types.schema_parts import below, flat
 from structured.results.normalisation import normalise
@@ -159,13 +160,12 @@ def _in_common(ours: Sequence[Item], theirs: Sequence[Item]) -> NDArray[np.float
 
 def _shared(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
     """Return how many values two lists have in common."""
-    matched = match_items(ours, theirs)
-    return sum(_values_shared(ours[at], theirs[other]) for at, other in matched)
-
-
-def _values_shared(item: Item, other: Item) -> int:
-    inside = sum(_shared(items, other.lists.get(steps, ())) for steps, items in item.lists.items())
-    return len(item.values & other.values) + inside
+    number = 0
+    for at, other in match_items(ours, theirs):
+        item, partner = ours[at], theirs[other]
+        inside = sum(_shared(items, partner.lists.get(steps, ())) for steps, items in item.lists.items())
+        number += len(item.values & partner.values) + inside
+    return number
 
 
 Outcome = Literal["right", "absent", "wrong", "missing", "invented"]
@@ -222,7 +222,7 @@ class Place:
         self.field = field
         self.parts = flat(parts)
         self.is_tuple = any("prefixItems" in part.schema for part in self.parts)
-        self.is_list = any("array" in _types(part) for part in self.parts)
+        self.is_list = any("array" in types_of(part.schema) for part in self.parts)
         self._comparison = comparison
         self._formats = {part.schema.get("format") for part in self.parts}
         self._below: dict[str | int, Place] = {}
@@ -280,7 +280,7 @@ class Comparison:
     """
 
     def __init__(self, root: Subschema | None = None, compare: Compare = "exact", keys: Sequence[str] = ()) -> None:
-        by_field: Mapping[str, Any] = compare if isinstance(compare, Mapping) else {}
+        by_field: Mapping[str, str] = compare if isinstance(compare, Mapping) else {}
         for rule in by_field.values() if isinstance(compare, Mapping) else [compare]:
             if rule not in get_args(Rule):
                 raise ValueError(f"compare is {shown(rule)}; a rule is {' or '.join(map(repr, get_args(Rule)))}.")
@@ -306,15 +306,7 @@ class Comparison:
 
     def rule_of(self, field: str) -> str:
         """Return the rule for the texts of a field."""
-        rule: str = self._by_field.get(field, self._rule)
-        return rule
-
-    def is_same(self, expected: Any, given: Any, steps: Steps = ()) -> bool:
-        """Tell whether two values without members are the same at a place."""
-        place = self.root
-        for step in steps:
-            place = place.below(step)
-        return place.normal(expected) == place.normal(given)
+        return self._by_field.get(field, self._rule)
 
     def pairs(self, expected: Any, given: Any) -> list[Pair]:
         """Return each value of two answers, both plain JSON, paired with its counterpart in the other."""
@@ -379,8 +371,7 @@ class _Pairing:
 
     def _matched(self, place: Place, expected: list[Any], given: list[Any]) -> Sequence[tuple[int | None, int | None]]:
         if place.is_tuple:
-            length = max(len(expected), len(given))
-            return [(at if at < len(expected) else None, at if at < len(given) else None) for at in range(length)]
+            return [*zip_longest(range(len(expected)), range(len(given)))]
         ours, theirs = self.items(place, expected), self.items(place, given)
         matched = match_items(ours, theirs)
         left = {at for at, _ in matched}, {at for _, at in matched}
@@ -434,11 +425,6 @@ def _kind(value: Any) -> Literal["nothing", "record", "list", "value"]:
     if value is None or value in ([], {}):
         return "nothing"
     return "record" if isinstance(value, dict) else "list" if isinstance(value, list) else "value"
-
-
-def _types(part: Subschema) -> list[str]:
-    types = part.schema.get("type", [])
-    return [types] if isinstance(types, str) else list(types)
 
 
 def _read_decimal(text: str) -> str | None:

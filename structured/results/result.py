@@ -13,8 +13,9 @@ The JSON form of a result is one object, a line of a file of results:
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from functools import cached_property
+from operator import add
 from typing import Any, Generic, TypeVar, cast
 
 from pydantic_core import ValidationError, to_json, to_jsonable_python
@@ -53,12 +54,7 @@ class Usage:
 
     def plus(self, other: "Usage") -> "Usage":
         """Return the cost of two answers together."""
-        return Usage(
-            self.prompt_tokens + other.prompt_tokens,
-            self.sampled_tokens + other.sampled_tokens,
-            self.forced_tokens + other.forced_tokens,
-            self.passes + other.passes,
-        )
+        return Usage(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,25 +108,14 @@ class Reading:
     stated: ParsedAnswer[Any] | None = None
     provenance: Callable[[], Provenance] | None = None
 
-    def flags(self, instance: Any, data: Any, *, is_made: bool) -> tuple[Flag, ...]:
-        """Return the flags of a value, or of the stated data where no value can be made."""
-        parts = self.output_type.parts
-        return flags_of(parts, instance) if is_made else flags_of_data(parts, data)
-
-    def data(self, text: str) -> Any:
-        """Return the stated values of an answer, as plain JSON."""
-        return self.output_type.to_data(text) if self.stated is None else self.stated.data
-
     def evidence(self, document: str, text: str) -> Mapping[str, Evidence]:
         """Return the evidence for each leaf of an answer, by its path."""
-        evidence_by_path = self.located
-        if evidence_by_path is None:
-            evidence_by_path = attribute(self.output_type, document, text, self.candidates, self.kept)
+        found = self.located
+        if found is None:
+            found = attribute(self.output_type, document, text, self.candidates, self.kept)
         if self.calibrate is not None:
-            evidence_by_path = {
-                path: evidence.calibrated(self.calibrate) for path, evidence in evidence_by_path.items()
-            }
-        return on_pages(evidence_by_path, self.pages, self.layout)
+            found = {path: evidence.calibrated(self.calibrate) for path, evidence in found.items()}
+        return on_pages(found, self.pages, self.layout)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -210,7 +195,10 @@ class Result(Generic[T]):
     @cached_property
     def data(self) -> Any:
         """The stated values, as plain JSON, without the missing fields; None if there is an error."""
-        return None if self._reading is None or self.text is None else self._reading.data(self.text)
+        if self._reading is None or self.text is None:
+            return None
+        stated = self._reading.stated
+        return self._reading.output_type.to_data(self.text) if stated is None else stated.data
 
     @cached_property
     def evidence(self) -> Mapping[str, Evidence]:
@@ -224,13 +212,13 @@ class Result(Generic[T]):
         """The values that did not pass a `Check` of the type, each with the check's message."""
         if self._reading is None or self.text is None:
             return ()
-        return self._reading.flags(self._instance, self.data, is_made=self._unmade is None)
+        parts = self._reading.output_type.parts
+        return flags_of(parts, self._instance) if self._unmade is None else flags_of_data(parts, self.data)
 
     @cached_property
     def provenance(self) -> Provenance | None:
         """The inputs that decided the answer; None if there is an error."""
-        make = None if self._reading is None else self._reading.provenance
-        return None if make is None else make()
+        return None if self._reading is None or self._reading.provenance is None else self._reading.provenance()
 
     @property
     def confidence(self) -> float:
@@ -300,9 +288,6 @@ class Result(Generic[T]):
         replaced = {"_reading": None, "attempts": attempts, "metadata": dict(self.metadata)}
         unmade = None if self._unmade is None else picklable(self._unmade)
         return {**vars(self), **computed, **replaced, "conflicts": dict(self.conflicts), "_unmade": unmade}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
 
     def _repr_html_(self) -> str:
         """Return the document with its values highlighted, and the values with their evidence."""
