@@ -32,7 +32,8 @@ def documents_at(
     and cannot be read fails as a document does. Raises `typer.BadParameter` for a name without files or documents.
     """
     left_out = {one.resolve() for one in without}
-    found = [path for path in dict.fromkeys(chain.from_iterable(map(_named, paths))) if not _lies_in(path, left_out)]
+    resolved = {path: path.resolve() for path in chain.from_iterable(map(_named, paths))}
+    found = [path for path, real in resolved.items() if left_out.isdisjoint([real, *real.parents])]
     tables = {path for path in found if path.suffix.lower() in READERS or (str(path) == STDIN and column is not None)}
     if (column or id_column) and not tables:
         raise typer.BadParameter("--column and --id are about tables, and there is none: CSV, JSON lines, Parquet.")
@@ -45,12 +46,6 @@ def documents_at(
             for path in found
         ]
     )
-
-
-def _lies_in(path: Path, places: set[Path]) -> bool:
-    """Tell whether a path is one of some files and folders, or lies in one."""
-    real = path.resolve()
-    return not places.isdisjoint([real, *real.parents])
 
 
 def _named(name: str) -> Iterator[Path]:

@@ -21,9 +21,6 @@ from structured.models.checkpoints import FETCHABLE, fetch, fetched_path
 from structured.models.dequantised import ModelCache, model_cache
 from structured.models.load import PACKAGED_MODEL, PACKAGED_NAME
 
-MAX_FAILURES = 10
-"""How many of the files are listed that could not be removed."""
-
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 cache_app = typer.Typer(rich_markup_mode=None, help="Show or clear the cache on disk.", no_args_is_help=True)
@@ -67,17 +64,13 @@ def cache_clear(*, as_json: AsJson = False) -> None:
     if models.removed:
         Console().print(f"{counted(len(models.removed), 'dequantised model')} removed.")
     if failures:
-        _say_what_failed(failures)
+        console = Console(stderr=True, soft_wrap=True)
+        console.print(Text("Could not be removed:", style="red"))
+        for path, error in islice(failures.items(), 10):
+            console.print(Text(f"  {path}: {error.strerror}".encode(errors="backslashreplace").decode()))
+        if len(failures) > 10:
+            console.print(f"  and {len(failures) - 10:,} more")
         raise typer.Exit(1)
-
-
-def _say_what_failed(failures: dict[Path, OSError]) -> None:
-    console = Console(stderr=True, soft_wrap=True)
-    console.print(Text("Could not be removed:", style="red"))
-    for path, error in islice(failures.items(), MAX_FAILURES):
-        console.print(Text(f"  {path}: {error.strerror}".encode(errors="backslashreplace").decode()))
-    if len(failures) > MAX_FAILURES:
-        console.print(f"  and {len(failures) - MAX_FAILURES:,} more")
 
 
 def _caches() -> tuple[DiskCache, ModelCache]:
@@ -135,13 +128,15 @@ EXAMPLES = {
 
 def list_models(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """List the models on this machine, and the packages that run them. Loads none."""
+    import torch
+
     models = [
         _facts(PACKAGED_NAME, PACKAGED_MODEL),
         *(_facts(name, fetched_path(name), known.adapter) for name, known in FETCHABLE.items()),
     ]
     default = os.environ.get("STRUCTURED_MODEL") or PACKAGED_NAME
     engines = {name: _version(name) for name in ENGINES}
-    gpus = _gpus()
+    gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
     if as_json:
         typer.echo(json.dumps({"default": default, "models": models, "engines": engines, "gpus": gpus}))
     else:
@@ -165,12 +160,6 @@ def _version(distribution: str) -> str | None:
         return version(distribution)
     except PackageNotFoundError:
         return None
-
-
-def _gpus() -> list[str]:
-    import torch
-
-    return [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
 
 
 def _shown(

@@ -11,7 +11,7 @@ from structured.errors.values import counted, message, shown
 from structured.extraction.extractor import Extractor
 from structured.extraction.records import differences
 from structured.jobs.evaluation import NO_CHANGE, Evaluation
-from structured.jobs.figures import DocumentScore, beginning_of, compared_values
+from structured.jobs.figures import DocumentScore, compared_values
 from structured.jobs.gold import Gold, GoldLike, answer_data, read_gold
 from structured.jobs.review_page import annotation_of, document_id
 from structured.output_types.keys import key_fields
@@ -216,7 +216,7 @@ def _score(
     return DocumentScore(
         gold.document.id or anchor,
         anchor,
-        beginning_of(gold.text),
+        (gold.text[:2000].lstrip().splitlines() or [""])[0][:120],
         tuple(one for one in values if gold.counts(one.field) and not (error is not None and one.outcome == "absent")),
         None if error is None else f"{type(error).__name__}: {message(error)}",
         *costs,

@@ -1,8 +1,8 @@
 """Evaluations and trials as tables for a terminal."""
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -14,6 +14,7 @@ from structured.jobs.figures import LEVEL, DocumentScore, FieldScore, Figure
 
 if TYPE_CHECKING:
     from structured.jobs.evaluation import Difference, Evaluation
+    from structured.jobs.tuning import Trial
 
 NAMES: Mapping[str, str] = {
     "exact": "values right",
@@ -127,23 +128,17 @@ def difference_tables(difference: "Difference") -> RenderableType:
     return Group(*parts)
 
 
-MAX_NAME = 24
-"""Characters of the name of a trial in a table that is to fit into 80."""
-
-TrialRow: TypeAlias = tuple[str, int, Figure, Figure | None]
-"""The name of a trial, its number of documents, its F1, and the difference to that of the plain call."""
-
-
-def trial_tables(title: str, tables: Mapping[str, Iterable[TrialRow]], notes: Mapping[str, str]) -> RenderableType:
+def trial_tables(title: str, tables: Mapping[str, Sequence["Trial"]], notes: Mapping[str, str]) -> RenderableType:
     """Return trials as tables below each other, and notes about some of them; none is wider than 80 characters."""
     parts: list[RenderableType] = [_line(title, 80)]
-    for name, rows in tables.items():
+    for name, trials in tables.items():
         table = _table(name, "documents", "F1", "difference", f"{LEVEL}% interval")
-        table.columns[0].width = MAX_NAME
-        for trial, documents, f1, difference in rows:
-            change = difference or Figure(None)
-            cells = ("", "") if difference is None else (shown_figure("f1", change.value), shown_interval("f1", change))
-            table.add_row(_line(trial), f"{documents:,}", shown_figure("f1", f1.value), *cells)
+        table.columns[0].width = 24
+        for one in trials:
+            change = one.difference
+            cells = ("", "") if change is None else (shown_figure("f1", change.value), shown_interval("f1", change))
+            documents = f"{len(one.evaluation.documents):,}"
+            table.add_row(_line(one.name), documents, shown_figure("f1", one.f1.value), *cells)
         parts += ["", table]
     return Group(*parts, *([""] if notes else []), *(_line(f"{name}: {note}", 80) for name, note in notes.items()))
 

@@ -15,9 +15,6 @@ from structured.results.result import Usage
 
 Span = tuple[int, int]
 
-MAX_BEGINNING = 120
-"""Characters of the first line of a document that are kept as its title."""
-
 
 class Counts(NamedTuple):
     """The numbers of values by outcome; see `Outcome`."""
@@ -113,10 +110,7 @@ class DocumentScore:
 
 def _together(outcomes: set[Outcome]) -> Outcome:
     stated = outcomes - {"absent"}
-    if len(stated) == 1:
-        (only,) = stated
-        return only
-    return "wrong" if stated else "absent"
+    return stated.pop() if len(stated) == 1 else "wrong" if stated else "absent"
 
 
 def compared_values(
@@ -137,11 +131,6 @@ def compared_values(
             )
         )
     return found
-
-
-def beginning_of(document: str) -> str:
-    """Return the first line of a document, shortened."""
-    return (document[:2000].lstrip().splitlines() or [""])[0][:MAX_BEGINNING]
 
 
 Array = NDArray[np.float64]

@@ -5,7 +5,7 @@ Columns follow from the records and not from a type, so that the file is enough 
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from os import PathLike
@@ -108,18 +108,17 @@ def _columns(source: Path, rows: RowsOf) -> dict[str, str]:
                 "differ from document to document. Read them with read_results.",
                 path=str(source),
             )
-    empty = {name for name in kinds if kinds[name] == {"null"} and _has_parts(name, kinds)}  # objects that are null
     order = sorted(kinds, key=_order) if rows == "documents" else kinds
-    return {name: _joined(kinds[name] - {"null"}) for name in order if name not in empty}
+    is_null_object = {
+        name: found == {"null"} and any(one.startswith((f"{name}.", f"{name}[")) for one in kinds)
+        for name, found in kinds.items()
+    }
+    return {name: _joined(kinds[name] - {"null"}) for name in order if not is_null_object[name]}
 
 
 def _order(name: str) -> int:
     """Return the place of a column in a table of documents; columns of one part keep the order of the records."""
     return ("id", "metadata", "value", "flags", "error").index(name.replace("[", ".").partition(".")[0])
-
-
-def _has_parts(name: str, kinds: Iterable[str]) -> bool:
-    return any(one.startswith((f"{name}.", f"{name}[")) for one in kinds)
 
 
 def _kind(value: Any) -> str:

@@ -28,9 +28,6 @@ from structured.results.result import Result, instance_of
 GoldLike: TypeAlias = "str | PathLike[str] | Iterable[tuple[DocumentLike, Any] | Gold]"
 """A file of JSON lines, or pairs of a document and its right answer: an instance, plain data or a `Result`."""
 
-DECISIONS = frozenset({"accepted", "corrected", "rejected", "added"})
-"""The decisions of a review."""
-
 
 @dataclass(frozen=True, slots=True)
 class Gold:
@@ -243,7 +240,8 @@ def _without_rejected(value: Any, output_type: OutputType[Any] | None, name: str
 def _reviewed(given: Any, name: str) -> Mapping[str, str] | None:
     if given is None:
         return None
-    if not isinstance(given, dict) or not all(one in DECISIONS for one in map(str, given.values())):
+    decisions = {"accepted", "corrected", "rejected", "added"}
+    if not isinstance(given, dict) or not decisions.issuperset(map(str, given.values())):
         raise ValueError(
             f'{name}: "reviewed" is {shown(given)}; it has a decision for each path: "accepted" and so on.'
         )

@@ -19,11 +19,12 @@ import json
 from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, time
 from itertools import chain
 from os import PathLike
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any, Union
 
 from typing_extensions import TypedDict
 
@@ -37,11 +38,10 @@ from structured.output_types.html import html, write_page
 from structured.output_types.paths import Steps, member, path_to_steps, steps_to_field, steps_to_path
 from structured.output_types.python_type import python_type
 from structured.output_types.schema_parts import below, flat, parts_at
+from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
+from structured.output_types.stated_numbers import Statement, stated_numbers
 from structured.results.evidence import BANDS, MATCH_WORDS, Evidence
 from structured.results.result import Result, instance_of
-
-if TYPE_CHECKING:
-    from structured.output_types.stated_numbers import Statement
 
 _LISTS = frozenset({list, tuple, set, frozenset, deque})
 _PLAIN = {bool: bool, int: float, float: float, str: str}
@@ -91,7 +91,8 @@ class TypeTable:
                 [name, f".{member('', name)}", self.number(below(records[0], name))]
                 for name in records[0].schema.get("properties", {})
             ]
-        items = [inner for part in found if "array" in types_of(part.schema) for inner in _items(part)]
+        lists = [part for part in found if "array" in types_of(part.schema)]
+        items = [inner for part in lists if "prefixItems" not in part.schema for inner in below(part, 0)]
         if items:
             described["items"] = self.number(items)
         return described
@@ -161,11 +162,6 @@ def _choices(schema: Mapping[str, Any]) -> Iterable[str]:
         return map(json.dumps, schema.get("enum", [schema.get("const")]))
     types = types_of(schema) or types_of(_ANYTHING)
     return [*(("true", "false") if "boolean" in types else ()), *(("null",) if "null" in types else ())]
-
-
-def _items(part: Subschema) -> Iterable[Subschema]:
-    """Return the type of the items that can be added to a list; one of fixed length has none."""
-    return [] if "prefixItems" in part.schema else below(part, 0)
 
 
 ABSENT = Evidence(None, "absent")
@@ -267,8 +263,7 @@ def _reasons(result: Result[Any], lacking: Mapping[str, float], thresholds: Thre
     """Return why a person has to look at a result, but for an error, which is shown anyway."""
     if thresholds is None or not lacking or result.error is not None:
         return []
-    least = thresholds.results.least
-    if least is None:
+    if (least := thresholds.results.least) is None:
         return [f"no confidence is certified for results with a risk of {thresholds.risk:.1%}"]
     return [f"{path or 'the result'}: {trust:.3g} is below {least:g}" for path, trust in lacking.items()]
 
@@ -412,25 +407,24 @@ def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, 
 
 def _stated(document: str, kinds: Container[str]) -> dict[str, list[tuple[int, int, list[str]]]]:
     """Return the statements of a document by kind: their spans, in UTF-16, and their values as JSON text."""
-    from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
-    from structured.output_types.stated_numbers import stated_numbers
-
-    read: Mapping[str, Callable[[str], Sequence[Statement[Any]]]] = {
-        "number": stated_numbers,
-        "date": stated_dates,
-        "date-time": stated_datetimes,
-        "time": stated_times,
-    }
     to_utf16 = Utf16Offsets(document)
     stated = {}
-    for kind in read:
+    for kind, (read, spelled) in _STATED.items():
         if kind in kinds:
-            spelled: Callable[[Any], str] = "{:f}".format if kind == "number" else lambda value: value.isoformat()
             stated[kind] = [
                 (to_utf16(one.span[0]), to_utf16(one.span[1]), list(map(spelled, one.readings)))
-                for one in read[kind](document)
+                for one in read(document)
             ]
     return stated
+
+
+_STATED: Mapping[str, tuple[Callable[[str], Sequence[Statement[Any]]], Callable[[Any], str]]] = {
+    "number": (stated_numbers, "{:f}".format),
+    "date": (stated_dates, date.isoformat),
+    "date-time": (stated_datetimes, datetime.isoformat),
+    "time": (stated_times, time.isoformat),
+}
+"""How statements of a kind are read, and how their values are spelled."""
 
 
 def _check_span(span: tuple[int, int] | None, document: str, name: str) -> None:

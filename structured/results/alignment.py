@@ -14,10 +14,11 @@ characters is searched by edit distance.
 
 import re
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cached_property
+from types import NoneType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -33,9 +34,6 @@ from structured.results.normalisation import NormalisedText, is_cut, normalise
 
 T = TypeVar("T")
 Moment = TypeVar("Moment", time, datetime)
-
-Scalar: TypeAlias = str | int | float | Decimal | bool | None
-"""A JSON value that has no members."""
 
 Mention: TypeAlias = tuple[Span, Match]
 """A place of a value, and how it was found."""
@@ -66,6 +64,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _TIME = re.compile(r"\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d)?", re.ASCII)
 _DATE_TIME = re.compile(rf"{_DATE.pattern}[T ]{_TIME.pattern}", re.ASCII)
 _WORD = re.compile(r"\w+")
+_DIGITS = re.compile(r"\d+")
 _WITHIN_NUMBER = re.compile(r"\d[.,'’]?\d")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 """Characters of scripts without spaces between words: Thai, Lao, Burmese, Khmer, Chinese and Japanese."""
@@ -78,14 +77,15 @@ class Value(NamedTuple):
     """
 
     steps: Steps
-    value: Scalar
+    value: str | int | float | Decimal | bool | None
     is_listed: bool = False
     is_quoted: bool = False
 
 
 def align(document: str, values: Sequence[Value]) -> list[Evidence]:
     """Return the evidence for each value of an answer, in their order, by its place in the document."""
-    evidence: list[Evidence] = [_unspoken(value) for value in values]
+    unspoken: Mapping[type, Match] = {bool: "concluded", NoneType: "absent"}
+    evidence = [Evidence(None, unspoken.get(type(item.value), "none")) for item in values]
     spoken: dict[str | Decimal, list[int]] = {}
     for index, item in enumerate(values):
         if item.value is not None and not isinstance(item.value, bool):
@@ -108,13 +108,6 @@ def align(document: str, values: Sequence[Value]) -> list[Evidence]:
             evidence[index] = Evidence(span, match)
             neighbours.add(index, span)
     return evidence
-
-
-def _unspoken(value: Value) -> Evidence:
-    """Return the evidence for a value that no text can spell, and none for others."""
-    if value.value is None:
-        return Evidence(None, "absent")
-    return Evidence(None, "concluded" if isinstance(value.value, bool) else "none")
 
 
 def _certainty(candidate: tuple[list[int], list[Mention]]) -> tuple[int, int, int]:
@@ -213,10 +206,8 @@ class _Search:
                 scores[span] = fuzz.ratio(value, text[slice(*span)])
         best = max(scores.values(), default=0)
         nearest = [span for span, score in scores.items() if score == best >= FUZZY_SCORE]
-        spans = [
-            self._normalised.to_document(span) for span in nearest if _digits(text[slice(*span)]) == _digits(value)
-        ]
-        return [span for span in spans if _is_clean(self.document, span)]
+        same = [span for span in nearest if _DIGITS.findall(text[slice(*span)]) == _DIGITS.findall(value)]
+        return [span for span in map(self._normalised.to_document, same) if _is_clean(self.document, span)]
 
     def _beginnings(self, value: str) -> list[int]:
         """Return where a normalised text may nearly begin, by its rarest words or by words like its longest."""
@@ -332,10 +323,6 @@ def _on_words(text: str, start: int, end: int) -> list[Span]:
     return [span for span in stripped if span[0] < span[1]]
 
 
-def _digits(text: str) -> list[str]:
-    return re.findall(r"\d+", text)
-
-
 class _Neighbours:
     """The places of values that were found, near which another value is looked for."""
 
@@ -360,9 +347,10 @@ class _Neighbours:
         """Return where a value is to be expected.
 
         That is where the values before and after it stand, of those in its record that have been found; if there are
-        none, between the values before and after.
+        none, between the values before and after. Its record is the innermost item of a list around it, or the answer.
         """
-        record = _record(self._paths[index])
+        path = self._paths[index]
+        record = path[: max((depth for depth, step in enumerate(path, 1) if isinstance(step, int)), default=0)]
         place = bisect_left(self._found, index)
         before, after = self._found[max(0, place - 1) : place], self._found[place : place + 1]
         inside = [
@@ -373,14 +361,6 @@ class _Neighbours:
         low = self._spans[before[0]][1] if before else 0
         high = self._spans[after[0]][0] if after else self._size
         return (low, high) if low <= high else (0, self._size)
-
-
-def _record(path: Steps) -> Steps:
-    """Return the path of the innermost item of an array that a value belongs to, of the answer if there is none."""
-    depth = len(path)
-    while depth and not isinstance(path[depth - 1], int):
-        depth -= 1
-    return path[:depth]
 
 
 def _assign(indices: list[int], mentions: list[Mention], neighbours: _Neighbours) -> Iterator[tuple[int, Mention]]:

@@ -27,7 +27,8 @@ from structured.results.json_text import Leaf, json_leaves
 def confidences(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[float | None]:
     """Yield the confidence in each leaf of an answer, in their order; None where the model was asked nothing."""
     for own in tokens_of_leaves(text, leaves, tokens):
-        yield min(math.exp(sum(map(_log_probability, own))), 1.0) if own else None
+        logs = [token.log_probability + math.log(max(token.legal_mass, 1e-300)) for token in own]
+        yield min(math.exp(sum(logs)), 1.0) if own else None
 
 
 def tokens_of_leaves(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[list[SampledToken]]:
@@ -44,10 +45,6 @@ def tokens_of_leaves(text: str, leaves: Iterable[Leaf], tokens: Sequence[Sampled
         while first < len(tokens) and tokens[first].end <= start and tokens[first].start < start:
             first += 1
         yield [*tokens[first : bisect_left(tokens, end, first, key=attrgetter("start"))]]
-
-
-def _log_probability(token: SampledToken) -> float:
-    return token.log_probability + math.log(max(token.legal_mass, 1e-300))
 
 
 class Sureness(NamedTuple):

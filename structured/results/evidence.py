@@ -221,10 +221,6 @@ def _trust(evidence: Evidence | None) -> tuple[object, object]:
     return coloured(confidence, evidence.band), coloured(words, "bad") if evidence.match == "none" else words
 
 
-UNSUPPORTED = ("fuzzy", "none")
-"""The matches of values that the document does not have."""
-
-
 def without_unsupported(
     output_type: OutputType[Any], text: str, evidence: Mapping[str, Evidence]
 ) -> tuple[str, Mapping[str, Evidence]]:
@@ -237,7 +233,7 @@ def without_unsupported(
     """
     data = output_type.to_data(text)
     texts = {steps for steps, value in leaves(data) if isinstance(value, str)}
-    weak = [path_to_steps(path) for path, match in evidence.items() if match.match in UNSUPPORTED]
+    weak = [path_to_steps(path) for path, match in evidence.items() if match.match in {"fuzzy", "none"}]
     removed = {steps for steps in weak if steps in texts and output_type.is_removable(steps)}
     return reduced(output_type, text, data, removed, evidence)
 
