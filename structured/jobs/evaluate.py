@@ -4,6 +4,7 @@ import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from time import perf_counter
 from typing import Any
 
@@ -86,23 +87,21 @@ def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
     anchors = [document_id(one.text, ids) for one in right]
     unmatched = 0
     if extractor is not None:
-        documents = [one.given for one in right]
-        results = extractor.results(documents, progress=progress)
-        found: Iterable[tuple[int, Any]] = ((result.position, result) for result in results)
+        results = extractor.results([one.given for one in right], progress=progress)
+        placed: Iterable[tuple[int | None, Any]] = ((result.position, result) for result in results)
     else:
         placed = _placed(given, right, anchors)
-        unmatched = len(given) - sum(place is not None for place, _ in placed)
-        found = [(place, answer) for place, answer in placed if place is not None]
     scores: dict[int, DocumentScore] = {}
     provenances: list[Provenance | None] = []
-    for place, answer in found:
+    absent = LookupError("there is no result of this document")
+    without_result = ((place, absent) for place in range(len(right)) if place not in scores)  # once all others are in
+    for place, answer in chain(placed, without_result):
+        if place is None:
+            unmatched += 1
+            continue
         scores[place] = _score(right[place], anchors[place], answer, comparison, resolved)
         if _error_of(answer) is None:
             provenances.append(answer.provenance if isinstance(answer, Result) else None)
-    for place in range(len(right)):
-        if place not in scores:
-            error = LookupError("there is no result of this document")
-            scores[place] = _score(right[place], anchors[place], error, comparison, resolved)
     return Evaluation(
         "" if resolved is None else resolved.name,
         "" if extractor is None else extractor.model.name,

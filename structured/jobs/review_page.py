@@ -308,7 +308,7 @@ def _document(
     known = {path: path_to_steps(path) for path in {**result.evidence, **evidence}}
     inner = {steps[:length] for steps in known.values() for length in range(len(steps))}
     data = {steps_to_path(steps): (steps, value) for steps, value in ends(result.data) if steps not in inner}
-    to_utf16 = Utf16Offsets(result.document)
+    to_utf16 = utf16_offsets(result.document)
     listed: list[dict[str, Any]] = []
     places: list[tuple[Steps, int]] = []
     for path in _in_order(known, data):
@@ -407,7 +407,7 @@ def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, 
 
 def _stated(document: str, kinds: Container[str]) -> dict[str, list[tuple[int, int, list[str]]]]:
     """Return the statements of a document by kind: their spans, in UTF-16, and their values as JSON text."""
-    to_utf16 = Utf16Offsets(document)
+    to_utf16 = utf16_offsets(document)
     stated = {}
     for kind, (read, spelled) in _STATED.items():
         if kind in kinds:
@@ -435,17 +435,10 @@ def _check_span(span: tuple[int, int] | None, document: str, name: str) -> None:
         )
 
 
-class Utf16Offsets:
-    """The offsets of a text in UTF-16, which JavaScript counts in, from those in characters (code points)."""
-
-    def __init__(self, text: str) -> None:
-        self._wide: Sequence[int] = (
-            () if text.isascii() else [place for place, character in enumerate(text) if character > "\uffff"]
-        )
-
-    def __call__(self, offset: int) -> int:
-        """Return an offset in UTF-16 code units: each character before it that is above U+FFFF takes two."""
-        return offset + bisect_left(self._wide, offset)
+def utf16_offsets(text: str) -> Callable[[int], int]:
+    """Return a function from offsets in characters (code points) to those in UTF-16, which JavaScript counts in."""
+    wide = [] if text.isascii() else [place for place, character in enumerate(text) if character > "\uffff"]
+    return lambda offset: offset + bisect_left(wide, offset)  # each wide character before it takes two
 
 
 def page_part(name: str) -> str:
