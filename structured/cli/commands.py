@@ -5,7 +5,7 @@ import shlex
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from pydantic_core import to_jsonable_python
@@ -29,9 +29,6 @@ from structured.jobs.review_page import report
 from structured.jobs.suggestion import suggest
 from structured.jobs.tuning import tune
 from structured.output_types.html import write_page
-
-if TYPE_CHECKING:
-    from structured.results.result import Result
 
 
 def suggest_type(
@@ -79,12 +76,9 @@ def write_report(  # noqa: PLR0913  the options of the command
     Documents that failed are on it with their errors.
     """
     output_type = Any if target is None and fields is None else read_type(target, fields)
-    listed: list[Result[Any]] = []
-    failed = 0
-    for result in chain.from_iterable(read_results(path, output_type) for path in results):
-        failed += result.error is not None
-        if result.error is not None or below is None or result.confidence < below:
-            listed.append(result)
+    found = chain.from_iterable(read_results(path, output_type) for path in results)
+    listed = [one for one in found if one.error is not None or below is None or one.confidence < below]
+    failed = sum(one.error is not None for one in listed)
     try:
         page = report(listed, output, title=title)
     except ValueError as error:
@@ -127,8 +121,7 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
     try:
         before = None if baseline is None else Evaluation.from_json(baseline.read_text(encoding="utf-8"))
         if results is None:
-            extractor = Extractor[Any](output_type) if model is None else Extractor[Any](output_type, model=model)
-            evaluation = evaluate(extractor, gold)
+            evaluation = evaluate(Extractor[Any](output_type, model=model), gold)
         else:
             evaluation = evaluate(read_results(results, output_type), gold, output_type=output_type)
         difference = None if before is None else evaluation.compare(before)

@@ -16,9 +16,6 @@ from typer.core import TyperGroup
 
 from structured.errors import StructuredError, StructuredWarning
 
-PIPE_WIDTH = 160
-"""Characters of a line where there is no terminal that has a width."""
-
 
 def show(*parts: RenderableType) -> None:
     """Print parts below each other; in a pipe wide enough for tables, without the spaces that fill their lines."""
@@ -27,7 +24,7 @@ def show(*parts: RenderableType) -> None:
         console.print(*parts, sep="\n")
         return
     if "COLUMNS" not in os.environ:
-        console.width = PIPE_WIDTH
+        console.width = 160
     with console.capture() as captured:
         console.print(*parts, sep="\n")
     typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))

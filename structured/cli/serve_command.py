@@ -89,19 +89,14 @@ def _loaded(name: str | None) -> "LanguageModel":
     return load_model(name)
 
 
-def _named(option: str) -> tuple[str, Any]:
-    """Return the name and the type of an option: `invoice=shop.py:Invoice`."""
-    name, equals, target = option.partition("=")
-    if not equals or not name:
-        raise typer.BadParameter(f"{option!r} has no name. Write NAME=MODULE:TYPE.", param_hint="--type")
-    return name, load_target(target)
-
-
 def _named_types(options: list[str]) -> dict[str, Any]:
-    """Return the types of the options by their names."""
-    pairs = [_named(option) for option in options]
-    names = [name for name, _ in pairs]
-    for name in names:
-        if names.count(name) > 1:
+    """Return the types of the options by their names: `invoice=shop.py:Invoice`."""
+    types: dict[str, Any] = {}
+    for option in options:
+        name, equals, target = option.partition("=")
+        if not equals or not name:
+            raise typer.BadParameter(f"{option!r} has no name. Write NAME=MODULE:TYPE.", param_hint="--type")
+        if name in types:
             raise typer.BadParameter(f"{name!r} names two types. Give each a name of its own.", param_hint="--type")
-    return dict(pairs)
+        types[name] = load_target(target)
+    return types

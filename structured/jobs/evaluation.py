@@ -197,17 +197,12 @@ class Evaluation:
     def from_json(cls, written: str) -> Self:
         """Return the evaluation that `to_json` wrote. Raises ValueError if it is none."""
         try:
-            record = json.loads(written)
-            for name in ("figures", "fields", "lists"):
-                del record[name]
-            documents = TypeAdapter(tuple[DocumentScore, ...]).validate_python(record.pop("documents"))
-            provenance = TypeAdapter(Provenance | None).validate_python(record.pop("provenance", None))
-            return cls(documents=documents, keys=tuple(record.pop("keys")), provenance=provenance, **record)
+            return TypeAdapter(cls).validate_python(json.loads(written))
         except ValidationError as error:
             fault = error.errors()[0]
-            place = steps_to_path(("documents", *fault["loc"]))
-            raise ValueError(f"This is no evaluation as to_json writes it: {place}: {fault['msg']}.") from error
-        except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+            place = steps_to_path(fault["loc"])
+            raise ValueError(f"This is no evaluation as to_json writes it: {place or 'it'}: {fault['msg']}.") from error
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"This is no evaluation as to_json writes it: {message(error)}.") from error
 
     def __repr__(self) -> str:

@@ -9,11 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.output_types.stated_numbers import Span
 from structured.results.comparison import Outcome, Pair
 from structured.results.evidence import Evidence, Match, expected_calibration_error
 from structured.results.result import Usage
-
-Span = tuple[int, int]
 
 
 class Counts(NamedTuple):

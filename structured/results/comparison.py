@@ -232,15 +232,14 @@ class Place:
         known = step if isinstance(step, str) or self.is_tuple else 0
         if known not in self._below:
             parts = [inner for part in self.parts for inner in below(part, known)]
-            self._below[known] = Place(self._field_below(known), parts, self._comparison)
+            if isinstance(known, int):
+                field = f"{self.field}[]"
+            elif self.parts and not any(known in part.schema.get("properties", ()) for part in self.parts):
+                field = entry(self.field)  # of a dictionary
+            else:
+                field = member(self.field, known)
+            self._below[known] = Place(field, parts, self._comparison)
         return self._below[known]
-
-    def _field_below(self, step: str | int) -> str:
-        if isinstance(step, int):
-            return f"{self.field}[]"
-        named = [part for part in self.parts if "properties" in part.schema]
-        is_free = bool(self.parts) and not any(step in part.schema["properties"] for part in named)
-        return entry(self.field) if is_free else member(self.field, step)
 
     def normal(self, value: Any) -> str:
         """Return a text that values without members share if and only if they are the same here."""

@@ -7,6 +7,7 @@ reads it once for each container around it. Parsing the text again with each pie
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from io import StringIO
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
@@ -228,19 +229,14 @@ class PartialReader(Generic[T]):
     def close(self) -> list[Event]:
         """End the text, and return the values that this completes. Raises ValueError if the text was cut off."""
         if self._output_type.parts is None:
-            self._whole, self._is_whole = self._read_whole(self._text.getvalue()), True
+            self._whole, self._is_whole = self._text.getvalue(), True
+            with suppress(Exception):  # validators are the user's own code
+                self._whole = self._output_type.parse(self._whole)
             return [Event((), self._whole)]
         events = list(self._read(self._scanner.close()))
         if not self._is_whole:
             raise ValueError(f"The text ends after {self._scanner.position} characters, and its value does not.")
         return events
-
-    def _read_whole(self, answer: str) -> Any:
-        """Return the value of an answer without parts, or the answer itself if it is rejected."""
-        try:
-            return self._output_type.parse(answer)
-        except Exception:  # noqa: BLE001  validators are the user's own code
-            return answer
 
     @property
     def value(self) -> Any:

@@ -256,15 +256,6 @@ def _places(item: _Node, start: int) -> _Places:
     } or places
 
 
-def _without_repetitions(items: Sequence[tuple[_Node, _Places]]) -> list[tuple[_Node, _Places]]:
-    """Return items with their places, without repetitions: equal items with equal places."""
-    distinct: dict[Hashable, tuple[_Node, _Places]] = {}
-    for number, (item, places) in enumerate(items):
-        key = (identity(item.data), frozenset(places.items())) if places else number
-        distinct.setdefault(key, (item, places))
-    return list(distinct.values())
-
-
 class _Record:
     """Items of several parts that are one thing."""
 
@@ -305,7 +296,11 @@ class _Records:
     def add(self, answer: _Node) -> None:
         """Add the items of a part; equal items with equal places are one."""
         start = self._starts[answer.part]
-        placed = _without_repetitions([(item, _places(item, start)) for item in answer.items or []])
+        distinct: dict[Hashable, tuple[_Node, _Places]] = {}
+        for number, item in enumerate(answer.items or []):
+            places = _places(item, start)
+            distinct.setdefault((identity(item.data), frozenset(places.items())) if places else number, (item, places))
+        placed = [*distinct.values()]
         shared = Counter(place for _, places in placed for place in places.items())
         order = float(start)
         for index, (item, places) in enumerate(placed):
