@@ -104,12 +104,10 @@ class DocumentScore:
         for one in self.values:
             for item in one.items:
                 outcomes.setdefault(item, set()).add(one.outcome)
-        return [(name, _together(found)) for (name, _), found in outcomes.items()]
-
-
-def _together(outcomes: set[Outcome]) -> Outcome:
-    stated = outcomes - {"absent"}
-    return stated.pop() if len(stated) == 1 else "wrong" if stated else "absent"
+        return [
+            (name, "wrong" if len(found - {"absent"}) > 1 else next(iter(found - {"absent"}), "absent"))
+            for (name, _), found in outcomes.items()
+        ]
 
 
 def compared_values(

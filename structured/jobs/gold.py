@@ -18,9 +18,8 @@ from structured.errors import PromptError, StructuredError
 from structured.errors.values import message, shown
 from structured.extraction.documents.document import Document, DocumentLike, read_document
 from structured.extraction.prompts import Conversation, is_messages
-from structured.jobs.review_page import ends
 from structured.output_types.output_type import OutputType
-from structured.output_types.paths import Steps, has, path_to_steps, steps_to_field, steps_to_path
+from structured.output_types.paths import Steps, ends, has, path_to_steps, steps_to_field, steps_to_path
 from structured.output_types.schema_parts import parts_at
 from structured.results.evidence import Evidence
 from structured.results.result import Result, instance_of

@@ -31,11 +31,12 @@ from typing_extensions import TypedDict
 from structured.errors import SchemaError
 from structured.errors.values import shown
 from structured.extraction.documents.files import page_images
+from structured.extraction.task import short_digest
 from structured.jobs.evaluation import Thresholds
 from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.nullable import types_of
 from structured.output_types.html import html, write_page
-from structured.output_types.paths import Steps, member, path_to_steps, steps_to_field, steps_to_path
+from structured.output_types.paths import Steps, ends, member, path_to_steps, steps_to_field, steps_to_path
 from structured.output_types.python_type import python_type
 from structured.output_types.schema_parts import below, flat, parts_at
 from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
@@ -250,7 +251,7 @@ def to_data(results: Iterable[Result[Any]], thresholds: Thresholds | None = None
             document["stated"] = _stated(result.document, kinds)
     lacks = [thresholds.lacking(result) if thresholds else {} for result in listed]
     ordered = sorted(zip(listed, documents, lacks, strict=True), key=lambda one: not one[2])
-    digest = _digest(json.dumps([[document for _, document, _ in ordered], table.listed]))
+    digest = short_digest(json.dumps([[document for _, document, _ in ordered], table.listed]))
     for result, document, lacking in ordered:
         document["pages"] = _pages(result)
         document["flags"] += _reasons(result, lacking, thresholds)
@@ -282,7 +283,7 @@ def _checked(position: int, result: object) -> Result[Any]:
 
 def _failed(result: Result[Any]) -> dict[str, Any]:
     """Return a document that failed: there is nothing to review."""
-    return {"id": _digest(result.id), "text": "", "values": [], "flags": [], "data": {"members": []}, "stated": {}}
+    return {"id": short_digest(result.id), "text": "", "values": [], "flags": [], "data": {"members": []}, "stated": {}}
 
 
 def _types(results: Sequence[Result[Any]], table: TypeTable) -> list[PlaceTypes]:
@@ -355,7 +356,7 @@ def _pages(result: Result[Any]) -> dict[int, Any]:
 
 def document_id(document: str, ids: dict[str, int]) -> str:
     """Return the id of a document: its digest; `-2` follows with the second that is the same. `ids` counts them."""
-    digest = _digest(document)
+    digest = short_digest(document)
     ids[digest] = ids.get(digest, 0) + 1
     return digest if ids[digest] == 1 else f"{digest}-{ids[digest]}"
 
@@ -372,15 +373,6 @@ def _in_order(known: Iterable[str], data: Iterable[str]) -> Iterator[str]:
             after[last].append(path)
     for place, others in after.items():
         yield from others if place is None else (place, *others)
-
-
-def ends(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
-    """Yield the values in some data that hold no others, lists and objects without any among them, and their places."""
-    if not data or not isinstance(data, dict | list):
-        yield steps, data
-    else:
-        for step, inside in data.items() if isinstance(data, dict) else enumerate(data):
-            yield from ends(inside, (*steps, step))
 
 
 def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, empty_lists: set[int]) -> Any:
@@ -444,10 +436,6 @@ def utf16_offsets(text: str) -> Callable[[int], int]:
 def page_part(name: str) -> str:
     """Return a source of the page; `base.css`, `elements.js` and `evidence.js` are those of other pages, too."""
     return (Path(__file__).parent / "page" / name).read_text(encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def digest_of_source(source: str) -> str:

@@ -24,10 +24,9 @@ from structured.jobs.evaluate import evaluate
 from structured.jobs.evaluation import Evaluation
 from structured.jobs.figures import Figure
 from structured.jobs.gold import Gold, GoldLike, read_gold
-from structured.jobs.review_page import ends
 from structured.output_types.html import as_text
 from structured.output_types.output_type import OutputType
-from structured.output_types.paths import steps_to_field
+from structured.output_types.paths import ends, steps_to_field
 from structured.results.comparison import Compare
 
 if TYPE_CHECKING:
