@@ -71,12 +71,11 @@ def _named(name: str) -> Iterator[Path]:
 
 def _document(path: Path) -> DocumentLike:
     """Return the document of one file, unread, or that of standard input."""
-    return Document(_decoded(sys.stdin.buffer.read()), STDIN) if str(path) == STDIN else path
-
-
-def _decoded(read: bytes) -> str:
+    if str(path) != STDIN:
+        return path
+    read = sys.stdin.buffer.read()
     try:
-        return read.decode("utf-8-sig")
+        return Document(read.decode("utf-8-sig"), STDIN)
     except UnicodeDecodeError as error:
         raise PromptError(
             f"Standard input is not text in UTF-8: byte {error.start:,} is {read[error.start]:#04x}."

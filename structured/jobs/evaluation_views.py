@@ -35,9 +35,6 @@ NAMES: Mapping[str, str] = {
 }
 """Figures, for people."""
 
-SHARES = frozenset({*NAMES} - {"seconds", "prompt_tokens", "sampled_tokens", "forced_tokens"})
-"""Those of them that are shown as percentages."""
-
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
 
 
@@ -64,7 +61,9 @@ def shown_figure(name: str, value: float | None) -> str:
     """Return a figure as text: a share as a percentage."""
     if value is None:
         return "–"
-    return f"{value:.1%}" if name in SHARES else f"{value:,.2f}" if name == "seconds" else f"{value:,.1f}"
+    if name == "seconds":
+        return f"{value:,.2f}"
+    return f"{value:,.1f}" if name.endswith("_tokens") else f"{value:.1%}"
 
 
 def shown_interval(name: str, figure: Figure) -> str:

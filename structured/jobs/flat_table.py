@@ -29,10 +29,6 @@ Row = dict[str, Any]
 MAX_COLUMNS = 2_000
 """Of a table; more come from values whose names differ from document to document."""
 
-INT64 = 2**63
-EXACT = 2**53
-"""Whole numbers below have a float that is equal."""
-
 
 def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: RowsOf = "documents") -> Path:
     """Write the results that `write_results` wrote as a flat table, and return its path.
@@ -128,7 +124,8 @@ def _kind(value: Any) -> str:
         case bool():
             return "bool"
         case int():
-            return "small" if abs(value) <= EXACT else "int" if -INT64 <= value < INT64 else "json"
+            has_equal_float = abs(value) <= 2**53
+            return "small" if has_equal_float else "int" if -(2**63) <= value < 2**63 else "json"
         case float():
             return "float"
         case str():
@@ -158,11 +155,7 @@ def _csv_cell(value: Any) -> str:
     return '"' + text.replace('"', '""') + '"' if not text or set(text) & set('",\r\n') else text
 
 
-def _write_parquet(path: Path, columns: dict[str, str], rows: Iterator[Row]) -> None:
-    import_module("structured.integrations.parquet_tables").write_parquet(path, columns, rows)
-
-
 _WRITERS: dict[str, Callable[[Path, dict[str, str], Iterator[Row]], None]] = {
     ".csv": _write_csv,
-    ".parquet": _write_parquet,
+    ".parquet": lambda *table: import_module("structured.integrations.parquet_tables").write_parquet(*table),
 }

@@ -83,9 +83,8 @@ class TypeTable:
 
     def _description(self, found: list[Subschema]) -> dict[str, Any]:
         schemas = [part.schema for part in found] or [_ANYTHING]
-        kinds = dict.fromkeys(kind for schema in schemas for kind in _kinds(schema))
-        choices = dict.fromkeys(choice for schema in schemas for choice in _choices(schema))
-        described: dict[str, Any] = {"kinds": list(kinds), "choices": list(choices)}
+        kinds, choices = (list(dict.fromkeys(chain(*each))) for each in zip(*map(_answers, schemas), strict=True))
+        described: dict[str, Any] = {"kinds": kinds, "choices": choices}
         records = [part for part in found if "object" in types_of(part.schema)]
         if len(records) == 1:  # of several, it is unknown which to add
             described["members"] = [
@@ -146,23 +145,15 @@ def annotation_of(values: Iterable[Any]) -> Any:
     return Union[tuple(found if None not in values else {**found, None: None})]  # noqa: UP007  a union of those found
 
 
-def _kinds(schema: Mapping[str, Any]) -> Iterable[str]:
+def _answers(schema: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the kinds of what can be written freely, and the choices."""
     if "enum" in schema or "const" in schema:
-        return
+        return [], [*map(json.dumps, schema.get("enum", [schema.get("const")]))]
     types = types_of(schema) or types_of(_ANYTHING)
-    if "string" in types:
-        yield schema["format"] if schema.get("format") in _FORMATS else "text"
-    if "number" in types:
-        yield "number"
-    elif "integer" in types:
-        yield "integer"
-
-
-def _choices(schema: Mapping[str, Any]) -> Iterable[str]:
-    if "enum" in schema or "const" in schema:
-        return map(json.dumps, schema.get("enum", [schema.get("const")]))
-    types = types_of(schema) or types_of(_ANYTHING)
-    return [*(("true", "false") if "boolean" in types else ()), *(("null",) if "null" in types else ())]
+    kinds = [schema["format"] if schema.get("format") in _FORMATS else "text"] if "string" in types else []
+    if types & {"number", "integer"}:
+        kinds.append("number" if "number" in types else "integer")
+    return kinds, [*(("true", "false") if "boolean" in types else ()), *(("null",) if "null" in types else ())]
 
 
 ABSENT = Evidence(None, "absent")

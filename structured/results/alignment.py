@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cached_property
+from itertools import product
 from types import NoneType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -38,11 +39,8 @@ Moment = TypeVar("Moment", time, datetime)
 Mention: TypeAlias = tuple[Span, Match]
 """A place of a value, and how it was found."""
 
-MAX_OCCURRENCES = 20_000
-"""The most places of one value that are examined."""
-
-MAX_COMPARED = 50_000_000
-"""The most characters of these places together."""
+MAX_OCCURRENCES, MAX_COMPARED = 20_000, 50_000_000
+"""The most places of one value that are examined, and the most characters of these together."""
 
 MAX_WINDOWS = 32
 """The most places that are searched for a text by edit distance; fewer where it is long."""
@@ -307,17 +305,12 @@ def _is_inside_number(text: str, position: int) -> bool:
 
 def _on_words(text: str, start: int, end: int) -> list[Span]:
     """Return a span with its ends moved to the next word boundaries, outwards and inwards."""
-    low, high = start, end
-    while _is_inside_word(text, low):
-        low -= 1
-    while _is_inside_word(text, high):
-        high += 1
-    while start < end and _is_inside_word(text, start):
-        start += 1
-    while start < end and _is_inside_word(text, end):
-        end -= 1
+    low = next(at for at in range(start, -1, -1) if not _is_inside_word(text, at))
+    high = next(at for at in range(end, len(text) + 1) if not _is_inside_word(text, at))
+    start = next((at for at in range(start, end) if not _is_inside_word(text, at)), end)
+    end = next((at for at in range(end, start, -1) if not _is_inside_word(text, at)), start)
     stripped = []
-    for first, last in ((low, high), (low, end), (start, high), (start, end)):
+    for first, last in product((low, start), (high, end)):
         part = text[first:last]
         stripped.append((first + len(part) - len(part.lstrip()), last - len(part) + len(part.rstrip())))
     return [span for span in stripped if span[0] < span[1]]

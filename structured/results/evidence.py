@@ -173,11 +173,8 @@ def on_pages(
     }
 
 
-CONTEXT = 400
-"""Characters around a highlight that a long document shows."""
-
-MAX_CHARACTERS = 4000
-"""A longer document is shown only near its highlights."""
+MAX_CHARACTERS, CONTEXT = 4000, 400
+"""A longer document is shown only near its highlights: so many characters around each."""
 
 
 def document_to_html(document: str, evidence: Mapping[str, Evidence]) -> Html:

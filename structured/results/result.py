@@ -108,15 +108,6 @@ class Reading:
     stated: ParsedAnswer[Any] | None = None
     provenance: Callable[[], Provenance] | None = None
 
-    def evidence(self, document: str, text: str) -> Mapping[str, Evidence]:
-        """Return the evidence for each leaf of an answer, by its path."""
-        found = self.located
-        if found is None:
-            found = attribute(self.output_type, document, text, self.candidates, self.kept)
-        if self.calibrate is not None:
-            found = {path: evidence.calibrated(self.calibrate) for path, evidence in found.items()}
-        return on_pages(found, self.pages, self.layout)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result(Generic[T]):
@@ -205,7 +196,12 @@ class Result(Generic[T]):
         """The evidence for each value that holds no others, by its path; `""` is an answer of one value."""
         if self._reading is None or self.text is None:
             return {}
-        return self._reading.evidence(self.document, self.text)
+        reading, found = self._reading, self._reading.located
+        if found is None:
+            found = attribute(reading.output_type, self.document, self.text, reading.candidates, reading.kept)
+        if reading.calibrate is not None:
+            found = {path: evidence.calibrated(reading.calibrate) for path, evidence in found.items()}
+        return on_pages(found, reading.pages, reading.layout)
 
     @cached_property
     def flags(self) -> tuple[Flag, ...]:
@@ -241,8 +237,7 @@ class Result(Generic[T]):
                 "path": path,
                 "value": values.get(path),
                 "quote": None if item.span is None else self.document[slice(*item.span)],
-                "start": None if item.span is None else item.span[0],
-                "end": None if item.span is None else item.span[1],
+                **dict(zip(("start", "end"), item.span or (None, None), strict=True)),
                 "page": item.page,
                 "match": item.match,
                 "confidence": item.confidence,
