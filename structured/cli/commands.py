@@ -250,17 +250,14 @@ app.command("compile", epilog=_examples("structured compile"))(compile_now)
 app.add_typer(cache_app, name="cache", epilog=_examples("structured cache info --json", "structured cache clear"))
 
 
-DISTRIBUTION = "structured-extraction"
-"""The name of the installed distribution."""
-
-
 def _show_version(asked: bool) -> None:
     if not asked:
         return
+    name = "structured-extraction"
     try:
-        typer.echo(f"{DISTRIBUTION} {version(DISTRIBUTION)}")
+        typer.echo(f"{name} {version(name)}")
     except PackageNotFoundError as error:
-        typer.echo(f"{DISTRIBUTION} is not installed: this is its source, at {Path(__file__).parents[1]}.", err=True)
+        typer.echo(f"{name} is not installed: this is its source, at {Path(__file__).parents[1]}.", err=True)
         raise typer.Exit(1) from error
     raise typer.Exit
 

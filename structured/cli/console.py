@@ -28,10 +28,6 @@ def show(*parts: RenderableType) -> None:
     typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
-DEBUG = "STRUCTURED_DEBUG"
-"""The environment variable that has tracebacks shown."""
-
-
 class ExitCode(IntEnum):
     """The exit codes of all commands."""
 
@@ -75,7 +71,7 @@ class Commands(TyperGroup):
                 error.message = in_options(error.message, self.get_command(ctx, ctx.invoked_subcommand or ""))
                 raise
             except (StructuredError, OSError) as error:
-                if os.environ.get(DEBUG):
+                if os.environ.get("STRUCTURED_DEBUG"):
                     raise
                 command = self.get_command(ctx, ctx.invoked_subcommand or "")
                 say(in_options(sentence(error), command), style="red")

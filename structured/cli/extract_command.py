@@ -18,7 +18,7 @@ import typer
 from pydantic_core import to_json
 from rich.console import Console, RenderableType
 from rich.json import JSON
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from structured.cli.console import ExitCode, in_options, say, sentence, show
@@ -163,12 +163,10 @@ def show_result(result: Result[Any], *, evidence: bool) -> None:
 def print_result(result: Result[Any]) -> None:
     """Print the result of a document as a short line of JSON, without computing its evidence."""
     record: Record = {"id": result.id, "missing": list(result.missing), "flags": list(map(asdict, result.flags))}
-    if result.error is not None:
-        record["error"] = error_to_json(result.error)
+    if result.error is None:
+        record |= {"value": _value(result), "metadata": metadata_to_json(result.id, result.metadata)}
     else:
-        record["value"] = _value(result)
-    if result.metadata and result.error is None:
-        record["metadata"] = metadata_to_json(result.id, result.metadata)
+        record["error"] = error_to_json(result.error)
     _print_short(record)
 
 
@@ -201,9 +199,8 @@ def _value(result: Result[Any]) -> Any:
 
 
 def _evidence_table(result: Result[Any]) -> RenderableType:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for heading in ("field", "value", "confidence", "support"):
-        table.add_column(heading, overflow="fold")
+    headings = (Column(heading, overflow="fold") for heading in ("field", "value", "confidence", "support"))
+    table = Table(*headings, box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for row in result.rows():
         confidence = "" if row["confidence"] is None else f"{row['confidence']:.0%}"
         support = MATCH_WORDS[row["match"]] + ("" if row["quote"] is None else f": “{row['quote']}”")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from structured.automata.loops.jit import compile_loops
@@ -33,9 +33,7 @@ def cache_info(*, as_json: AsJson = False) -> None:
     if as_json:
         typer.echo(json.dumps({**_cache_facts(disk), "dequantised": _cache_facts(models)}))
         return
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
+    table = Table.grid(Column(style="bold"), Column(overflow="fold"), padding=(0, 2))
     table.add_row("folder", str(disk.folder))
     table.add_row("files", f"{len(disk.files()):,}")
     table.add_row("size", f"{disk.size():,} bytes")
@@ -104,13 +102,13 @@ MODEL_HELP = (
     "Default: $STRUCTURED_MODEL, or the packaged model."
 )
 
-ENGINES = ("torch", "transformers", "llama-cpp-python", "gguf")
-"""The packages that run models, or read their files."""
-
-MISSING = {
+ENGINES = {
+    "torch": "pip install torch",
+    "transformers": "pip install transformers",
     "llama-cpp-python": "pip install llama-cpp-python jinja2, to run GGUF files as they are",
     "gguf": "pip install gguf, to let transformers read GGUF files and adapters",
 }
+"""The packages that run models or read their files, and how they are installed."""
 
 EXAMPLES = {
     "a hub id": "--model HuggingFaceTB/SmolLM2-135M-Instruct",
@@ -166,9 +164,7 @@ def _shown(
     models: list[dict[str, Any]], default: str, engines: dict[str, str | None], gpus: list[str]
 ) -> list[RenderableType]:
     here = [(one["name"], f"structured fetch {one['name']}" if one["path"] is None else _size(one)) for one in models]
-    installed = [
-        (name, found or f"not installed: {MISSING.get(name, f'pip install {name}')}") for name, found in engines.items()
-    ]
+    installed = [(name, found or f"not installed: {ENGINES[name]}") for name, found in engines.items()]
     installed.append(("GPU", ", ".join(gpus) or "none that torch can use"))
     parts: list[RenderableType] = []
     for title, rows in (
@@ -176,9 +172,8 @@ def _shown(
         ("Engines", installed),
         ("How to name one", list(EXAMPLES.items())),
     ):
-        grid = Table.grid(padding=(0, 2))
-        grid.add_column(no_wrap=True, min_width=max(map(len, EXAMPLES)))
-        grid.add_column(overflow="fold")
+        names = Column(no_wrap=True, min_width=max(map(len, EXAMPLES)))
+        grid = Table.grid(names, Column(overflow="fold"), padding=(0, 2))
         for name, fact in rows:
             grid.add_row(Text(name), Text(fact))
         parts += [Text(title, style="bold"), grid, Text()]

@@ -1,7 +1,7 @@
 """The call that evaluates: an extractor on documents with right answers, or answers that are there already."""
 
 import re
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain
@@ -169,7 +169,7 @@ def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) 
                 "for each, in their order, or results."
             )
         return list(enumerate(given))
-    by_name: dict[str, deque[int]] = defaultdict(deque)
+    by_name: dict[str, list[int]] = defaultdict(list)
     for place, one in enumerate(gold):
         for name in {one.document.id, anchors[place].partition("-")[0]} - {""}:  # the digest alone
             by_name[name].append(place)
@@ -178,7 +178,7 @@ def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) 
     for named in (lambda result: result.id, lambda result: document_id(result.document, {}) if result.document else ""):
         for number, result in enumerate(given):
             free = [place for place in by_name.get(named(result), ()) if place not in taken]
-            if _POSITION.fullmatch(result.id) and result.document:
+            if re.fullmatch("0|[1-9][0-9]{0,9}", result.id) and result.document:  # it may be a place in some list
                 free = [place for place in free if result.document.strip() == gold[place].text.strip()]
             if number not in found and free:
                 taken.add(free[0])
@@ -187,10 +187,6 @@ def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) 
     if not taken:
         raise ValueError("No result is of a document of the gold, by its id or its text.")
     return placed
-
-
-_POSITION = re.compile(r"0|[1-9][0-9]{0,9}")
-"""An id that may be no more than a place in some list."""
 
 
 def _score(

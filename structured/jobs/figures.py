@@ -138,9 +138,6 @@ Measure = Callable[[Array], Array]
 LEVEL = 95
 """The per cent of the draws that an interval holds."""
 
-CHUNK = 100
-"""Draws at a time."""
-
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -171,11 +168,12 @@ def figures(measures: Mapping[str, Measure], documents: int, *, samples: int, se
 
 
 def _draws(documents: int, samples: int, seed: int) -> Iterator[Array]:
+    """Yield how often each document was drawn, for a hundred draws at a time."""
     rng = np.random.default_rng(seed)
-    for start in range(0, samples, CHUNK):
+    for start in range(0, samples, 100):
         rows = [
             np.bincount(rng.integers(documents, size=documents), minlength=documents)
-            for _ in range(min(CHUNK, samples - start))
+            for _ in range(min(100, samples - start))
         ]
         yield np.array(rows, float)
 
