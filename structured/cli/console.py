@@ -73,8 +73,7 @@ class Commands(TyperGroup):
             except (StructuredError, OSError) as error:
                 if os.environ.get("STRUCTURED_DEBUG"):
                     raise
-                command = self.get_command(ctx, ctx.invoked_subcommand or "")
-                say(in_options(sentence(error), command), style="red")
+                say(in_options(sentence(error), self.get_command(ctx, ctx.invoked_subcommand or "")), style="red")
                 raise typer.Exit(int(ExitCode.UNUSABLE)) from error
             return result
 

@@ -351,24 +351,20 @@ class Thresholds:
             TypeError: This is no result.
             ValueError: The type, the model, the prompt or the options are not those of the evaluation.
         """
-        self._check(result)
+        if not isinstance(result, Result):
+            raise TypeError(f"A result is {shown(result)}. Pass results, such as those of extract_results, not values.")
+        if self.provenance is not None and result.provenance is not None:
+            changed = differences(asdict(self.provenance), result.provenance, ignored=NO_CHANGE)
+            if changed:
+                raise ValueError(
+                    f"The thresholds promise nothing of the result {result.id!r}: since their evaluation, this has "
+                    f"changed: {'; '.join(changed)}. Evaluate what you use now, and take the thresholds of that."
+                )
         least = inf if self.results.least is None else self.results.least
         trusts = {path: evidence.trust for path, evidence in result.evidence.items()}
         below = {path: trust for path, trust in trusts.items() if trust is not None and trust < least}
         is_accepted = result.error is None and result.confidence >= least
         return {} if is_accepted else below or {"": result.confidence}
-
-    def _check(self, result: object) -> None:
-        if not isinstance(result, Result):
-            raise TypeError(f"A result is {shown(result)}. Pass results, such as those of extract_results, not values.")
-        if self.provenance is None or result.provenance is None:
-            return
-        changed = differences(asdict(self.provenance), result.provenance, ignored=NO_CHANGE)
-        if changed:
-            raise ValueError(
-                f"The thresholds promise nothing of the result {result.id!r}: since their evaluation, this has "
-                f"changed: {'; '.join(changed)}. Evaluate what you use now, and take the thresholds of that."
-            )
 
     def route(self, results: Iterable[Result[T]]) -> tuple[list[Result[T]], list[Result[T]]]:
         """Return the results that are accepted as a whole, and those for a person; `lacking` says why, and raises."""

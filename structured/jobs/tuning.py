@@ -44,9 +44,6 @@ INSTRUCTIONS = (
 MIN_GOLD = 20
 """Documents that are needed: half of them confirm."""
 
-MAX_EXAMPLES = 4
-"""Documents of the gold that are examples, at most; no candidate is judged on them."""
-
 ROUNDS = 3
 """Rounds of the race."""
 
@@ -227,11 +224,11 @@ def _states(gold: Gold) -> bool:
 
 
 def _examples(gold: Sequence[Gold], output_type: OutputType[Any]) -> dict[int, tuple[str, Any]]:
-    """Return some documents whose right answers are whole, with their values, by their places."""
+    """Return four documents at most whose right answers are whole, with their values, by their places."""
     examples: dict[int, tuple[str, Any]] = {}
     for place, one in enumerate(gold):
         document = one.document.text
-        if len(examples) == min(MAX_EXAMPLES, len(gold) // 3):
+        if len(examples) == min(4, len(gold) // 3):
             break
         if isinstance(document, str) and document.strip() and one.seen is None and _states(one):
             # A required field is missing, or a validator of the type's author rejects the value.

@@ -47,12 +47,7 @@ def is_cut(text: str, position: int) -> bool:
 
 
 class NormalisedText:
-    """A normalised document.
-
-    Attributes:
-        document: As given.
-        text: NormalisedText.
-    """
+    """The normalised `text` of a document, with the way back to it."""
 
     def __init__(self, document: str) -> None:
         self.document = document

@@ -321,7 +321,9 @@ def result_from_json(
         metadata = dict(record.get("metadata", {}))
         if "error" in record:
             error = error_from_json(record["error"])
-            return _known(Result(record["id"], position, "", metadata, error=error), provenance=provenance)
+            failed = Result[Any](record["id"], position, "", metadata, error=error)
+            vars(failed)["provenance"] = provenance
+            return failed
         result = _answered_from_json(record, position, metadata)
         data = record.get("data", record["value"])
         located = record.get("evidence", {}) if "document" in record else {}  # places in a text that is not there
@@ -340,10 +342,7 @@ def result_from_json(
         result = replace(result, _reading=Reading(output_type))
     else:
         members["flags"] = tuple(Flag(**flag) for flag in record.get("flags", ()))
-    return _known(replace(result, _instance=instance, _unmade=unmade), **members)
-
-
-def _known(result: Result[Any], **members: Any) -> Result[Any]:
+    result = replace(result, _instance=instance, _unmade=unmade)
     vars(result).update(members)
     return result
 
