@@ -12,7 +12,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast, get_args
+from typing import Annotated, Any, Literal, TypeAlias, cast, get_args
 
 import typer
 from pydantic_core import to_json
@@ -32,6 +32,7 @@ from structured.extraction.documents.document import DocumentLike
 from structured.extraction.events import DocumentDone, Event
 from structured.extraction.extractor import Extractor
 from structured.extraction.journal import Resume
+from structured.extraction.options import Options
 from structured.extraction.records import Record, metadata_to_json
 from structured.extraction.result_files import Output, Written, write_results_of
 from structured.jobs.flat_table import RowsOf, write_table
@@ -39,27 +40,21 @@ from structured.output_types.checks import Flag
 from structured.results.evidence import MATCH_WORDS
 from structured.results.result import Result, error_to_json
 
-if TYPE_CHECKING:
-    from structured.extraction.options import Options
-
-
 Run: TypeAlias = Callable[[Output], Written]
-"""Answers the documents that have no record in the output yet, and writes or shows their results.
-
-Two functions make one; `how` of both is the `resume` and `progress` of `write_results`.
-"""
+"""Answers the documents that have no record in the output yet, and writes or shows their results."""
 
 
 def run_here(
     output_type: Any,
-    options: "Options",
+    options: Options,
     documents: Iterable[DocumentLike],
     how: Mapping[str, Any],
     show: Callable[[Result[Any]], None] | None,
 ) -> Run:
     """Load the model into this process. Raises `typer.BadParameter` for an option.
 
-    With `show`, nothing is written: it is called with each result instead.
+    `how` has the `resume` and `progress` of `write_results`. With `show`, nothing is written: it is called with each
+    result instead.
     """
     try:
         with Console(stderr=True).status("Loading the model …"):
@@ -83,7 +78,7 @@ def run_here(
 def run_on_ray(
     read_type: Callable[[], Any],
     output_type: Any,
-    options: "Options",
+    options: Options,
     documents: Iterable[DocumentLike],
     how: Mapping[str, Any],
     **given: Any,

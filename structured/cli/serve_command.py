@@ -2,21 +2,18 @@
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from structured.cli.type_arguments import load_target
 from structured.errors import ModelError
+from structured.models import LanguageModel, load_model
 from structured.models.server_form import is_address
 
-if TYPE_CHECKING:
-    from structured.models import LanguageModel
-
 MODEL_HELP = (
-    "A hub id, a folder, a GGUF file, packaged, or smollm2 or smollm2-extract once it is fetched; see `structured "
-    "models`. "
-    "Default: $STRUCTURED_MODEL, or the packaged model."
+    "A hub id, a folder, a GGUF file, packaged, or smollm2 or smollm2-extract once it is fetched; see "
+    "`structured models`. Default: $STRUCTURED_MODEL, or the packaged model."
 )
 
 KEY = "STRUCTURED_API_KEY"
@@ -75,10 +72,8 @@ def serve(  # noqa: PLR0913  the options of the command
         raise typer.Exit(3)
 
 
-def _loaded(name: str | None) -> "LanguageModel":
+def _loaded(name: str | None) -> LanguageModel:
     """Return the model that is served. Raises ModelError, also for one behind a server."""
-    from structured.models import load_model
-
     source = os.environ.get("STRUCTURED_MODEL") if name is None else name
     if is_address(source):
         who = "STRUCTURED_MODEL names" if name is None else "--model names"

@@ -141,8 +141,8 @@ def _known_type(
         return resolve_type(output_type)
     if extractor is not None:
         return extractor.output_type
-    values = [_value(answer) for answer in given]
-    values += [_value(pair[1]) for pair in gold if isinstance(pair, tuple)] if isinstance(gold, list | tuple) else []
+    right = [pair[1] for pair in gold if isinstance(pair, tuple)] if isinstance(gold, list | tuple) else []
+    values = [instance_of(one) if isinstance(one, Result) else one for one in [*given, *right]]
     telling = [value for value in values if not isinstance(value, BaseException) and _has_class(value)]
     return resolve_type(annotation_of(telling)) if telling else None
 
@@ -154,10 +154,6 @@ def _has_class(value: object) -> bool:
     if isinstance(value, list | tuple | set | frozenset):
         return any(map(_has_class, value))
     return not (value is None or type(value) in {str, int, float, bool})
-
-
-def _value(answer: object) -> Any:
-    return instance_of(answer) if isinstance(answer, Result) else answer
 
 
 def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) -> list[tuple[int | None, Any]]:

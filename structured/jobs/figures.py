@@ -224,12 +224,10 @@ def of_documents(documents: Sequence[DocumentScore]) -> dict[str, Measure]:
     if sure:
         confidences, right, places = (np.array(column) for column in zip(*sorted(sure), strict=True))
         measures["calibration_error"] = partial(_calibration_errors, confidences, right, places)
-    costs: dict[str, list[float | None]] = {"seconds": [one.seconds for one in documents]}
-    for name in ("prompt_tokens", "sampled_tokens", "forced_tokens"):
-        costs[name] = [None if one.usage is None else getattr(one.usage, name) for one in documents]
-    for name, known_costs in costs.items():
-        if any(cost is not None for cost in known_costs):
-            measures[name] = _mean(known_costs)
+    for name in ("seconds", "prompt_tokens", "sampled_tokens", "forced_tokens"):
+        costs = [getattr(one if name == "seconds" else one.usage, name, None) for one in documents]
+        if any(cost is not None for cost in costs):
+            measures[name] = _mean(costs)
     return measures
 
 

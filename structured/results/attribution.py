@@ -98,15 +98,10 @@ def attribute(
         {leaf.path: (identity(leaf.value), confidence) for leaf, confidence in _sampled_leaves(output_type, generation)}
         for generation in sorted(generations, key=lambda generation: -generation.log_probability)
     ]
-    typed = list(_typed_leaves(output_type, text))
-    answer = [leaf for leaf, _, _ in typed]
-    bases = [part.basis(steps, leaf.value) for leaf, part, steps in typed]
-    values = [
-        Value(leaf.steps, _exact(leaf, text), basis == "concluded", basis == "quoted")
-        for leaf, basis in zip(answer, bases, strict=True)
-    ]
+    answer = [(leaf, part.basis(steps, leaf.value)) for leaf, part, steps in _typed_leaves(output_type, text)]
+    values = [Value(leaf.steps, _exact(leaf, text), basis == "concluded", basis == "quoted") for leaf, basis in answer]
     located: dict[str, Evidence] = {}
-    for leaf, basis, place in zip(answer, bases, align(document, values), strict=True):
+    for (leaf, basis), place in zip(answer, align(document, values), strict=True):
         is_stated = basis in {"quoted", "grounded"} and leaf.value is not None  # null says that nothing is
         match = "grounded" if is_stated else place.match
         sure = (kept and kept.sureness(leaf)) or _agreed(leaf, heard)

@@ -85,14 +85,12 @@ class Item:
     Attributes:
         values: Its values outside of lists, each by its place in the item, as a text that equal values share.
         lists: The items of the lists in it, by their places.
-        key: The values of its key fields; empty if it states none of them.
-        is_keyed: Whether items are matched by key fields.
+        key: The values of its key fields; None if it states none of them, and empty if there are none.
     """
 
     values: frozenset[tuple[Steps, str]]
     lists: Mapping[Steps, "list[Item]"]
-    key: tuple[str, ...] = ()
-    is_keyed: bool = False
+    key: tuple[str, ...] | None = ()
 
     @cached_property
     def text(self) -> str:
@@ -111,7 +109,7 @@ def match_items(expected: Sequence[Item], given: Sequence[Item]) -> list[tuple[i
     groups: dict[tuple[str, ...], tuple[list[tuple[int, Item]], ...]] = defaultdict(lambda: ([], []))
     for side, items in enumerate(reversed(sides) if is_swapped else sides):
         for at, item in items:
-            if item.key or not item.is_keyed:
+            if item.key is not None:
                 groups[item.key][side].append((at, item))
     pairs = []
     for ours, theirs in groups.values():
@@ -352,9 +350,9 @@ class Comparison:
         texts: set[tuple[Steps, str]] = set()
         lists: dict[Steps, list[Item]] = {}
         self._collect(place, value, (), texts, lists)
-        named = [place.below(key).normal(value.get(key)) for key in keys] if isinstance(value, dict) else []
-        has_key = isinstance(value, dict) and any(_kind(value.get(key)) != "nothing" for key in keys)
-        return Item(frozenset(texts), lists, tuple(named) if has_key else (), is_keyed=bool(keys))
+        if keys and not (isinstance(value, dict) and any(_kind(value.get(key)) != "nothing" for key in keys)):
+            return Item(frozenset(texts), lists, None)
+        return Item(frozenset(texts), lists, tuple(place.below(key).normal(value.get(key)) for key in keys))
 
     def _collect(
         self, place: Place, value: Any, steps: Steps, texts: set[tuple[Steps, str]], lists: dict[Steps, list[Item]]
