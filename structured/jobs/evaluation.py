@@ -314,9 +314,8 @@ class Threshold:
 
     def __str__(self) -> str:
         if self.least is not None:
-            return (
-                f"from {self.least:g} on: {self.wrong:.1%} wrong in {self.accepted:,} of {self.documents:,} documents"
-            )
+            accepted = f"{self.accepted:,} of {self.documents:,} documents"
+            return f"from {self.least:g} on: {self.wrong:.1%} wrong in {accepted}"
         if self.documents < self.needed:
             lack = f"at least {self.needed:,} labelled documents without an error would be needed"
         else:

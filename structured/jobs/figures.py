@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -116,17 +116,15 @@ def compared_values(
     """Return the scores of pairs of values, with the spans of the gold, the evidence and the flags of the answer."""
     found = []
     for pair in pairs:
-        known = evidence.get(pair.given_path) if pair.given_path is not None else None
-        found.append(
-            ValueScore(
-                **{one.name: getattr(pair, one.name) for one in fields(pair)},
-                confidence=None if known is None else known.confidence,
-                expected_span=spans.get(pair.expected_path) if pair.expected_path is not None else None,
-                given_span=None if known is None else known.span,
-                is_flagged=pair.given_path in flagged,
-                match=None if known is None else known.match,
-            )
+        score = ValueScore(
+            **{one.name: getattr(pair, one.name) for one in fields(pair)},
+            expected_span=spans.get(pair.expected_path) if pair.expected_path is not None else None,
+            is_flagged=pair.given_path in flagged,
         )
+        known = evidence.get(pair.given_path) if pair.given_path is not None else None
+        if known is not None:
+            score = replace(score, confidence=known.confidence, given_span=known.span, match=known.match)
+        found.append(score)
     return found
 
 

@@ -5,6 +5,7 @@ would be compared with itself.
 """
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
@@ -87,15 +88,11 @@ def read_gold(gold: GoldLike, output_type: OutputType[Any] | None) -> Iterator[G
         spans = {}
         if isinstance(value, Result):
             spans = {path: one.span for path, one in value.evidence.items() if one.span is not None}
-        yield Gold(name, document, _read_document(document), to_data(value, output_type, name), spans)
-
-
-def _read_document(given: DocumentLike) -> Document:
-    """Return a document as it is read; an empty one for a file that cannot be, which the extraction reports."""
-    try:
-        return read_document(given)
-    except PromptError:
-        return Document("", str(given))
+        try:
+            read = read_document(document)
+        except PromptError:  # which the extraction reports
+            read = Document("", str(document))
+        yield Gold(name, document, read, to_data(value, output_type, name), spans)
 
 
 def to_data(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
@@ -267,16 +264,15 @@ def _seen(reviewed: Mapping[str, str], value: Any) -> frozenset[str]:
     A list from which an item was rejected has other positions than those that decisions are kept by, so that values
     are counted there.
     """
-    decided: dict[str, int] = {}
+    decided: Counter[str] = Counter()
     for path, decision in reviewed.items():
-        one = steps_to_field(path_to_steps(path))
-        decided[one] = decided.get(one, 0) + (decision != "rejected")
+        decided[steps_to_field(path_to_steps(path))] += decision != "rejected"
     moved = any(decision == "rejected" and "[" in path for path, decision in reviewed.items())
-    held: dict[str, list[str]] = {}
+    held: dict[str, list[str]] = defaultdict(list)
     for steps, _ in ends(value):
-        held.setdefault(steps_to_field(steps), []).append(steps_to_path(steps))
+        held[steps_to_field(steps)].append(steps_to_path(steps))
     return frozenset(
         one
         for one, number in decided.items()
-        if (len(held.get(one, ())) <= number if moved else all(path in reviewed for path in held.get(one, ())))
+        if (len(held[one]) <= number if moved else all(path in reviewed for path in held[one]))
     )

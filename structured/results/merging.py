@@ -163,8 +163,7 @@ class _Merging(NamedTuple):
         else:
             result = self._preferred(most)
         taken = {id(node) for node in ([result] if shape is None else most)}
-        others = [node for node in filled if id(node) not in taken]
-        _keep_beside(result, others)
+        _keep_beside(result, [node for node in filled if id(node) not in taken])
         return result
 
     def _merged_objects(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
@@ -194,7 +193,8 @@ class _Merging(NamedTuple):
         records = _Records(steps, self.key_of, self.starts)
         for node in nodes:
             records.add(node)
-        items = [self.merged(group, (*steps, index)) for index, group in enumerate(records.groups())]
+        in_order = sorted(records.records, key=lambda record: record.order)
+        items = [self.merged(record.items, (*steps, index)) for index, record in enumerate(in_order)]
         if must_differ:
             first: dict[Hashable, _Node] = {}
             for item in items:
@@ -288,7 +288,7 @@ class _Records:
         self._steps = steps
         self._key_of = key_of
         self._starts = starts
-        self._records: list[_Record] = []
+        self.records: list[_Record] = []
         self._by_key: dict[Hashable, _Record] = {}
         self._near: dict[tuple[Steps, int], list[_Record]] = defaultdict(list)
         self._unplaced: dict[Hashable, list[_Record]] = defaultdict(list)
@@ -311,7 +311,7 @@ class _Records:
             record = self._record_of(item, key, data, places, own)
             if record is None:
                 record = _Record(order)
-                self._records.append(record)
+                self.records.append(record)
             record.items.append(item)
             record.places.append(places)
             self._remember(record, key, data, own, is_placed=bool(places))
@@ -339,10 +339,6 @@ class _Records:
                 near = self._near[steps, block]
                 if record not in near[-1:]:
                     near.append(record)
-
-    def groups(self) -> list[list[_Node]]:
-        """Return the items that are one thing each, in the order of the document."""
-        return [record.items for record in sorted(self._records, key=lambda record: record.order)]
 
 
 @dataclass(frozen=True, slots=True)
