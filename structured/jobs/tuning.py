@@ -125,7 +125,7 @@ def tune(  # noqa: PLR0913  the gold, the budget and the rules
     output_type: object,
     gold: GoldLike,
     *,
-    model: ModelSource | None = None,
+    model: "ModelSource | None" = None,
     documents: int = 200,
     instructions: str | Sequence[str] | None = None,
     compare: Compare = "exact",
