@@ -24,7 +24,6 @@ from structured.jobs.evaluate import evaluate
 from structured.jobs.evaluation import Evaluation
 from structured.jobs.figures import Figure
 from structured.jobs.gold import Gold, GoldLike, read_gold
-from structured.models.load import ModelSource
 from structured.output_types.html import as_text
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import ends, steps_to_field
@@ -32,6 +31,8 @@ from structured.results.comparison import Compare
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from structured.models.load import ModelSource
 
 INSTRUCTIONS = (
     "Extract only what the text states. Do not guess.",
