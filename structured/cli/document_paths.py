@@ -40,12 +40,11 @@ def documents_at(
     if not tables:
         return [_document(path) for path in found]
     named = {Path(path) for path in paths}
-    return chain.from_iterable(
-        [
-            _rows(path, column, id_column, is_named=path in named) if path in tables else [_document(path)]
-            for path in found
-        ]
-    )
+    listed = [
+        _rows(path, column, id_column, is_named=path in named) if path in tables else [_document(path)]
+        for path in found
+    ]
+    return chain.from_iterable(listed)
 
 
 def _named(name: str) -> Iterator[Path]:

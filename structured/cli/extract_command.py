@@ -122,9 +122,8 @@ def format_of(output: Path | None, option: Format | None) -> Format:
         named = ", ".join(f".{name}" for name in formats)
         remedy = "Name another." if ending else "Name another, or pass --format jsonl."
         raise typer.BadParameter(f"The name {output} ends in none of {named}. {remedy}")
-    if option in ("csv", "parquet") and (output is None or ending != option):
-        if option == "csv" and output is None:
-            return option
+    is_csv_on_stdout = option == "csv" and output is None
+    if option in ("csv", "parquet") and ending != option and not is_csv_on_stdout:
         raise typer.BadParameter(f"A table has a file that is called by its format: --output out.{option}.")
     return option or cast("Format", ending)
 
