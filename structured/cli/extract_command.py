@@ -135,16 +135,13 @@ def write(run: Run, output: Path | None, form: Format, rows: RowsOf) -> Written:
     """
     if form == "jsonl":
         return run(sys.stdout.buffer if output is None else output)
-    if output is not None:
-        lines = output.with_suffix(".jsonl")
-        written = run(lines)
-        write_table(lines, output, rows=rows)
-        return written
     with TemporaryDirectory() as folder:
-        lines = Path(folder, "results.jsonl")
+        table = Path(folder, "table.csv") if output is None else output
+        lines = table.with_suffix(".jsonl")
         written = run(lines)
-        table = write_table(lines, Path(folder, "table.csv"), rows=rows)
-        sys.stdout.buffer.write(table.read_bytes())
+        write_table(lines, table, rows=rows)
+        if output is None:
+            sys.stdout.buffer.write(table.read_bytes())
     return written
 
 
