@@ -66,7 +66,7 @@ def leaves(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
 
 def ends(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
     """Yield the values in some data that hold no others, lists and objects without any among them, and their places."""
-    if not data or not isinstance(data, dict | list):
+    if not isinstance(data, dict | list) or not data:
         yield steps, data
     else:
         for step, inside in data.items() if isinstance(data, dict) else enumerate(data):
