@@ -5,7 +5,7 @@ import shlex
 from importlib.metadata import PackageNotFoundError, version
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from pydantic_core import to_jsonable_python
@@ -29,9 +29,6 @@ from structured.jobs.review_page import report
 from structured.jobs.suggestion import suggest
 from structured.jobs.tuning import tune
 from structured.output_types.html import write_page
-
-if TYPE_CHECKING:
-    from structured.results.result import Result
 
 
 def suggest_type(
@@ -79,12 +76,9 @@ def write_report(  # noqa: PLR0913  the options of the command
     Documents that failed are on it with their errors.
     """
     output_type = Any if target is None and fields is None else read_type(target, fields)
-    listed: list[Result[Any]] = []
-    failed = 0
-    for result in chain.from_iterable(read_results(path, output_type) for path in results):
-        failed += result.error is not None
-        if result.error is not None or below is None or result.confidence < below:
-            listed.append(result)
+    found = chain.from_iterable(read_results(path, output_type) for path in results)
+    listed = [one for one in found if one.error is not None or below is None or one.confidence < below]
+    failed = sum(one.error is not None for one in listed)
     try:
         page = report(listed, output, title=title)
     except ValueError as error:
@@ -109,8 +103,6 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
         Path | None,
         typer.Option(exists=True, help="Results to compare that are there already; no model is run."),
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="The page to write.")] = None,
-    review: Annotated[Path | None, typer.Option(help="The review page that the page links to.")] = None,
     baseline: Annotated[
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="The output of --json of an earlier run, to compare with."),
@@ -129,17 +121,12 @@ def evaluate_gold(  # noqa: PLR0913  the options of the command
     try:
         before = None if baseline is None else Evaluation.from_json(baseline.read_text(encoding="utf-8"))
         if results is None:
-            extractor = Extractor[Any](output_type) if model is None else Extractor[Any](output_type, model=model)
-            evaluation = evaluate(extractor, gold)
+            evaluation = evaluate(Extractor[Any](output_type, model=model), gold)
         else:
             evaluation = evaluate(read_results(results, output_type), gold, output_type=output_type)
-        if output is not None:
-            evaluation.to_html(output, review=review)
         difference = None if before is None else evaluation.compare(before)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    if output is not None:
-        say(f"The page is {output}.")
     if as_json:
         typer.echo(evaluation.to_json())
     else:
@@ -225,7 +212,6 @@ app.command(
     epilog=_examples(
         "structured eval gold.jsonl shop.py:Invoice --model smollm2",
         "structured eval gold.jsonl shop.py:Invoice --results out.jsonl",
-        "structured eval gold.jsonl shop.py:Invoice -o evaluation.html",
         "structured eval gold.jsonl shop.py:Invoice --json > before.json",
         "structured eval gold.jsonl shop.py:Invoice --baseline before.json",
     ),
@@ -264,17 +250,14 @@ app.command("compile", epilog=_examples("structured compile"))(compile_now)
 app.add_typer(cache_app, name="cache", epilog=_examples("structured cache info --json", "structured cache clear"))
 
 
-DISTRIBUTION = "structured-extraction"
-"""The name of the installed distribution."""
-
-
 def _show_version(asked: bool) -> None:
     if not asked:
         return
+    name = "structured-extraction"
     try:
-        typer.echo(f"{DISTRIBUTION} {version(DISTRIBUTION)}")
+        typer.echo(f"{name} {version(name)}")
     except PackageNotFoundError as error:
-        typer.echo(f"{DISTRIBUTION} is not installed: this is its source, at {Path(__file__).parents[1]}.", err=True)
+        typer.echo(f"{name} is not installed: this is its source, at {Path(__file__).parents[1]}.", err=True)
         raise typer.Exit(1) from error
     raise typer.Exit
 

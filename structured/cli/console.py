@@ -4,8 +4,6 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import IntEnum
 from typing import Any
 
@@ -16,9 +14,6 @@ from typer.core import TyperGroup
 
 from structured.errors import StructuredError, StructuredWarning
 
-PIPE_WIDTH = 160
-"""Characters of a line where there is no terminal that has a width."""
-
 
 def show(*parts: RenderableType) -> None:
     """Print parts below each other; in a pipe wide enough for tables, without the spaces that fill their lines."""
@@ -27,14 +22,10 @@ def show(*parts: RenderableType) -> None:
         console.print(*parts, sep="\n")
         return
     if "COLUMNS" not in os.environ:
-        console.width = PIPE_WIDTH
+        console.width = 160
     with console.capture() as captured:
         console.print(*parts, sep="\n")
     typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
-
-
-DEBUG = "STRUCTURED_DEBUG"
-"""The environment variable that has tracebacks shown."""
 
 
 class ExitCode(IntEnum):
@@ -55,46 +46,36 @@ class Commands(TyperGroup):
     """Commands whose errors are sentences."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command, and end the process with the code of its error if it raises one of those that are expected."""
-        with exits(ctx):
-            return super().invoke(ctx)
+        """Run a command. Errors that are expected become exits; warnings of the library are sentences, too."""
+        with warnings.catch_warnings():
+            show_others = warnings.showwarning
 
+            def show(message: Any, category: Any, *where: Any, **more: Any) -> None:
+                if issubclass(category, StructuredWarning):
+                    say(str(message), style="yellow")
+                else:
+                    show_others(message, category, *where, **more)
 
-@contextmanager
-def exits(ctx: Any) -> Iterator[None]:
-    """Turn the errors that are expected into exits. Warnings of the library are shown as sentences, too."""
-    with warnings.catch_warnings():
-        show_others = warnings.showwarning
-
-        def show(message: Any, category: Any, *where: Any, **more: Any) -> None:
-            if issubclass(category, StructuredWarning):
-                say(str(message), style="yellow")
-            else:
-                show_others(message, category, *where, **more)
-
-        warnings.showwarning = show
-        try:
-            yield
-            sys.stdout.flush()  # now: a closed pipe is still an error of the command here
-        except KeyboardInterrupt:
-            say("Interrupted.")
-            raise typer.Exit(int(ExitCode.INTERRUPTED)) from None
-        except BrokenPipeError:
-            # The rest of the output goes nowhere: flushing it at exit would be another error.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(int(ExitCode.CLOSED_PIPE)) from None
-        except typer.BadParameter as error:
-            error.message = in_options(error.message, _invoked(ctx))
-            raise
-        except (StructuredError, OSError) as error:
-            if os.environ.get(DEBUG):
+            warnings.showwarning = show
+            try:
+                result = super().invoke(ctx)
+                sys.stdout.flush()  # now: a closed pipe is still an error of the command here
+            except KeyboardInterrupt:
+                say("Interrupted.")
+                raise typer.Exit(int(ExitCode.INTERRUPTED)) from None
+            except BrokenPipeError:
+                # The rest of the output goes nowhere: flushing it at exit would be another error.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+                raise typer.Exit(int(ExitCode.CLOSED_PIPE)) from None
+            except typer.BadParameter as error:
+                error.message = in_options(error.message, self.get_command(ctx, ctx.invoked_subcommand or ""))
                 raise
-            say(in_options(sentence(error), _invoked(ctx)), style="red")
-            raise typer.Exit(int(ExitCode.UNUSABLE)) from error
-
-
-def _invoked(ctx: Any) -> Any:
-    return ctx.command.get_command(ctx, ctx.invoked_subcommand or "")
+            except (StructuredError, OSError) as error:
+                if os.environ.get("STRUCTURED_DEBUG"):
+                    raise
+                say(in_options(sentence(error), self.get_command(ctx, ctx.invoked_subcommand or "")), style="red")
+                raise typer.Exit(int(ExitCode.UNUSABLE)) from error
+            return result
 
 
 def in_options(text: str, command: Any) -> str:

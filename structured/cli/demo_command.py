@@ -16,7 +16,7 @@ from rich.panel import Panel
 from rich.pretty import Pretty
 from rich.rule import Rule
 from rich.syntax import Syntax
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from structured.cli.model_commands import MODEL_HELP
@@ -236,12 +236,9 @@ def _panels(showcase: Showcase, answer: object, *, width: int) -> Group:
         title_align="left",
         border_style="blue",
     )
-    value = Panel(Pretty(answer), title="object", title_align="left")
-    value.border_style = "green"
+    value = Panel(Pretty(answer), title="object", title_align="left", border_style="green")
     if width < 100:
         return Group(Rule(showcase.title, align="left"), document, type_panel, value)
-    table = Table.grid(expand=True, padding=(0, 1))
-    table.add_column(ratio=1)
-    table.add_column(ratio=1)
+    table = Table.grid(Column(ratio=1), Column(ratio=1), expand=True, padding=(0, 1))
     table.add_row(Group(document, value), type_panel)
     return Group(Rule(showcase.title, align="left"), table)

@@ -32,25 +32,19 @@ def documents_at(
     and cannot be read fails as a document does. Raises `typer.BadParameter` for a name without files or documents.
     """
     left_out = {one.resolve() for one in without}
-    found = [path for path in dict.fromkeys(chain.from_iterable(map(_named, paths))) if not _lies_in(path, left_out)]
+    resolved = {path: path.resolve() for path in chain.from_iterable(map(_named, paths))}
+    found = [path for path, real in resolved.items() if left_out.isdisjoint([real, *real.parents])]
     tables = {path for path in found if path.suffix.lower() in READERS or (str(path) == STDIN and column is not None)}
     if (column or id_column) and not tables:
         raise typer.BadParameter("--column and --id are about tables, and there is none: CSV, JSON lines, Parquet.")
     if not tables:
         return [_document(path) for path in found]
     named = {Path(path) for path in paths}
-    return chain.from_iterable(
-        [
-            _rows(path, column, id_column, is_named=path in named) if path in tables else [_document(path)]
-            for path in found
-        ]
-    )
-
-
-def _lies_in(path: Path, places: set[Path]) -> bool:
-    """Tell whether a path is one of some files and folders, or lies in one."""
-    real = path.resolve()
-    return not places.isdisjoint([real, *real.parents])
+    listed = [
+        _rows(path, column, id_column, is_named=path in named) if path in tables else [_document(path)]
+        for path in found
+    ]
+    return chain.from_iterable(listed)
 
 
 def _named(name: str) -> Iterator[Path]:
@@ -76,12 +70,11 @@ def _named(name: str) -> Iterator[Path]:
 
 def _document(path: Path) -> DocumentLike:
     """Return the document of one file, unread, or that of standard input."""
-    return Document(_decoded(sys.stdin.buffer.read()), STDIN) if str(path) == STDIN else path
-
-
-def _decoded(read: bytes) -> str:
+    if str(path) != STDIN:
+        return path
+    read = sys.stdin.buffer.read()
     try:
-        return read.decode("utf-8-sig")
+        return Document(read.decode("utf-8-sig"), STDIN)
     except UnicodeDecodeError as error:
         raise PromptError(
             f"Standard input is not text in UTF-8: byte {error.start:,} is {read[error.start]:#04x}."

@@ -8,18 +8,17 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
 from dataclasses import asdict
-from enum import StrEnum
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, cast
+from typing import Annotated, Any, Literal, TypeAlias, cast, get_args
 
 import typer
 from pydantic_core import to_json
 from rich.console import Console, RenderableType
 from rich.json import JSON
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from structured.cli.console import ExitCode, in_options, say, sentence, show
@@ -33,6 +32,7 @@ from structured.extraction.documents.document import DocumentLike
 from structured.extraction.events import DocumentDone, Event
 from structured.extraction.extractor import Extractor
 from structured.extraction.journal import Resume
+from structured.extraction.options import Options
 from structured.extraction.records import Record, metadata_to_json
 from structured.extraction.result_files import Output, Written, write_results_of
 from structured.jobs.flat_table import RowsOf, write_table
@@ -40,61 +40,53 @@ from structured.output_types.checks import Flag
 from structured.results.evidence import MATCH_WORDS
 from structured.results.result import Result, error_to_json
 
-if TYPE_CHECKING:
-    from structured.extraction.options import Options
+Run: TypeAlias = Callable[[Output], Written]
+"""Answers the documents that have no record in the output yet, and writes or shows their results."""
 
 
-class EngineName(StrEnum):
-    """The values of `--engine`."""
+def run_here(
+    output_type: Any,
+    options: Options,
+    documents: Iterable[DocumentLike],
+    how: Mapping[str, Any],
+    show: Callable[[Result[Any]], None] | None,
+) -> Run:
+    """Load the model into this process. Raises `typer.BadParameter` for an option.
 
-    LOCAL = "local"
-    RAY = "ray"
-
-
-class Engine(Protocol):
-    """An engine: it answers documents, and writes or shows their results."""
-
-    def __call__(
-        self, documents: Iterable[DocumentLike], output: Output, *, resume: Resume, progress: bool | None
-    ) -> Written:
-        """Answer the documents that have no record in the output yet."""
-
-
-def local_engine(output_type: Any, options: "Options", show: Callable[[Result[Any]], None] | None) -> Engine:
-    """Return this process as an engine, with its model loaded. Raises `typer.BadParameter` for an option.
-
-    With `show`, nothing is written: it is called with each result instead.
+    `how` has the `resume` and `progress` of `write_results`. With `show`, nothing is written: it is called with each
+    result instead.
     """
     try:
         with Console(stderr=True).status("Loading the model …"):
             extractor = Extractor[Any](output_type, **options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
+    if show is None:
+        return lambda output: write_results_of(extractor, documents, output, **how)
 
-    def answer(documents: Iterable[DocumentLike], output: Output, *, resume: Resume, progress: bool | None) -> Written:
-        if show is None:
-            return write_results_of(extractor, documents, output, resume=resume, progress=progress)
+    def run(_: Output) -> Written:
         done = failed = 0
-        for result in extractor.results(documents, progress=progress):
+        for result in extractor.results(documents, progress=how["progress"]):
             show(result)
             done += 1
             failed += result.error is not None
         return Written(done, failed, 0, 0)
 
-    return answer
+    return run
 
 
-def ray_engine(
+def run_on_ray(
     read_type: Callable[[], Any],
     output_type: Any,
-    options: "Options",
-    taken: Callable[[Record], None],
-    given: Mapping[str, Any],
-) -> Engine:
-    """Return a cluster as an engine, which is not started yet.
+    options: Options,
+    documents: Iterable[DocumentLike],
+    how: Mapping[str, Any],
+    **given: Any,
+) -> Run:
+    """Prepare a cluster, which is not started yet; each of its processes calls `read_type`.
 
-    Each process calls `read_type`; `taken` is called with each record that is written. `given` has members of `Actors`,
-    or None for defaults. Raises `typer.BadParameter` for an option, SchemaError for a type, ModelError without Ray.
+    `how` also has `taken`, which is called with each record that is written. `given` has members of `Actors`, or None
+    for defaults. Raises `typer.BadParameter` for an option, SchemaError for a type, ModelError without Ray.
     """
     from structured.integrations.ray import Actors, Request, write_batch_by_actors
 
@@ -107,21 +99,16 @@ def ray_engine(
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
 
-    def answer(documents: Iterable[DocumentLike], output: Output, *, resume: Resume, progress: bool | None) -> Written:
+    def run(output: Output) -> Written:
         starting = Console(stderr=True).status("Starting Ray, and loading the model …")
-        how: dict[str, Any] = {"resume": resume, "progress": progress, "starting": starting, "taken": taken}
         with redirect_stdout(sys.stderr):  # Ray prints its messages to stdout
-            return write_batch_by_actors(request, documents, output, actors, **how)
+            return write_batch_by_actors(request, documents, output, actors, starting=starting, **how)
 
-    return answer
+    return run
 
 
-class Format(StrEnum):
-    """The formats of results."""
-
-    JSONL = "jsonl"
-    CSV = "csv"
-    PARQUET = "parquet"
+Format = Literal["jsonl", "csv", "parquet"]
+"""The formats of results."""
 
 
 def format_of(output: Path | None, option: Format | None) -> Format:
@@ -130,41 +117,32 @@ def format_of(output: Path | None, option: Format | None) -> Format:
     Raises `typer.BadParameter` for another name, and for a format that does not fit it.
     """
     ending = "jsonl" if output is None else output.suffix.lower().removeprefix(".")
-    if option is None and ending not in {*Format}:
-        named = ", ".join(f".{name}" for name in Format)
+    formats = get_args(Format)
+    if option is None and ending not in formats:
+        named = ", ".join(f".{name}" for name in formats)
         remedy = "Name another." if ending else "Name another, or pass --format jsonl."
         raise typer.BadParameter(f"The name {output} ends in none of {named}. {remedy}")
-    if option in {Format.CSV, Format.PARQUET} and (output is None or ending != option):
-        if option == Format.CSV and output is None:
-            return option
+    is_csv_on_stdout = option == "csv" and output is None
+    if option in ("csv", "parquet") and ending != option and not is_csv_on_stdout:
         raise typer.BadParameter(f"A table has a file that is called by its format: --output out.{option}.")
-    return option or Format(ending)
+    return option or cast("Format", ending)
 
 
-def write(run: Callable[[Output], Written], output: Path | None, form: Format, rows: RowsOf | None) -> Written:
+def write(run: Run, output: Path | None, form: Format, rows: RowsOf) -> Written:
     """Write results to a file of JSON lines or to standard output.
 
     Tables, CSV and Parquet, are made from the lines in the end; the lines of a table in a file are kept beside it.
     """
-    if form == Format.JSONL:
+    if form == "jsonl":
         return run(sys.stdout.buffer if output is None else output)
-    rows = rows or "documents"
-    if output is not None:
-        lines = output.with_suffix(".jsonl")
-        written = run(lines)
-        write_table(lines, output, rows=rows)
-        return written
     with TemporaryDirectory() as folder:
-        lines = Path(folder, "results.jsonl")
+        table = Path(folder, "table.csv") if output is None else output
+        lines = table.with_suffix(".jsonl")
         written = run(lines)
-        table = write_table(lines, Path(folder, "table.csv"), rows=rows)
-        sys.stdout.buffer.write(table.read_bytes())
+        write_table(lines, table, rows=rows)
+        if output is None:
+            sys.stdout.buffer.write(table.read_bytes())
     return written
-
-
-def files_of(output: Path | None) -> Iterable[Path]:
-    """Return the files that results are written to, which are no documents."""
-    return [] if output is None else [output, output.with_suffix(".jsonl")]
 
 
 def show_result(result: Result[Any], *, evidence: bool) -> None:
@@ -176,12 +154,10 @@ def show_result(result: Result[Any], *, evidence: bool) -> None:
 def print_result(result: Result[Any]) -> None:
     """Print the result of a document as a short line of JSON, without computing its evidence."""
     record: Record = {"id": result.id, "missing": list(result.missing), "flags": list(map(asdict, result.flags))}
-    if result.error is not None:
-        record["error"] = error_to_json(result.error)
+    if result.error is None:
+        record |= {"value": _value(result), "metadata": metadata_to_json(result.id, result.metadata)}
     else:
-        record["value"] = _value(result)
-    if result.metadata and result.error is None:
-        record["metadata"] = metadata_to_json(result.id, result.metadata)
+        record["error"] = error_to_json(result.error)
     _print_short(record)
 
 
@@ -214,27 +190,16 @@ def _value(result: Result[Any]) -> Any:
 
 
 def _evidence_table(result: Result[Any]) -> RenderableType:
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for heading in ("field", "value", "confidence", "support"):
-        table.add_column(heading, overflow="fold")
+    headings = (Column(heading, overflow="fold") for heading in ("field", "value", "confidence", "support"))
+    table = Table(*headings, box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for row in result.rows():
         confidence = "" if row["confidence"] is None else f"{row['confidence']:.0%}"
         support = MATCH_WORDS[row["match"]] + ("" if row["quote"] is None else f": “{row['quote']}”")
-        table.add_row(Text(row["path"]), Text(_plain(row["value"])), confidence, Text(support))
+        value = row["value"] if isinstance(row["value"], str) else to_json(row["value"]).decode()
+        table.add_row(Text(row["path"]), Text(value), confidence, Text(support))
     for path in result.missing:
         table.add_row(Text(path), Text("missing", style="dim"), "", "")
     return table
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else to_json(value).decode()
-
-
-class Rows(StrEnum):
-    """The rows of a table."""
-
-    DOCUMENTS = "documents"
-    VALUES = "values"
 
 
 class FailurePrinter:
@@ -247,27 +212,21 @@ class FailurePrinter:
     def __call__(self, event: Event) -> None:
         """Count or report the document of an event."""
         if isinstance(event, DocumentDone):
-            self.done += 1
             result = event.result
-            if result.error is not None:
-                self._say_failed(result.id, sentence(result.error))
-            self._say_flags(result.id, result.flags)
+            self._report(result.id, "" if result.error is None else sentence(result.error), result.flags)
 
     def take(self, record: Record) -> None:
         """Count or report the document of a record that another process wrote."""
-        self.done += 1
-        if "error" in record:
-            self._say_failed(record["id"], "{kind}: {message}".format(**record["error"]))
-        self._say_flags(record["id"], [Flag(**flag) for flag in record.get("flags", ())])
+        problem = "{kind}: {message}".format(**record["error"]) if "error" in record else ""
+        self._report(record["id"], problem, [Flag(**flag) for flag in record.get("flags", ())])
 
-    @staticmethod
-    def _say_flags(identity: str, flags: Iterable[Flag]) -> None:
+    def _report(self, identity: str, problem: str, flags: Iterable[Flag]) -> None:
+        self.done += 1
+        if problem:
+            problem = in_options(problem, self._command)
+            say(problem if identity in problem else f"{identity}: {problem}", style="red")
         for flag in flags:
             say(f"{identity}: {flag}".encode(errors="backslashreplace").decode(), style="yellow")
-
-    def _say_failed(self, identity: str, problem: str) -> None:
-        problem = in_options(problem, self._command)
-        say(problem if identity in problem else f"{identity}: {problem}", style="red")
 
 
 def extract_documents(  # noqa: PLR0913  the options of the command
@@ -307,7 +266,7 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         Format | None, typer.Option("--format", help="Default: that of the output file, or JSON lines.")
     ] = None,
     rows: Annotated[
-        Rows | None,
+        RowsOf | None,
         typer.Option(help="One row for each document or each value. Default: documents, or values with --evidence."),
     ] = None,
     fresh: Annotated[
@@ -324,8 +283,9 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     batch_size: Annotated[int | None, typer.Option(help="Documents that go through the model at once.")] = None,
     max_tokens: Annotated[int | None, typer.Option(help="The most tokens of one answer.")] = None,
     engine: Annotated[
-        EngineName, typer.Option(help="Run the model in this process, or in the actors of a cluster of Ray.")
-    ] = EngineName.LOCAL,
+        Literal["local", "ray"],
+        typer.Option(help="Run the model in this process, or in the actors of a cluster of Ray."),
+    ] = "local",
     concurrency: Annotated[int | None, typer.Option(help="With --engine ray: the actors. Default: 1.")] = None,
     num_gpus: Annotated[
         float | None, typer.Option(help="With --engine ray: the GPUs of each actor; 0.5 for two on one. Default: 0.")
@@ -341,18 +301,19 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     where it stopped. Exits with 1 if some documents failed, 2 if the command is wrong, 3 if the type, the model or the
     output cannot be used, and 130 after Ctrl-C.
     """
-    if engine != EngineName.RAY and (concurrency is not None or num_gpus is not None):
+    if engine != "ray" and (concurrency is not None or num_gpus is not None):
         raise typer.BadParameter("--concurrency and --num-gpus are about a cluster. Pass --engine ray as well.")
     written = {"fields": fields, "pattern": pattern, "choices": choice or None, "grammar": grammar}
     written = {name: value for name, value in written.items() if value is not None}
     argument, paths = _type_and_paths(arguments, written, many=many)
     output_type = argument.read()
     form = format_of(output, form)
-    resume = _resume(output, fresh=fresh, retry=retry)
-    documents = documents_at(paths, column, id_column, files_of(output))
-    is_printed = output is None and form == Format.JSONL
+    how = {"resume": _resume(output, fresh=fresh, retry=retry), "progress": progress}
+    written_to = [] if output is None else [output, output.with_suffix(".jsonl")]  # these are no documents
+    documents = documents_at(paths, column, id_column, written_to)
+    is_printed = output is None and form == "jsonl"
     is_single = isinstance(documents, list) and len(documents) == 1
-    is_shown = is_printed and is_single and sys.stdout.isatty() and not as_json and engine == EngineName.LOCAL
+    is_shown = is_printed and is_single and sys.stdout.isatty() and not as_json and engine == "local"
     is_short = is_printed and not is_shown and not evidence
     given = {
         "model": model,
@@ -365,19 +326,18 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     }
     options = cast("Options", {name: value for name, value in given.items() if value is not None})
     printer = FailurePrinter(ctx.command)
-    if engine == EngineName.RAY:
+    if engine == "ray":
         actors = {"concurrency": concurrency, "num_gpus": num_gpus}
-        answer = ray_engine(argument.read, output_type, options, printer.take, actors)
+        run = run_on_ray(argument.read, output_type, options, documents, {**how, "taken": printer.take}, **actors)
     else:
         shown = partial(show_result, evidence=evidence) if is_shown else print_result if is_short else None
-        answer = local_engine(output_type, {**options, "observe": printer}, shown)
+        run = run_here(output_type, {**options, "observe": printer}, documents, how, shown)
     started = time.perf_counter()
-
-    def run(target: Output) -> Written:
-        return answer(documents, ShortLines() if is_short else target, resume=resume, progress=progress)
-
     try:
-        summary = write(run, output, form, _rows(rows, evidence=evidence))
+        if is_short:
+            summary = run(ShortLines())
+        else:
+            summary = write(run, output, form, rows or ("values" if evidence else "documents"))
     except OutputError as error:
         problem = str(error).replace("resume='fresh'", "--fresh").replace("resume='retry'", "--retry")
         raise OutputError(problem, path=error.path, kept=error.kept) from error
@@ -414,12 +374,6 @@ def _type_and_paths(arguments: list[str], written: Mapping[str, Any], *, many: b
         else f"There is no type before {target!r}. Write module:Type, file.py:Type or schema.json, or pass "
         '--fields "name: str, age: int".'
     )
-
-
-def _rows(rows: Rows | None, *, evidence: bool) -> RowsOf | None:
-    if rows is None:
-        return "values" if evidence else None
-    return rows.value
 
 
 def _resume(output: Path | None, *, fresh: bool, retry: bool) -> Resume:

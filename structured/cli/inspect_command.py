@@ -35,14 +35,6 @@ def diagram_to_dict(diagram: StateDiagram) -> dict[str, Any]:
     }
 
 
-def _write(path: Path, text: str) -> None:
-    """Write a graph to a file, and say so; `-` is standard output."""
-    if str(path) == "-":
-        _print(text.removesuffix("\n"))
-    else:
-        typer.echo(str(write_page(path, text)))
-
-
 def _print(text: str) -> None:
     typer.echo(text.encode(errors="backslashreplace").decode())
 
@@ -101,7 +93,7 @@ def inspect_target(  # noqa: PLR0913  the options of the command
         diagram = inspect_automaton(output_type, states=states or MAX_STATES, layout=layout)
         for path, notation in ((dot, diagram.to_dot), (mermaid, diagram.to_mermaid)):
             if path is not None:
-                _write(path, notation())
+                _print(notation().removesuffix("\n") if str(path) == "-" else str(write_page(path, notation())))
         if automaton or as_json:
             _print(json.dumps(diagram_to_dict(diagram), indent=2) if as_json else str(diagram))
         return

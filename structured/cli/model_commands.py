@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from structured.automata.loops.jit import compile_loops
@@ -20,9 +20,6 @@ from structured.index.cache_folder import CacheFolder
 from structured.models.checkpoints import FETCHABLE, fetch, fetched_path
 from structured.models.dequantised import ModelCache, model_cache
 from structured.models.load import PACKAGED_MODEL, PACKAGED_NAME
-
-MAX_FAILURES = 10
-"""How many of the files are listed that could not be removed."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -36,9 +33,7 @@ def cache_info(*, as_json: AsJson = False) -> None:
     if as_json:
         typer.echo(json.dumps({**_cache_facts(disk), "dequantised": _cache_facts(models)}))
         return
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
+    table = Table.grid(Column(style="bold"), Column(overflow="fold"), padding=(0, 2))
     table.add_row("folder", str(disk.folder))
     table.add_row("files", f"{len(disk.files()):,}")
     table.add_row("size", f"{disk.size():,} bytes")
@@ -67,17 +62,13 @@ def cache_clear(*, as_json: AsJson = False) -> None:
     if models.removed:
         Console().print(f"{counted(len(models.removed), 'dequantised model')} removed.")
     if failures:
-        _say_what_failed(failures)
+        console = Console(stderr=True, soft_wrap=True)
+        console.print(Text("Could not be removed:", style="red"))
+        for path, error in islice(failures.items(), 10):
+            console.print(Text(f"  {path}: {error.strerror}".encode(errors="backslashreplace").decode()))
+        if len(failures) > 10:
+            console.print(f"  and {len(failures) - 10:,} more")
         raise typer.Exit(1)
-
-
-def _say_what_failed(failures: dict[Path, OSError]) -> None:
-    console = Console(stderr=True, soft_wrap=True)
-    console.print(Text("Could not be removed:", style="red"))
-    for path, error in islice(failures.items(), MAX_FAILURES):
-        console.print(Text(f"  {path}: {error.strerror}".encode(errors="backslashreplace").decode()))
-    if len(failures) > MAX_FAILURES:
-        console.print(f"  and {len(failures) - MAX_FAILURES:,} more")
 
 
 def _caches() -> tuple[DiskCache, ModelCache]:
@@ -111,13 +102,13 @@ MODEL_HELP = (
     "Default: $STRUCTURED_MODEL, or the packaged model."
 )
 
-ENGINES = ("torch", "transformers", "llama-cpp-python", "gguf")
-"""The packages that run models, or read their files."""
-
-MISSING = {
+ENGINES = {
+    "torch": "pip install torch",
+    "transformers": "pip install transformers",
     "llama-cpp-python": "pip install llama-cpp-python jinja2, to run GGUF files as they are",
     "gguf": "pip install gguf, to let transformers read GGUF files and adapters",
 }
+"""The packages that run models or read their files, and how they are installed."""
 
 EXAMPLES = {
     "a hub id": "--model HuggingFaceTB/SmolLM2-135M-Instruct",
@@ -135,13 +126,15 @@ EXAMPLES = {
 
 def list_models(*, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """List the models on this machine, and the packages that run them. Loads none."""
+    import torch
+
     models = [
         _facts(PACKAGED_NAME, PACKAGED_MODEL),
         *(_facts(name, fetched_path(name), known.adapter) for name, known in FETCHABLE.items()),
     ]
     default = os.environ.get("STRUCTURED_MODEL") or PACKAGED_NAME
     engines = {name: _version(name) for name in ENGINES}
-    gpus = _gpus()
+    gpus = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
     if as_json:
         typer.echo(json.dumps({"default": default, "models": models, "engines": engines, "gpus": gpus}))
     else:
@@ -167,19 +160,11 @@ def _version(distribution: str) -> str | None:
         return None
 
 
-def _gpus() -> list[str]:
-    import torch
-
-    return [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
-
-
 def _shown(
     models: list[dict[str, Any]], default: str, engines: dict[str, str | None], gpus: list[str]
 ) -> list[RenderableType]:
     here = [(one["name"], f"structured fetch {one['name']}" if one["path"] is None else _size(one)) for one in models]
-    installed = [
-        (name, found or f"not installed: {MISSING.get(name, f'pip install {name}')}") for name, found in engines.items()
-    ]
+    installed = [(name, found or f"not installed: {ENGINES[name]}") for name, found in engines.items()]
     installed.append(("GPU", ", ".join(gpus) or "none that torch can use"))
     parts: list[RenderableType] = []
     for title, rows in (
@@ -187,9 +172,8 @@ def _shown(
         ("Engines", installed),
         ("How to name one", list(EXAMPLES.items())),
     ):
-        grid = Table.grid(padding=(0, 2))
-        grid.add_column(no_wrap=True, min_width=max(map(len, EXAMPLES)))
-        grid.add_column(overflow="fold")
+        names = Column(no_wrap=True, min_width=max(map(len, EXAMPLES)))
+        grid = Table.grid(names, Column(overflow="fold"), padding=(0, 2))
         for name, fact in rows:
             grid.add_row(Text(name), Text(fact))
         parts += [Text(title, style="bold"), grid, Text()]

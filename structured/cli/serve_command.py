@@ -2,21 +2,18 @@
 
 import os
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from structured.cli.type_arguments import load_target
 from structured.errors import ModelError
+from structured.models import LanguageModel, load_model
 from structured.models.server_form import is_address
 
-if TYPE_CHECKING:
-    from structured.models import LanguageModel
-
 MODEL_HELP = (
-    "A hub id, a folder, a GGUF file, packaged, or smollm2 or smollm2-extract once it is fetched; see `structured "
-    "models`. "
-    "Default: $STRUCTURED_MODEL, or the packaged model."
+    "A hub id, a folder, a GGUF file, packaged, or smollm2 or smollm2-extract once it is fetched; see "
+    "`structured models`. Default: $STRUCTURED_MODEL, or the packaged model."
 )
 
 KEY = "STRUCTURED_API_KEY"
@@ -75,10 +72,8 @@ def serve(  # noqa: PLR0913  the options of the command
         raise typer.Exit(3)
 
 
-def _loaded(name: str | None) -> "LanguageModel":
+def _loaded(name: str | None) -> LanguageModel:
     """Return the model that is served. Raises ModelError, also for one behind a server."""
-    from structured.models import load_model
-
     source = os.environ.get("STRUCTURED_MODEL") if name is None else name
     if is_address(source):
         who = "STRUCTURED_MODEL names" if name is None else "--model names"
@@ -89,19 +84,14 @@ def _loaded(name: str | None) -> "LanguageModel":
     return load_model(name)
 
 
-def _named(option: str) -> tuple[str, Any]:
-    """Return the name and the type of an option: `invoice=shop.py:Invoice`."""
-    name, equals, target = option.partition("=")
-    if not equals or not name:
-        raise typer.BadParameter(f"{option!r} has no name. Write NAME=MODULE:TYPE.", param_hint="--type")
-    return name, load_target(target)
-
-
 def _named_types(options: list[str]) -> dict[str, Any]:
-    """Return the types of the options by their names."""
-    pairs = [_named(option) for option in options]
-    names = [name for name, _ in pairs]
-    for name in names:
-        if names.count(name) > 1:
+    """Return the types of the options by their names: `invoice=shop.py:Invoice`."""
+    types: dict[str, Any] = {}
+    for option in options:
+        name, equals, target = option.partition("=")
+        if not equals or not name:
+            raise typer.BadParameter(f"{option!r} has no name. Write NAME=MODULE:TYPE.", param_hint="--type")
+        if name in types:
             raise typer.BadParameter(f"{name!r} names two types. Give each a name of its own.", param_hint="--type")
-    return dict(pairs)
+        types[name] = load_target(target)
+    return types

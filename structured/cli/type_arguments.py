@@ -25,11 +25,9 @@ from structured.output_types.regex import Regex
 
 def load_target(target: str) -> object:
     """Return the output type that an argument names. Raises `typer.BadParameter` where there is none."""
-    return _load_schema(Path(target)) if target.endswith(".json") else _load(target)
-
-
-def _load_schema(path: Path) -> JsonSchema:
-    """Return the output type of a file with a JSON Schema."""
+    if not target.endswith(".json"):
+        return _load(target)
+    path = Path(target)
     if not path.is_file():
         raise typer.BadParameter(f"There is no file {str(path)!r}.")
     schema = JsonSchema(path.read_text(encoding="utf-8"))

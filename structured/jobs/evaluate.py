@@ -1,9 +1,10 @@
 """The call that evaluates: an extractor on documents with right answers, or answers that are there already."""
 
 import re
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from time import perf_counter
 from typing import Any
 
@@ -11,7 +12,7 @@ from structured.errors.values import counted, message, shown
 from structured.extraction.extractor import Extractor
 from structured.extraction.records import differences
 from structured.jobs.evaluation import NO_CHANGE, Evaluation
-from structured.jobs.figures import DocumentScore, beginning_of, compared_values
+from structured.jobs.figures import DocumentScore, compared_values
 from structured.jobs.gold import Gold, GoldLike, answer_data, read_gold
 from structured.jobs.review_page import annotation_of, document_id
 from structured.output_types.keys import key_fields
@@ -86,23 +87,21 @@ def evaluate(  # noqa: PLR0913  the answers, the gold and the rules
     anchors = [document_id(one.text, ids) for one in right]
     unmatched = 0
     if extractor is not None:
-        documents = [one.given for one in right]
-        results = extractor.results(documents, progress=progress)
-        found: Iterable[tuple[int, Any]] = ((result.position, result) for result in results)
+        results = extractor.results([one.given for one in right], progress=progress)
+        placed: Iterable[tuple[int | None, Any]] = ((result.position, result) for result in results)
     else:
         placed = _placed(given, right, anchors)
-        unmatched = len(given) - sum(place is not None for place, _ in placed)
-        found = [(place, answer) for place, answer in placed if place is not None]
     scores: dict[int, DocumentScore] = {}
     provenances: list[Provenance | None] = []
-    for place, answer in found:
+    absent = LookupError("there is no result of this document")
+    without_result = ((place, absent) for place in range(len(right)) if place not in scores)  # once all others are in
+    for place, answer in chain(placed, without_result):
+        if place is None:
+            unmatched += 1
+            continue
         scores[place] = _score(right[place], anchors[place], answer, comparison, resolved)
         if _error_of(answer) is None:
             provenances.append(answer.provenance if isinstance(answer, Result) else None)
-    for place in range(len(right)):
-        if place not in scores:
-            error = LookupError("there is no result of this document")
-            scores[place] = _score(right[place], anchors[place], error, comparison, resolved)
     return Evaluation(
         "" if resolved is None else resolved.name,
         "" if extractor is None else extractor.model.name,
@@ -142,8 +141,8 @@ def _known_type(
         return resolve_type(output_type)
     if extractor is not None:
         return extractor.output_type
-    values = [_value(answer) for answer in given]
-    values += [_value(pair[1]) for pair in gold if isinstance(pair, tuple)] if isinstance(gold, list | tuple) else []
+    right = [pair[1] for pair in gold if isinstance(pair, tuple)] if isinstance(gold, list | tuple) else []
+    values = [instance_of(one) if isinstance(one, Result) else one for one in [*given, *right]]
     telling = [value for value in values if not isinstance(value, BaseException) and _has_class(value)]
     return resolve_type(annotation_of(telling)) if telling else None
 
@@ -157,10 +156,6 @@ def _has_class(value: object) -> bool:
     return not (value is None or type(value) in {str, int, float, bool})
 
 
-def _value(answer: object) -> Any:
-    return instance_of(answer) if isinstance(answer, Result) else answer
-
-
 def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) -> list[tuple[int | None, Any]]:
     """Return answers with the places of their documents in the gold; None for a document that is not there."""
     if not given or not all(isinstance(one, Result) for one in given):
@@ -170,7 +165,7 @@ def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) 
                 "for each, in their order, or results."
             )
         return list(enumerate(given))
-    by_name: dict[str, deque[int]] = defaultdict(deque)
+    by_name: dict[str, list[int]] = defaultdict(list)
     for place, one in enumerate(gold):
         for name in {one.document.id, anchors[place].partition("-")[0]} - {""}:  # the digest alone
             by_name[name].append(place)
@@ -179,7 +174,7 @@ def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) 
     for named in (lambda result: result.id, lambda result: document_id(result.document, {}) if result.document else ""):
         for number, result in enumerate(given):
             free = [place for place in by_name.get(named(result), ()) if place not in taken]
-            if _POSITION.fullmatch(result.id) and result.document:
+            if re.fullmatch("0|[1-9][0-9]{0,9}", result.id) and result.document:  # it may be a place in some list
                 free = [place for place in free if result.document.strip() == gold[place].text.strip()]
             if number not in found and free:
                 taken.add(free[0])
@@ -188,10 +183,6 @@ def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) 
     if not taken:
         raise ValueError("No result is of a document of the gold, by its id or its text.")
     return placed
-
-
-_POSITION = re.compile(r"0|[1-9][0-9]{0,9}")
-"""An id that may be no more than a place in some list."""
 
 
 def _score(
@@ -216,7 +207,7 @@ def _score(
     return DocumentScore(
         gold.document.id or anchor,
         anchor,
-        beginning_of(gold.text),
+        (gold.text[:2000].lstrip().splitlines() or [""])[0][:120],
         tuple(one for one in values if gold.counts(one.field) and not (error is not None and one.outcome == "absent")),
         None if error is None else f"{type(error).__name__}: {message(error)}",
         *costs,

@@ -15,12 +15,10 @@ a document has one value at most, the exact binomial test does (Clopper and Pear
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from math import ceil, e, exp, inf, lgamma, log, log1p
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
@@ -29,17 +27,19 @@ from pydantic import TypeAdapter, ValidationError
 from structured.errors.values import counted, message, shown
 from structured.extraction.records import differences
 from structured.jobs.figures import (
+    Counts,
     DocumentScore,
+    FieldScore,
     Figure,
     Measure,
-    Scores,
+    counts_by_field,
     counts_by_name,
     difference,
     figures,
     of_counts,
     of_documents,
 )
-from structured.output_types.html import as_text, write_page
+from structured.output_types.html import as_text
 from structured.output_types.paths import steps_to_path
 from structured.results.result import Provenance, Result
 
@@ -50,7 +50,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Evaluation(Scores):
+class Evaluation:
     """Answers beside the right ones; `evaluate` makes it.
 
     Attributes:
@@ -66,7 +66,73 @@ class Evaluation(Scores):
         provenance: What decided the answers; None if that is not known, or not the same for all.
     """
 
+    type: str
+    model: str
+    documents: tuple[DocumentScore, ...]
+    rules: str | Mapping[str, str] = "exact"
+    keys: tuple[str, ...] = ()
+    samples: int = 1000
+    seed: int = 0
+    seconds: float | None = None
+    unmatched: int = 0
     provenance: Provenance | None = None
+
+    @cached_property
+    def figures(self) -> Mapping[str, Figure]:
+        """The figures of the whole, each with its 95 % interval.
+
+        - `exact`, `precision`, `recall`, `f1`: of all values, as of a field; see `FieldScore`.
+        - `wrong_values`: The share of the values given that are wrong or invented: 1 − precision.
+        - `documents`: The share of documents in which everything is right.
+        - `wrong_but_valid`: The share of documents with an answer in which something is wrong, missing or invented.
+        - `flagged_wrong`: The share of the values that a `Check` flagged that are wrong or invented. Only if there are
+          such values; flags of objects and lists do not count.
+        - `spans_equal`, `spans_overlap`: Of the right values whose place the gold knows, the share whose evidence has
+          the same place, or one that overlaps it. Only if the gold has spans.
+        - `calibration_error`: How far confidences are from the shares that are right; 0 is best. Only with evidence.
+        - `seconds`, `prompt_tokens`, `sampled_tokens`, `forced_tokens`: The mean of a document. Only with evidence.
+        """
+        return self._figures(of_documents(self.documents))
+
+    def figure(self, name: str) -> Figure:
+        """Return one of the figures, without computing the others."""
+        return self._figures({name: of_documents(self.documents)[name]})[name]
+
+    @cached_property
+    def fields(self) -> Mapping[str, FieldScore]:
+        """The figures of each field, by its path, in the order in which fields first appear.
+
+        Lists that are empty everywhere have items in no field; see `lists`.
+        """
+        by_field = counts_by_field(self.documents)
+        empty = {name for name, counts in by_field.items() if all(sum(one) == one.absent for one in counts)}
+        return self._scores({name: by_field[name] for name in by_field if name not in empty or name[-2:] != "[]"})
+
+    @cached_property
+    def lists(self) -> Mapping[str, FieldScore]:
+        """The figures of the items of each list, by its path. An item is right if all in it is."""
+        return self._scores(counts_by_name([one.items() for one in self.documents]))
+
+    def worst(self, most: int | None = None) -> list[DocumentScore]:
+        """Return the documents with anything not right, the worst first: those without an answer, then by score."""
+        found = [one for one in self.documents if not one.is_right]
+        found.sort(key=lambda one: (one.error is None, one.score, -sum(not value.is_right for value in one.values)))
+        return found[:most]
+
+    @property
+    def failed(self) -> list[DocumentScore]:
+        """The documents without an answer."""
+        return [one for one in self.documents if one.error is not None]
+
+    def _figures(self, measures: Mapping[str, Measure]) -> dict[str, Figure]:
+        return figures(measures, len(self.documents), samples=self.samples, seed=self.seed)
+
+    def _scores(self, counts: Mapping[str, Sequence[Counts]]) -> dict[str, FieldScore]:
+        scores = {}
+        for name, one in counts.items():
+            total = Counts(*(sum(column) for column in zip(*one, strict=True)))
+            scores[name] = FieldScore(total, **self._figures(of_counts(one)))
+        return scores
 
     def compare(self, other: "Evaluation") -> "Difference":
         """Return how this differs from the evaluation of another run on the same gold.
@@ -82,7 +148,7 @@ class Evaluation(Scores):
                 f"The evaluations are of different documents: {(mine.get(odd) or theirs[odd]).id!r} is in one of them "
                 "alone. Evaluate both on the same gold."
             )
-        return Difference(self, other)
+        return Difference(self, replace(other, documents=tuple(theirs[one.anchor] for one in self.documents)))
 
     def thresholds(self, risk: float = 0.05, confidence: float = 0.9) -> "Thresholds":
         """Return the lowest confidences from which on answers may be accepted without a look.
@@ -131,36 +197,13 @@ class Evaluation(Scores):
     def from_json(cls, written: str) -> Self:
         """Return the evaluation that `to_json` wrote. Raises ValueError if it is none."""
         try:
-            record = json.loads(written)
-            for name in ("figures", "fields", "lists"):
-                del record[name]
-            documents = TypeAdapter(tuple[DocumentScore, ...]).validate_python(record.pop("documents"))
-            provenance = TypeAdapter(Provenance | None).validate_python(record.pop("provenance", None))
-            return cls(documents=documents, keys=tuple(record.pop("keys")), provenance=provenance, **record)
+            return TypeAdapter(cls).validate_python(json.loads(written))
         except ValidationError as error:
             fault = error.errors()[0]
-            place = steps_to_path(("documents", *fault["loc"]))
-            raise ValueError(f"This is no evaluation as to_json writes it: {place}: {fault['msg']}.") from error
-        except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+            place = steps_to_path(fault["loc"])
+            raise ValueError(f"This is no evaluation as to_json writes it: {place or 'it'}: {fault['msg']}.") from error
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"This is no evaluation as to_json writes it: {message(error)}.") from error
-
-    def to_html(
-        self, path: str | PathLike[str], *, title: str = "Evaluation", review: str | PathLike[str] | None = None
-    ) -> Path:
-        """Write a page with the figures and the worst documents, and return its path.
-
-        The page is one file, without scripts, and fetches nothing. For each document it shows what was expected and
-        what was given, the difference highlighted.
-
-        Parameters:
-            path: The file to write. One that exists is replaced.
-            title: The heading of the page.
-            review: The page that `report` wrote of the same extractions; each document then has a link to it.
-        """
-        from structured.jobs.evaluation_views import to_page
-
-        page = Path(path)
-        return write_page(page, to_page(self, title, page, None if review is None else Path(review)))
 
     def __repr__(self) -> str:
         return f"Evaluation({self.type or 'of results'}, {counted(len(self.documents), 'document')})"
@@ -183,7 +226,7 @@ class Difference:
 
     Attributes:
         this: The evaluation that was asked.
-        other: The other.
+        other: The other, its documents in the same order.
     """
 
     this: Evaluation
@@ -192,24 +235,17 @@ class Difference:
     @cached_property
     def figures(self) -> Mapping[str, Figure]:
         """The difference of each figure that both have."""
-        return self._figures(of_documents(self.this.documents), of_documents(self._others))
+        return self._figures(of_documents)
 
     def figure(self, name: str) -> Figure:
         """Return the difference of one figure, without computing those of the others."""
-        ours, theirs = (of_documents(documents) for documents in (self.this.documents, self._others))
-        return self._figures({name: ours[name]}, {name: theirs[name]})[name]
+        return self._figures(lambda documents: {name: of_documents(documents)[name]})[name]
 
     @cached_property
     def fields(self) -> Mapping[str, Figure]:
         """The difference in the share of exact values, of each field that both have."""
-        ours, theirs = (
-            counts_by_name([[(one.field, one.outcome) for one in two.values] for two in documents])
-            for documents in (self.this.documents, self._others)
-        )
-        names = [name for name in ours if name in theirs]
         return self._figures(
-            {name: of_counts(ours[name])["exact"] for name in names},
-            {name: of_counts(theirs[name])["exact"] for name in names},
+            lambda documents: {name: of_counts(one)["exact"] for name, one in counts_by_field(documents).items()}
         )
 
     @cached_property
@@ -222,17 +258,13 @@ class Difference:
         """The documents on which this has a lower score, likewise."""
         return self._changed(-1)
 
-    @cached_property
-    def _others(self) -> list[DocumentScore]:
-        by_anchor = {one.anchor: one for one in self.other.documents}
-        return [by_anchor[one.anchor] for one in self.this.documents]
-
     def _changed(self, sign: int) -> list[tuple[DocumentScore, DocumentScore]]:
-        pairs = zip(self.this.documents, self._others, strict=True)
+        pairs = zip(self.this.documents, self.other.documents, strict=True)
         changed = [(ours, theirs) for ours, theirs in pairs if sign * (ours.score - theirs.score) > 0]
         return sorted(changed, key=lambda pair: -abs(pair[0].score - pair[1].score))
 
-    def _figures(self, ours: Mapping[str, Measure], theirs: Mapping[str, Measure]) -> dict[str, Figure]:
+    def _figures(self, measures: Callable[[Sequence[DocumentScore]], Mapping[str, Measure]]) -> dict[str, Figure]:
+        ours, theirs = (measures(one.documents) for one in (self.this, self.other))
         this = self.this
         return figures(difference(ours, theirs), len(this.documents), samples=this.samples, seed=this.seed)
 
@@ -245,8 +277,7 @@ class Difference:
     def __rich__(self) -> "RenderableType":
         from structured.jobs.evaluation_views import difference_tables
 
-        changed = {"better": self.better, "worse": self.worse}
-        return difference_tables(self.this, self.other, self.figures, self.fields, changed)
+        return difference_tables(self)
 
 
 Loss = tuple[float, float]
@@ -283,9 +314,8 @@ class Threshold:
 
     def __str__(self) -> str:
         if self.least is not None:
-            return (
-                f"from {self.least:g} on: {self.wrong:.1%} wrong in {self.accepted:,} of {self.documents:,} documents"
-            )
+            accepted = f"{self.accepted:,} of {self.documents:,} documents"
+            return f"from {self.least:g} on: {self.wrong:.1%} wrong in {accepted}"
         if self.documents < self.needed:
             lack = f"at least {self.needed:,} labelled documents without an error would be needed"
         else:
@@ -320,24 +350,20 @@ class Thresholds:
             TypeError: This is no result.
             ValueError: The type, the model, the prompt or the options are not those of the evaluation.
         """
-        self._check(result)
+        if not isinstance(result, Result):
+            raise TypeError(f"A result is {shown(result)}. Pass results, such as those of extract_results, not values.")
+        if self.provenance is not None and result.provenance is not None:
+            changed = differences(asdict(self.provenance), result.provenance, ignored=NO_CHANGE)
+            if changed:
+                raise ValueError(
+                    f"The thresholds promise nothing of the result {result.id!r}: since their evaluation, this has "
+                    f"changed: {'; '.join(changed)}. Evaluate what you use now, and take the thresholds of that."
+                )
         least = inf if self.results.least is None else self.results.least
         trusts = {path: evidence.trust for path, evidence in result.evidence.items()}
         below = {path: trust for path, trust in trusts.items() if trust is not None and trust < least}
         is_accepted = result.error is None and result.confidence >= least
         return {} if is_accepted else below or {"": result.confidence}
-
-    def _check(self, result: object) -> None:
-        if not isinstance(result, Result):
-            raise TypeError(f"A result is {shown(result)}. Pass results, such as those of extract_results, not values.")
-        if self.provenance is None or result.provenance is None:
-            return
-        changed = differences(asdict(self.provenance), result.provenance, ignored=NO_CHANGE)
-        if changed:
-            raise ValueError(
-                f"The thresholds promise nothing of the result {result.id!r}: since their evaluation, this has "
-                f"changed: {'; '.join(changed)}. Evaluate what you use now, and take the thresholds of that."
-            )
 
     def route(self, results: Iterable[Result[T]]) -> tuple[list[Result[T]], list[Result[T]]]:
         """Return the results that are accepted as a whole, and those for a person; `lacking` says why, and raises."""

@@ -1,22 +1,18 @@
 """Scores of documents, the outcomes of their values, and figures with intervals by the bootstrap over documents."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from functools import cached_property, partial
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from structured.output_types.stated_numbers import Span
 from structured.results.comparison import Outcome, Pair
 from structured.results.evidence import Evidence, Match, expected_calibration_error
 from structured.results.result import Usage
-
-Span = tuple[int, int]
-
-MAX_BEGINNING = 120
-"""Characters of the first line of a document that are kept as its title."""
 
 
 class Counts(NamedTuple):
@@ -27,16 +23,6 @@ class Counts(NamedTuple):
     wrong: int = 0
     missing: int = 0
     invented: int = 0
-
-    @classmethod
-    def of(cls, outcomes: Iterable[Outcome]) -> Self:
-        """Count outcomes."""
-        return cls(**Counter[str](outcomes))
-
-    @property
-    def is_perfect(self) -> bool:
-        """Whether nothing is wrong, missing or invented."""
-        return not (self.wrong or self.missing or self.invented)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +81,12 @@ class DocumentScore:
     @property
     def counts(self) -> Counts:
         """The numbers of values by outcome."""
-        return Counts.of(one.outcome for one in self.values)
+        return Counts(**Counter[str](one.outcome for one in self.values))
 
     @property
     def is_right(self) -> bool:
         """Whether there is an answer, and nothing in it is wrong, missing or invented."""
-        return self.error is None and self.counts.is_perfect
+        return self.error is None and all(one.is_right for one in self.values)
 
     @property
     def score(self) -> float:
@@ -118,15 +104,10 @@ class DocumentScore:
         for one in self.values:
             for item in one.items:
                 outcomes.setdefault(item, set()).add(one.outcome)
-        return [(name, _together(found)) for (name, _), found in outcomes.items()]
-
-
-def _together(outcomes: set[Outcome]) -> Outcome:
-    stated = outcomes - {"absent"}
-    if len(stated) == 1:
-        (only,) = stated
-        return only
-    return "wrong" if stated else "absent"
+        return [
+            (name, "wrong" if len(found - {"absent"}) > 1 else next(iter(found - {"absent"}), "absent"))
+            for (name, _), found in outcomes.items()
+        ]
 
 
 def compared_values(
@@ -135,23 +116,16 @@ def compared_values(
     """Return the scores of pairs of values, with the spans of the gold, the evidence and the flags of the answer."""
     found = []
     for pair in pairs:
-        known = evidence.get(pair.given_path) if pair.given_path is not None else None
-        found.append(
-            ValueScore(
-                **{one.name: getattr(pair, one.name) for one in fields(pair)},
-                confidence=None if known is None else known.confidence,
-                expected_span=spans.get(pair.expected_path) if pair.expected_path is not None else None,
-                given_span=None if known is None else known.span,
-                is_flagged=pair.given_path in flagged,
-                match=None if known is None else known.match,
-            )
+        score = ValueScore(
+            **{one.name: getattr(pair, one.name) for one in fields(pair)},
+            expected_span=spans.get(pair.expected_path) if pair.expected_path is not None else None,
+            is_flagged=pair.given_path in flagged,
         )
+        known = evidence.get(pair.given_path) if pair.given_path is not None else None
+        if known is not None:
+            score = replace(score, confidence=known.confidence, given_span=known.span, match=known.match)
+        found.append(score)
     return found
-
-
-def beginning_of(document: str) -> str:
-    """Return the first line of a document, shortened."""
-    return (document[:2000].lstrip().splitlines() or [""])[0][:MAX_BEGINNING]
 
 
 Array = NDArray[np.float64]
@@ -161,9 +135,6 @@ Measure = Callable[[Array], Array]
 
 LEVEL = 95
 """The per cent of the draws that an interval holds."""
-
-CHUNK = 100
-"""Draws at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,11 +166,12 @@ def figures(measures: Mapping[str, Measure], documents: int, *, samples: int, se
 
 
 def _draws(documents: int, samples: int, seed: int) -> Iterator[Array]:
+    """Yield how often each document was drawn, for a hundred draws at a time."""
     rng = np.random.default_rng(seed)
-    for start in range(0, samples, CHUNK):
+    for start in range(0, samples, 100):
         rows = [
             np.bincount(rng.integers(documents, size=documents), minlength=documents)
-            for _ in range(min(CHUNK, samples - start))
+            for _ in range(min(100, samples - start))
         ]
         yield np.array(rows, float)
 
@@ -250,12 +222,10 @@ def of_documents(documents: Sequence[DocumentScore]) -> dict[str, Measure]:
     if sure:
         confidences, right, places = (np.array(column) for column in zip(*sorted(sure), strict=True))
         measures["calibration_error"] = partial(_calibration_errors, confidences, right, places)
-    costs: dict[str, list[float | None]] = {"seconds": [one.seconds for one in documents]}
-    for name in ("prompt_tokens", "sampled_tokens", "forced_tokens"):
-        costs[name] = [None if one.usage is None else getattr(one.usage, name) for one in documents]
-    for name, known_costs in costs.items():
-        if any(cost is not None for cost in known_costs):
-            measures[name] = _mean(known_costs)
+    for name in ("seconds", "prompt_tokens", "sampled_tokens", "forced_tokens"):
+        costs = [getattr(one if name == "seconds" else one.usage, name, None) for one in documents]
+        if any(cost is not None for cost in costs):
+            measures[name] = _mean(costs)
     return measures
 
 
@@ -321,95 +291,15 @@ class FieldScore:
     f1: Figure
 
 
-@dataclass(frozen=True)
-class Scores:
-    """The scores of documents, and the figures that follow from them; `Evaluation` describes the attributes."""
-
-    type: str
-    model: str
-    documents: tuple[DocumentScore, ...]
-    rules: str | Mapping[str, str] = "exact"
-    keys: tuple[str, ...] = ()
-    samples: int = 1000
-    seed: int = 0
-    seconds: float | None = None
-    unmatched: int = 0
-
-    @cached_property
-    def figures(self) -> Mapping[str, Figure]:
-        """The figures of the whole, each with its 95 % interval.
-
-        - `exact`, `precision`, `recall`, `f1`: of all values, as of a field; see `FieldScore`.
-        - `wrong_values`: The share of the values given that are wrong or invented: 1 − precision.
-        - `documents`: The share of documents in which everything is right.
-        - `wrong_but_valid`: The share of documents with an answer in which something is wrong, missing or invented.
-        - `flagged_wrong`: The share of the values that a `Check` flagged that are wrong or invented. Only if there are
-          such values; flags of objects and lists do not count.
-        - `spans_equal`, `spans_overlap`: Of the right values whose place the gold knows, the share whose evidence has
-          the same place, or one that overlaps it. Only if the gold has spans.
-        - `calibration_error`: How far confidences are from the shares that are right; 0 is best. Only with evidence.
-        - `seconds`, `prompt_tokens`, `sampled_tokens`, `forced_tokens`: The mean of a document. Only with evidence.
-        """
-        return self._figures(of_documents(self.documents))
-
-    def figure(self, name: str) -> Figure:
-        """Return one of the figures, without computing the others."""
-        return self._figures({name: of_documents(self.documents)[name]})[name]
-
-    @cached_property
-    def fields(self) -> Mapping[str, FieldScore]:
-        """The figures of each field, by its path, in the order in which fields first appear.
-
-        Lists that are empty everywhere have items in no field; see `lists`.
-        """
-        shown = {
-            one.field
-            for two in self.documents
-            for one in two.values
-            if one.outcome != "absent" or not one.field.endswith("[]")
-        }
-        return self._scores(
-            counts_by_name(
-                [[(one.field, one.outcome) for one in two.values if one.field in shown] for two in self.documents]
-            )
-        )
-
-    @cached_property
-    def lists(self) -> Mapping[str, FieldScore]:
-        """The figures of the items of each list, by its path. An item is right if all in it is."""
-        return self._scores(counts_by_name([one.items() for one in self.documents]))
-
-    def worst(self, most: int | None = None) -> list[DocumentScore]:
-        """Return the documents with anything not right, the worst first: those without an answer, then by score."""
-        found = [one for one in self.documents if not one.is_right]
-        found.sort(key=lambda one: (one.error is None, one.score, -sum(not value.is_right for value in one.values)))
-        return found[:most]
-
-    @property
-    def failed(self) -> list[DocumentScore]:
-        """The documents without an answer."""
-        return [one for one in self.documents if one.error is not None]
-
-    def _figures(self, measures: Mapping[str, Measure]) -> dict[str, Figure]:
-        return figures(measures, len(self.documents), samples=self.samples, seed=self.seed)
-
-    def _scores(self, counts: Mapping[str, Sequence[Counts]]) -> dict[str, FieldScore]:
-        scores = {}
-        for name, one in counts.items():
-            total = Counts(*(sum(column) for column in zip(*one, strict=True)))
-            scores[name] = FieldScore(total, **self._figures(of_counts(one)))
-        return scores
-
-
-def counts_by_name(documents: Sequence[Sequence[tuple[str, Any]]]) -> dict[str, list[Counts]]:
+def counts_by_name(documents: Sequence[Iterable[tuple[str, Outcome]]]) -> dict[str, list[Counts]]:
     """Return, by name, the counts of each document."""
-    names = dict.fromkeys(name for outcomes in documents for name, _ in outcomes)
-    empty = Counts()
-    counts = {name: [empty] * len(documents) for name in names}
+    found: dict[str, dict[int, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     for place, outcomes in enumerate(documents):
-        found: dict[str, list[Any]] = {}
         for name, outcome in outcomes:
-            found.setdefault(name, []).append(outcome)
-        for name, some in found.items():
-            counts[name][place] = Counts.of(some)
-    return counts
+            found[name][place][outcome] += 1
+    return {name: [Counts(**by_place[at]) for at in range(len(documents))] for name, by_place in found.items()}
+
+
+def counts_by_field(documents: Sequence[DocumentScore]) -> dict[str, list[Counts]]:
+    """Return, by the path of each field, the counts of each document."""
+    return counts_by_name([[(value.field, value.outcome) for value in one.values] for one in documents])

@@ -5,7 +5,7 @@ Columns follow from the records and not from a type, so that the file is enough 
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from os import PathLike
@@ -18,7 +18,7 @@ from structured.errors.values import counted, message
 from structured.extraction.journal import each_record, to_path
 from structured.extraction.records import Record
 from structured.output_types.checks import Flag
-from structured.output_types.paths import Steps, steps_to_path
+from structured.output_types.paths import members, steps_to_path
 from structured.results.result import result_from_json
 
 RowsOf = Literal["documents", "values"]
@@ -28,10 +28,6 @@ Row = dict[str, Any]
 
 MAX_COLUMNS = 2_000
 """Of a table; more come from values whose names differ from document to document."""
-
-INT64 = 2**63
-EXACT = 2**53
-"""Whole numbers below have a float that is equal."""
 
 
 def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: RowsOf = "documents") -> Path:
@@ -89,21 +85,12 @@ def _document_row(record: Record) -> Row:
     row = {"id": record["id"]}
     for name in ("metadata", "value"):
         if name in record:
-            row |= {steps_to_path(steps): value for steps, value in _cells(record[name], (name,))}
+            row |= {steps_to_path(steps): value for steps, value in members(record[name], (name,))}
     if "flags" in record:
         row["flags"] = "; ".join(str(Flag(**flag)) for flag in record["flags"])
     if "error" in record:
         row["error"] = f"{record['error'].get('kind')}: {record['error'].get('message')}"
     return row
-
-
-def _cells(data: Any, steps: Steps) -> Iterator[tuple[Steps, Any]]:
-    """Yield the values of objects inside each other; a list is one value."""
-    if isinstance(data, dict) and data:
-        for name, inside in data.items():
-            yield from _cells(inside, (*steps, name))
-    else:
-        yield steps, data
 
 
 def _columns(source: Path, rows: RowsOf) -> dict[str, str]:
@@ -117,18 +104,17 @@ def _columns(source: Path, rows: RowsOf) -> dict[str, str]:
                 "differ from document to document. Read them with read_results.",
                 path=str(source),
             )
-    empty = {name for name in kinds if kinds[name] == {"null"} and _has_parts(name, kinds)}  # objects that are null
     order = sorted(kinds, key=_order) if rows == "documents" else kinds
-    return {name: _joined(kinds[name] - {"null"}) for name in order if name not in empty}
+    is_null_object = {
+        name: found == {"null"} and any(one.startswith((f"{name}.", f"{name}[")) for one in kinds)
+        for name, found in kinds.items()
+    }
+    return {name: _joined(kinds[name] - {"null"}) for name in order if not is_null_object[name]}
 
 
 def _order(name: str) -> int:
     """Return the place of a column in a table of documents; columns of one part keep the order of the records."""
     return ("id", "metadata", "value", "flags", "error").index(name.replace("[", ".").partition(".")[0])
-
-
-def _has_parts(name: str, kinds: Iterable[str]) -> bool:
-    return any(one.startswith((f"{name}.", f"{name}[")) for one in kinds)
 
 
 def _kind(value: Any) -> str:
@@ -138,7 +124,8 @@ def _kind(value: Any) -> str:
         case bool():
             return "bool"
         case int():
-            return "small" if abs(value) <= EXACT else "int" if -INT64 <= value < INT64 else "json"
+            has_equal_float = abs(value) <= 2**53
+            return "small" if has_equal_float else "int" if -(2**63) <= value < 2**63 else "json"
         case float():
             return "float"
         case str():
@@ -168,11 +155,7 @@ def _csv_cell(value: Any) -> str:
     return '"' + text.replace('"', '""') + '"' if not text or set(text) & set('",\r\n') else text
 
 
-def _write_parquet(path: Path, columns: dict[str, str], rows: Iterator[Row]) -> None:
-    import_module("structured.integrations.parquet_tables").write_parquet(path, columns, rows)
-
-
 _WRITERS: dict[str, Callable[[Path, dict[str, str], Iterator[Row]], None]] = {
     ".csv": _write_csv,
-    ".parquet": _write_parquet,
+    ".parquet": lambda *table: import_module("structured.integrations.parquet_tables").write_parquet(*table),
 }

@@ -5,6 +5,7 @@ would be compared with itself.
 """
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
@@ -18,18 +19,14 @@ from structured.errors import PromptError, StructuredError
 from structured.errors.values import message, shown
 from structured.extraction.documents.document import Document, DocumentLike, read_document
 from structured.extraction.prompts import Conversation, is_messages
-from structured.jobs.review_page import ends
 from structured.output_types.output_type import OutputType
-from structured.output_types.paths import Steps, has, path_to_steps, steps_to_field, steps_to_path
+from structured.output_types.paths import Steps, ends, has, path_to_steps, steps_to_field, steps_to_path
 from structured.output_types.schema_parts import parts_at
 from structured.results.evidence import Evidence
 from structured.results.result import Result, instance_of
 
 GoldLike: TypeAlias = "str | PathLike[str] | Iterable[tuple[DocumentLike, Any] | Gold]"
 """A file of JSON lines, or pairs of a document and its right answer: an instance, plain data or a `Result`."""
-
-DECISIONS = frozenset({"accepted", "corrected", "rejected", "added"})
-"""The decisions of a review."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +88,11 @@ def read_gold(gold: GoldLike, output_type: OutputType[Any] | None) -> Iterator[G
         spans = {}
         if isinstance(value, Result):
             spans = {path: one.span for path, one in value.evidence.items() if one.span is not None}
-        yield Gold(name, document, _read_document(document), to_data(value, output_type, name), spans)
-
-
-def _read_document(given: DocumentLike) -> Document:
-    """Return a document as it is read; an empty one for a file that cannot be, which the extraction reports."""
-    try:
-        return read_document(given)
-    except PromptError:
-        return Document("", str(given))
+        try:
+            read = read_document(document)
+        except PromptError:  # which the extraction reports
+            read = Document("", str(document))
+        yield Gold(name, document, read, to_data(value, output_type, name), spans)
 
 
 def to_data(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
@@ -243,7 +236,8 @@ def _without_rejected(value: Any, output_type: OutputType[Any] | None, name: str
 def _reviewed(given: Any, name: str) -> Mapping[str, str] | None:
     if given is None:
         return None
-    if not isinstance(given, dict) or not all(one in DECISIONS for one in map(str, given.values())):
+    decisions = {"accepted", "corrected", "rejected", "added"}
+    if not isinstance(given, dict) or not decisions.issuperset(map(str, given.values())):
         raise ValueError(
             f'{name}: "reviewed" is {shown(given)}; it has a decision for each path: "accepted" and so on.'
         )
@@ -270,16 +264,15 @@ def _seen(reviewed: Mapping[str, str], value: Any) -> frozenset[str]:
     A list from which an item was rejected has other positions than those that decisions are kept by, so that values
     are counted there.
     """
-    decided: dict[str, int] = {}
+    decided: Counter[str] = Counter()
     for path, decision in reviewed.items():
-        one = steps_to_field(path_to_steps(path))
-        decided[one] = decided.get(one, 0) + (decision != "rejected")
+        decided[steps_to_field(path_to_steps(path))] += decision != "rejected"
     moved = any(decision == "rejected" and "[" in path for path, decision in reviewed.items())
-    held: dict[str, list[str]] = {}
+    held: dict[str, list[str]] = defaultdict(list)
     for steps, _ in ends(value):
-        held.setdefault(steps_to_field(steps), []).append(steps_to_path(steps))
+        held[steps_to_field(steps)].append(steps_to_path(steps))
     return frozenset(
         one
         for one, number in decided.items()
-        if (len(held.get(one, ())) <= number if moved else all(path in reviewed for path in held.get(one, ())))
+        if (len(held[one]) <= number if moved else all(path in reviewed for path in held[one]))
     )

@@ -19,29 +19,30 @@ import json
 from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, time
 from itertools import chain
 from os import PathLike
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any, Union
+from typing import Any, Union
 
 from typing_extensions import TypedDict
 
 from structured.errors import SchemaError
 from structured.errors.values import shown
 from structured.extraction.documents.files import page_images
+from structured.extraction.task import short_digest
 from structured.jobs.evaluation import Thresholds
 from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.nullable import types_of
 from structured.output_types.html import html, write_page
-from structured.output_types.paths import Steps, member, path_to_steps, steps_to_field, steps_to_path
+from structured.output_types.paths import Steps, ends, member, path_to_steps, steps_to_field, steps_to_path
 from structured.output_types.python_type import python_type
 from structured.output_types.schema_parts import below, flat, parts_at
+from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
+from structured.output_types.stated_numbers import Statement, stated_numbers
 from structured.results.evidence import BANDS, MATCH_WORDS, Evidence
 from structured.results.result import Result, instance_of
-
-if TYPE_CHECKING:
-    from structured.output_types.stated_numbers import Statement
 
 _LISTS = frozenset({list, tuple, set, frozenset, deque})
 _PLAIN = {bool: bool, int: float, float: float, str: str}
@@ -82,16 +83,16 @@ class TypeTable:
 
     def _description(self, found: list[Subschema]) -> dict[str, Any]:
         schemas = [part.schema for part in found] or [_ANYTHING]
-        kinds = dict.fromkeys(kind for schema in schemas for kind in _kinds(schema))
-        choices = dict.fromkeys(choice for schema in schemas for choice in _choices(schema))
-        described: dict[str, Any] = {"kinds": list(kinds), "choices": list(choices)}
+        kinds, choices = (list(dict.fromkeys(chain(*each))) for each in zip(*map(_answers, schemas), strict=True))
+        described: dict[str, Any] = {"kinds": kinds, "choices": choices}
         records = [part for part in found if "object" in types_of(part.schema)]
         if len(records) == 1:  # of several, it is unknown which to add
             described["members"] = [
                 [name, f".{member('', name)}", self.number(below(records[0], name))]
                 for name in records[0].schema.get("properties", {})
             ]
-        items = [inner for part in found if "array" in types_of(part.schema) for inner in _items(part)]
+        lists = [part for part in found if "array" in types_of(part.schema)]
+        items = [inner for part in lists if "prefixItems" not in part.schema for inner in below(part, 0)]
         if items:
             described["items"] = self.number(items)
         return described
@@ -144,28 +145,15 @@ def annotation_of(values: Iterable[Any]) -> Any:
     return Union[tuple(found if None not in values else {**found, None: None})]  # noqa: UP007  a union of those found
 
 
-def _kinds(schema: Mapping[str, Any]) -> Iterable[str]:
+def _answers(schema: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the kinds of what can be written freely, and the choices."""
     if "enum" in schema or "const" in schema:
-        return
+        return [], [*map(json.dumps, schema.get("enum", [schema.get("const")]))]
     types = types_of(schema) or types_of(_ANYTHING)
-    if "string" in types:
-        yield schema["format"] if schema.get("format") in _FORMATS else "text"
-    if "number" in types:
-        yield "number"
-    elif "integer" in types:
-        yield "integer"
-
-
-def _choices(schema: Mapping[str, Any]) -> Iterable[str]:
-    if "enum" in schema or "const" in schema:
-        return map(json.dumps, schema.get("enum", [schema.get("const")]))
-    types = types_of(schema) or types_of(_ANYTHING)
-    return [*(("true", "false") if "boolean" in types else ()), *(("null",) if "null" in types else ())]
-
-
-def _items(part: Subschema) -> Iterable[Subschema]:
-    """Return the type of the items that can be added to a list; one of fixed length has none."""
-    return [] if "prefixItems" in part.schema else below(part, 0)
+    kinds = [schema["format"] if schema.get("format") in _FORMATS else "text"] if "string" in types else []
+    if types & {"number", "integer"}:
+        kinds.append("number" if "number" in types else "integer")
+    return kinds, [*(("true", "false") if "boolean" in types else ()), *(("null",) if "null" in types else ())]
 
 
 ABSENT = Evidence(None, "absent")
@@ -254,7 +242,7 @@ def to_data(results: Iterable[Result[Any]], thresholds: Thresholds | None = None
             document["stated"] = _stated(result.document, kinds)
     lacks = [thresholds.lacking(result) if thresholds else {} for result in listed]
     ordered = sorted(zip(listed, documents, lacks, strict=True), key=lambda one: not one[2])
-    digest = _digest(json.dumps([[document for _, document, _ in ordered], table.listed]))
+    digest = short_digest(json.dumps([[document for _, document, _ in ordered], table.listed]))
     for result, document, lacking in ordered:
         document["pages"] = _pages(result)
         document["flags"] += _reasons(result, lacking, thresholds)
@@ -267,8 +255,7 @@ def _reasons(result: Result[Any], lacking: Mapping[str, float], thresholds: Thre
     """Return why a person has to look at a result, but for an error, which is shown anyway."""
     if thresholds is None or not lacking or result.error is not None:
         return []
-    least = thresholds.results.least
-    if least is None:
+    if (least := thresholds.results.least) is None:
         return [f"no confidence is certified for results with a risk of {thresholds.risk:.1%}"]
     return [f"{path or 'the result'}: {trust:.3g} is below {least:g}" for path, trust in lacking.items()]
 
@@ -287,7 +274,7 @@ def _checked(position: int, result: object) -> Result[Any]:
 
 def _failed(result: Result[Any]) -> dict[str, Any]:
     """Return a document that failed: there is nothing to review."""
-    return {"id": _digest(result.id), "text": "", "values": [], "flags": [], "data": {"members": []}, "stated": {}}
+    return {"id": short_digest(result.id), "text": "", "values": [], "flags": [], "data": {"members": []}, "stated": {}}
 
 
 def _types(results: Sequence[Result[Any]], table: TypeTable) -> list[PlaceTypes]:
@@ -313,7 +300,7 @@ def _document(
     known = {path: path_to_steps(path) for path in {**result.evidence, **evidence}}
     inner = {steps[:length] for steps in known.values() for length in range(len(steps))}
     data = {steps_to_path(steps): (steps, value) for steps, value in ends(result.data) if steps not in inner}
-    to_utf16 = Utf16Offsets(result.document)
+    to_utf16 = utf16_offsets(result.document)
     listed: list[dict[str, Any]] = []
     places: list[tuple[Steps, int]] = []
     for path in _in_order(known, data):
@@ -360,7 +347,7 @@ def _pages(result: Result[Any]) -> dict[int, Any]:
 
 def document_id(document: str, ids: dict[str, int]) -> str:
     """Return the id of a document: its digest; `-2` follows with the second that is the same. `ids` counts them."""
-    digest = _digest(document)
+    digest = short_digest(document)
     ids[digest] = ids.get(digest, 0) + 1
     return digest if ids[digest] == 1 else f"{digest}-{ids[digest]}"
 
@@ -377,15 +364,6 @@ def _in_order(known: Iterable[str], data: Iterable[str]) -> Iterator[str]:
             after[last].append(path)
     for place, others in after.items():
         yield from others if place is None else (place, *others)
-
-
-def ends(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
-    """Yield the values in some data that hold no others, lists and objects without any among them, and their places."""
-    if not data or not isinstance(data, dict | list):
-        yield steps, data
-    else:
-        for step, inside in data.items() if isinstance(data, dict) else enumerate(data):
-            yield from ends(inside, (*steps, step))
 
 
 def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, empty_lists: set[int]) -> Any:
@@ -412,25 +390,24 @@ def _tree(steps: Steps, places: Sequence[tuple[Steps, int]], types: PlaceTypes, 
 
 def _stated(document: str, kinds: Container[str]) -> dict[str, list[tuple[int, int, list[str]]]]:
     """Return the statements of a document by kind: their spans, in UTF-16, and their values as JSON text."""
-    from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
-    from structured.output_types.stated_numbers import stated_numbers
-
-    read: Mapping[str, Callable[[str], Sequence[Statement[Any]]]] = {
-        "number": stated_numbers,
-        "date": stated_dates,
-        "date-time": stated_datetimes,
-        "time": stated_times,
-    }
-    to_utf16 = Utf16Offsets(document)
+    to_utf16 = utf16_offsets(document)
     stated = {}
-    for kind in read:
+    for kind, (read, spelled) in _STATED.items():
         if kind in kinds:
-            spelled: Callable[[Any], str] = "{:f}".format if kind == "number" else lambda value: value.isoformat()
             stated[kind] = [
                 (to_utf16(one.span[0]), to_utf16(one.span[1]), list(map(spelled, one.readings)))
-                for one in read[kind](document)
+                for one in read(document)
             ]
     return stated
+
+
+_STATED: Mapping[str, tuple[Callable[[str], Sequence[Statement[Any]]], Callable[[Any], str]]] = {
+    "number": (stated_numbers, "{:f}".format),
+    "date": (stated_dates, date.isoformat),
+    "date-time": (stated_datetimes, datetime.isoformat),
+    "time": (stated_times, time.isoformat),
+}
+"""How statements of a kind are read, and how their values are spelled."""
 
 
 def _check_span(span: tuple[int, int] | None, document: str, name: str) -> None:
@@ -441,26 +418,15 @@ def _check_span(span: tuple[int, int] | None, document: str, name: str) -> None:
         )
 
 
-class Utf16Offsets:
-    """The offsets of a text in UTF-16, which JavaScript counts in, from those in characters (code points)."""
-
-    def __init__(self, text: str) -> None:
-        self._wide: Sequence[int] = (
-            () if text.isascii() else [place for place, character in enumerate(text) if character > "\uffff"]
-        )
-
-    def __call__(self, offset: int) -> int:
-        """Return an offset in UTF-16 code units: each character before it that is above U+FFFF takes two."""
-        return offset + bisect_left(self._wide, offset)
+def utf16_offsets(text: str) -> Callable[[int], int]:
+    """Return a function from offsets in characters (code points) to those in UTF-16, which JavaScript counts in."""
+    wide = [] if text.isascii() else [place for place, character in enumerate(text) if character > "\uffff"]
+    return lambda offset: offset + bisect_left(wide, offset)  # each wide character before it takes two
 
 
 def page_part(name: str) -> str:
     """Return a source of the page; `base.css`, `elements.js` and `evidence.js` are those of other pages, too."""
     return (Path(__file__).parent / "page" / name).read_text(encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def digest_of_source(source: str) -> str:

@@ -24,9 +24,6 @@ _TYPES: dict[Kind, Any] = {"int": int, "float": float, "bool": bool, "date": dat
 NAME = "Record"
 """The name of the class, as `--fields` calls it."""
 
-CHARACTERS = 2000
-"""Characters of a document that the model reads: its beginning."""
-
 MAX_FIELDS = 12
 
 
@@ -117,7 +114,7 @@ def suggest(documents: Iterable[DocumentLike], wish: str, *, model: ModelSource)
     failures: list[PromptError] = []
     for document in documents:
         try:
-            texts.append(str(read_document(document).text)[:CHARACTERS].strip())
+            texts.append(str(read_document(document).text)[:2000].strip())
         except PromptError as error:
             failures.append(error)
     texts = [text for text in texts if text]

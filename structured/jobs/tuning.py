@@ -24,16 +24,15 @@ from structured.jobs.evaluate import evaluate
 from structured.jobs.evaluation import Evaluation
 from structured.jobs.figures import Figure
 from structured.jobs.gold import Gold, GoldLike, read_gold
-from structured.jobs.review_page import ends
 from structured.output_types.html import as_text
 from structured.output_types.output_type import OutputType
-from structured.output_types.paths import steps_to_field
+from structured.output_types.paths import ends, steps_to_field
 from structured.results.comparison import Compare
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from structured.models import ModelSource
+    from structured.models.load import ModelSource
 
 INSTRUCTIONS = (
     "Extract only what the text states. Do not guess.",
@@ -44,9 +43,6 @@ INSTRUCTIONS = (
 
 MIN_GOLD = 20
 """Documents that are needed: half of them confirm."""
-
-MAX_EXAMPLES = 4
-"""Documents of the gold that are examples, at most; no candidate is judged on them."""
 
 ROUNDS = 3
 """Rounds of the race."""
@@ -121,10 +117,7 @@ class Tuning:
         confirmed = [self.before] if self.best is self.before else [self.before, self.best]
         return trial_tables(
             f"{evaluation.type} by {evaluation.model}: {chosen}, {counted(self.answers, 'answer')}",
-            {
-                title: [(one.name, len(one.evaluation.documents), one.f1, one.difference) for one in trials]
-                for title, trials in (("chosen by", self.tried), ("confirmed by", confirmed))
-            },
+            {"chosen by": self.tried, "confirmed by": confirmed},
             {one.name: one.options["instructions"] for one in self.tried if [*one.options] == ["instructions"]},
         )
 
@@ -231,11 +224,11 @@ def _states(gold: Gold) -> bool:
 
 
 def _examples(gold: Sequence[Gold], output_type: OutputType[Any]) -> dict[int, tuple[str, Any]]:
-    """Return some documents whose right answers are whole, with their values, by their places."""
+    """Return four documents at most whose right answers are whole, with their values, by their places."""
     examples: dict[int, tuple[str, Any]] = {}
     for place, one in enumerate(gold):
         document = one.document.text
-        if len(examples) == min(MAX_EXAMPLES, len(gold) // 3):
+        if len(examples) == min(4, len(gold) // 3):
             break
         if isinstance(document, str) and document.strip() and one.seen is None and _states(one):
             # A required field is missing, or a validator of the type's author rejects the value.

@@ -57,19 +57,29 @@ def has(data: Any, step: str | int) -> bool:
 
 
 def leaves(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
-    """Yield the values in some data that hold no others, with the steps to them.
+    """Return the values in some data that hold no others, with the steps to them.
 
     `{"a": [1, {"b": "x"}], "c": []}` → `(("a", 0), 1)`, `(("a", 1, "b"), "x")`
     """
-    match data:
-        case dict():
-            for name, inside in data.items():
-                yield from leaves(inside, (*steps, name))
-        case list():
-            for index, inside in enumerate(data):
-                yield from leaves(inside, (*steps, index))
-        case _:
-            yield steps, data
+    return ((place, value) for place, value in ends(data, steps) if not isinstance(value, dict | list))
+
+
+def ends(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
+    """Yield the values in some data that hold no others, lists and objects without any among them, and their places."""
+    if not isinstance(data, dict | list) or not data:
+        yield steps, data
+    else:
+        for step, inside in data.items() if isinstance(data, dict) else enumerate(data):
+            yield from ends(inside, (*steps, step))
+
+
+def members(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
+    """Yield the values of objects inside each other, with the steps to them; a list is one value."""
+    if isinstance(data, dict) and data:
+        for name, inside in data.items():
+            yield from members(inside, (*steps, name))
+    else:
+        yield steps, data
 
 
 def steps_to_field(steps: Steps) -> str:

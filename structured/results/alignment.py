@@ -14,11 +14,13 @@ characters is searched by edit distance.
 
 import re
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cached_property
-from typing import NamedTuple, TypeAlias, TypeVar
+from itertools import product
+from types import NoneType
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,20 +36,11 @@ from structured.results.normalisation import NormalisedText, is_cut, normalise
 T = TypeVar("T")
 Moment = TypeVar("Moment", time, datetime)
 
-Scalar: TypeAlias = str | int | float | Decimal | bool | None
-"""A JSON value that has no members."""
-
 Mention: TypeAlias = tuple[Span, Match]
 """A place of a value, and how it was found."""
 
-_Stated: TypeAlias = dict[T, tuple[list[Span], list[Span]]]
-"""Where values are stated: as the usual reading, and as another."""
-
-MAX_OCCURRENCES = 20_000
-"""The most places of one value that are examined."""
-
-MAX_COMPARED = 50_000_000
-"""The most characters of these places together."""
+MAX_OCCURRENCES, MAX_COMPARED = 20_000, 50_000_000
+"""The most places of one value that are examined, and the most characters of these together."""
 
 MAX_WINDOWS = 32
 """The most places that are searched for a text by edit distance; fewer where it is long."""
@@ -69,6 +62,7 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _TIME = re.compile(r"\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d)?", re.ASCII)
 _DATE_TIME = re.compile(rf"{_DATE.pattern}[T ]{_TIME.pattern}", re.ASCII)
 _WORD = re.compile(r"\w+")
+_DIGITS = re.compile(r"\d+")
 _WITHIN_NUMBER = re.compile(r"\d[.,'’]?\d")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 """Characters of scripts without spaces between words: Thai, Lao, Burmese, Khmer, Chinese and Japanese."""
@@ -81,14 +75,15 @@ class Value(NamedTuple):
     """
 
     steps: Steps
-    value: Scalar
+    value: str | int | float | Decimal | bool | None
     is_listed: bool = False
     is_quoted: bool = False
 
 
 def align(document: str, values: Sequence[Value]) -> list[Evidence]:
     """Return the evidence for each value of an answer, in their order, by its place in the document."""
-    evidence: list[Evidence] = [_unspoken(value) for value in values]
+    unspoken: Mapping[type, Match] = {bool: "concluded", NoneType: "absent"}
+    evidence = [Evidence(None, unspoken.get(type(item.value), "none")) for item in values]
     spoken: dict[str | Decimal, list[int]] = {}
     for index, item in enumerate(values):
         if item.value is not None and not isinstance(item.value, bool):
@@ -113,13 +108,6 @@ def align(document: str, values: Sequence[Value]) -> list[Evidence]:
     return evidence
 
 
-def _unspoken(value: Value) -> Evidence:
-    """Return the evidence for a value that no text can spell, and none for others."""
-    if value.value is None:
-        return Evidence(None, "absent")
-    return Evidence(None, "concluded" if isinstance(value.value, bool) else "none")
-
-
 def _certainty(candidate: tuple[list[int], list[Mention]]) -> tuple[int, int, int]:
     """Return a key that puts first what has least choice: one place for one value; among equals, the longest text."""
     indices, mentions = candidate
@@ -137,7 +125,8 @@ class _Search:
 
     def __init__(self, document: str) -> None:
         self.document = document
-        self._alike: dict[int, list[str]] = {}
+        self._places: dict[Callable[[str], object], dict[Any, tuple[list[Span], list[Span]]]] = {}
+        """By the function that reads a kind: where each value is stated in the usual reading, and in another."""
 
     def mentions(self, value: str | Decimal, count: int, *, fuzzy: bool, quoted: bool) -> list[Mention]:
         """Return the mentions of a value, with no more kinds of matches than it takes to find it `count` times.
@@ -180,11 +169,11 @@ class _Search:
             if _NUMBER.fullmatch(text):
                 return self._number(Decimal(text), count)
             if _DATE.fullmatch(text):
-                return _stated(self._dates, date.fromisoformat(text), count)
+                return self._stated(stated_dates, date.fromisoformat(text), count)
             if _TIME.fullmatch(text):
-                return _stated_moment(self._times, time.fromisoformat(text), count)
+                return self._moment(stated_times, time.fromisoformat(text), count)
             if _DATE_TIME.fullmatch(text):
-                return _stated_moment(self._datetimes, datetime.fromisoformat(text), count)
+                return self._moment(stated_datetimes, datetime.fromisoformat(text), count)
         except ValueError:  # 2023-02-29
             return []
         return []
@@ -192,15 +181,14 @@ class _Search:
     def _number(self, number: Decimal, count: int) -> list[Mention]:
         if not number.is_finite():
             return []
-        usual, other = self._numbers.get(number, ([], []))
-        alone = [[span for span in spans if not self._is_in_code(span)] for spans in (usual, other)]
-        if sum(map(len, alone)) >= count:
-            usual, other = alone
-        spans = [span for span in (*usual, *other) if self.document[slice(*span)] == str(number)]
-        exact: dict[Span, Match] = dict.fromkeys(spans, "exact")
+        mentions = self._stated(stated_numbers, number, MAX_OCCURRENCES)
+        alone = [mention for mention in mentions if not self._is_in_code(mention[0])]
+        mentions = alone if len(alone) >= count else mentions
+        exact: list[Mention] = [(span, "exact") for span, _ in mentions if self.document[slice(*span)] == str(number)]
         if len(exact) >= count:
-            return sorted(exact.items())
-        return sorted({**dict(_stated({number: (usual, other)}, number, count)), **exact}.items())
+            return exact
+        usual = [mention for mention in self._stated(stated_numbers, number, count) if mention in mentions]
+        return sorted({**dict(usual if len(usual) >= count else mentions), **dict(exact)}.items())
 
     def _is_in_code(self, span: Span) -> bool:
         """Tell whether digits follow a letter: `AB14C`, `D3`, and not `RM14.90`."""
@@ -223,10 +211,8 @@ class _Search:
                 scores[span] = fuzz.ratio(value, text[slice(*span)])
         best = max(scores.values(), default=0)
         nearest = [span for span, score in scores.items() if score == best >= FUZZY_SCORE]
-        spans = [
-            self._normalised.to_document(span) for span in nearest if _digits(text[slice(*span)]) == _digits(value)
-        ]
-        return [span for span in spans if _is_clean(self.document, span)]
+        same = [span for span in nearest if _DIGITS.findall(text[slice(*span)]) == _DIGITS.findall(value)]
+        return [span for span in map(self._normalised.to_document, same) if _is_clean(self.document, span)]
 
     def _beginnings(self, value: str) -> list[int]:
         """Return where a normalised text may nearly begin, by its rarest words or by words like its longest."""
@@ -235,19 +221,12 @@ class _Search:
         candidates = [(start, word) for _, start, word in known]
         if not candidates and words:
             start, longest = max(words, key=lambda word: len(word[1]))
-            near = process.extract(
-                longest, self._words_of_length(len(longest)), scorer=fuzz.ratio, limit=3, score_cutoff=75
-            )
+            lengths = range(len(longest) * 3 // 4, len(longest) * 4 // 3 + 1)
+            choices = sorted((word for word in self._vocabulary if len(word) in lengths), key=len)
+            near = process.extract(longest, choices, scorer=fuzz.ratio, limit=3, score_cutoff=75)
             candidates = [(start, word) for word, _, _ in near]
         places = [place - start for start, word in candidates for place in self._vocabulary[word][:MAX_WINDOWS]]
         return sorted({*places[: max(4, MAX_WINDOWS * 32 // len(value))]})
-
-    def _words_of_length(self, length: int) -> list[str]:
-        """Return the words of the document that are about so long that they can be alike."""
-        if length not in self._alike:
-            lengths = range(length * 3 // 4, length * 4 // 3 + 1)
-            self._alike[length] = [word for near in lengths for word in self._by_length.get(near, ())]
-        return self._alike[length]
 
     @cached_property
     def _normalised(self) -> NormalisedText:
@@ -261,48 +240,20 @@ class _Search:
             places.setdefault(match[0], []).append(match.start())
         return places
 
-    @cached_property
-    def _by_length(self) -> dict[int, list[str]]:
-        words: dict[int, list[str]] = {}
-        for word in self._vocabulary:
-            words.setdefault(len(word), []).append(word)
-        return words
+    def _stated(self, read: Callable[[str], Sequence[Statement[T]]], value: T, count: int) -> list[Mention]:
+        """Return where a value is stated in the usual reading or, where that is not often enough, in any."""
+        if read not in self._places:
+            places = self._places[read] = {}
+            for statement in read(self.document):
+                for rank, reading in enumerate(statement.readings):
+                    places.setdefault(reading, ([], []))[rank > 0].append(statement.span)
+        usual, other = self._places[read].get(value, ([], []))
+        return [(span, "normalised") for span in (usual if len(usual) >= count else [*usual, *other])]
 
-    @cached_property
-    def _numbers(self) -> _Stated[Decimal]:
-        return _by_value(stated_numbers(self.document))
-
-    @cached_property
-    def _dates(self) -> _Stated[date]:
-        return _by_value(stated_dates(self.document))
-
-    @cached_property
-    def _times(self) -> _Stated[time]:
-        return _by_value(stated_times(self.document))
-
-    @cached_property
-    def _datetimes(self) -> _Stated[datetime]:
-        return _by_value(stated_datetimes(self.document))
-
-
-def _by_value(statements: Sequence[Statement[T]]) -> _Stated[T]:
-    """Return where each value is stated: as the usual reading, and as another."""
-    places: _Stated[T] = {}
-    for statement in statements:
-        for rank, reading in enumerate(statement.readings):
-            places.setdefault(reading, ([], []))[rank > 0].append(statement.span)
-    return places
-
-
-def _stated(places: _Stated[T], value: T, count: int) -> list[Mention]:
-    usual, other = places.get(value, ([], []))
-    return [(span, "normalised") for span in (usual if len(usual) >= count else [*usual, *other])]
-
-
-def _stated_moment(places: _Stated[Moment], value: Moment, count: int) -> list[Mention]:
-    """Return where a time is stated; one in UTC also where no zone is, since a type may demand one."""
-    mentions = _stated(places, value, count)
-    return mentions if mentions or value.utcoffset() else _stated(places, value.replace(tzinfo=None), count)
+    def _moment(self, read: Callable[[str], Sequence[Statement[Moment]]], value: Moment, count: int) -> list[Mention]:
+        """Return where a time is stated; one in UTC also where no zone is, since a type may demand one."""
+        mentions = self._stated(read, value, count)
+        return mentions if mentions or value.utcoffset() else self._stated(read, value.replace(tzinfo=None), count)
 
 
 def _find(text: str, value: str, is_whole: Callable[[Span], bool]) -> list[Span]:
@@ -361,24 +312,15 @@ def _is_inside_number(text: str, position: int) -> bool:
 
 def _on_words(text: str, start: int, end: int) -> list[Span]:
     """Return a span with its ends moved to the next word boundaries, outwards and inwards."""
-    low, high = start, end
-    while _is_inside_word(text, low):
-        low -= 1
-    while _is_inside_word(text, high):
-        high += 1
-    while start < end and _is_inside_word(text, start):
-        start += 1
-    while start < end and _is_inside_word(text, end):
-        end -= 1
+    low = next(at for at in range(start, -1, -1) if not _is_inside_word(text, at))
+    high = next(at for at in range(end, len(text) + 1) if not _is_inside_word(text, at))
+    start = next((at for at in range(start, end) if not _is_inside_word(text, at)), end)
+    end = next((at for at in range(end, start, -1) if not _is_inside_word(text, at)), start)
     stripped = []
-    for first, last in ((low, high), (low, end), (start, high), (start, end)):
+    for first, last in product((low, start), (high, end)):
         part = text[first:last]
         stripped.append((first + len(part) - len(part.lstrip()), last - len(part) + len(part.rstrip())))
     return [span for span in stripped if span[0] < span[1]]
-
-
-def _digits(text: str) -> list[str]:
-    return re.findall(r"\d+", text)
 
 
 class _Neighbours:
@@ -405,9 +347,10 @@ class _Neighbours:
         """Return where a value is to be expected.
 
         That is where the values before and after it stand, of those in its record that have been found; if there are
-        none, between the values before and after.
+        none, between the values before and after. Its record is the innermost item of a list around it, or the answer.
         """
-        record = _record(self._paths[index])
+        path = self._paths[index]
+        record = path[: max((depth for depth, step in enumerate(path, 1) if isinstance(step, int)), default=0)]
         place = bisect_left(self._found, index)
         before, after = self._found[max(0, place - 1) : place], self._found[place : place + 1]
         inside = [
@@ -418,14 +361,6 @@ class _Neighbours:
         low = self._spans[before[0]][1] if before else 0
         high = self._spans[after[0]][0] if after else self._size
         return (low, high) if low <= high else (0, self._size)
-
-
-def _record(path: Steps) -> Steps:
-    """Return the path of the innermost item of an array that a value belongs to, of the answer if there is none."""
-    depth = len(path)
-    while depth and not isinstance(path[depth - 1], int):
-        depth -= 1
-    return path[:depth]
 
 
 def _assign(indices: list[int], mentions: list[Mention], neighbours: _Neighbours) -> Iterator[tuple[int, Mention]]:

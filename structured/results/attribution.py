@@ -8,11 +8,12 @@ type allows little else, the share alone would be near 1, however much the model
 
 import json
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import reduce
-from operator import getitem
+from operator import attrgetter, getitem
 from typing import Any, NamedTuple, cast
 
 from structured.decoding.requests import Generation, SampledToken
@@ -26,7 +27,8 @@ from structured.results.json_text import Leaf, json_leaves
 def confidences(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[float | None]:
     """Yield the confidence in each leaf of an answer, in their order; None where the model was asked nothing."""
     for own in tokens_of_leaves(text, leaves, tokens):
-        yield min(math.exp(sum(map(_log_probability, own))), 1.0) if own else None
+        logs = [token.log_probability + math.log(max(token.legal_mass, 1e-300)) for token in own]
+        yield min(math.exp(sum(logs)), 1.0) if own else None
 
 
 def tokens_of_leaves(text: str, leaves: Iterable[Leaf], tokens: Sequence[SampledToken]) -> Iterator[list[SampledToken]]:
@@ -42,19 +44,7 @@ def tokens_of_leaves(text: str, leaves: Iterable[Leaf], tokens: Sequence[Sampled
         end += not isinstance(leaf.value, str)
         while first < len(tokens) and tokens[first].end <= start and tokens[first].start < start:
             first += 1
-        yield list(_within(tokens, first, end))
-
-
-def _within(tokens: Sequence[SampledToken], first: int, end: int) -> Iterator[SampledToken]:
-    """Yield the tokens from the first one that begin before a byte."""
-    for position in range(first, len(tokens)):
-        if tokens[position].start >= end:
-            return
-        yield tokens[position]
-
-
-def _log_probability(token: SampledToken) -> float:
-    return token.log_probability + math.log(max(token.legal_mass, 1e-300))
+        yield [*tokens[first : bisect_left(tokens, end, first, key=attrgetter("start"))]]
 
 
 class Sureness(NamedTuple):
@@ -75,13 +65,10 @@ class Kept:
     before: Before
     places: frozenset[Steps]
 
-    def is_open(self, steps: Steps) -> bool:
-        """Tell whether a value was to be written again."""
-        return any(steps[: len(place)] == place for place in self.places)
-
     def sureness(self, leaf: Leaf) -> Sureness | None:
         """Return the confidence in a leaf when it was written first; None if it was to be written again."""
-        return None if self.is_open(leaf.steps) else self.before.get(leaf.path)
+        is_open = any(leaf.steps[: len(place)] == place for place in self.places)
+        return None if is_open else self.before.get(leaf.path)
 
 
 def sureness(output_type: OutputType[Any], generation: Generation, kept: Kept | None = None) -> Before:
@@ -89,9 +76,8 @@ def sureness(output_type: OutputType[Any], generation: Generation, kept: Kept | 
 
     The confidence in a value that was kept is the earlier one, since nothing was sampled.
     """
-    answer = answer_leaves(output_type, generation.text)
-    sampled = map(Sureness, confidences(generation.text, answer, generation.diagnostics.tokens))
-    return {leaf.path: (kept and kept.sureness(leaf)) or new for leaf, new in zip(answer, sampled, strict=True)}
+    sampled = _sampled_leaves(output_type, generation)
+    return {leaf.path: (kept and kept.sureness(leaf)) or Sureness(confidence) for leaf, confidence in sampled}
 
 
 def attribute(
@@ -109,18 +95,13 @@ def attribute(
     from structured.results.alignment import Value, align  # with a library that only evidence needs
 
     heard = [
-        _voices(output_type, generation)
+        {leaf.path: (identity(leaf.value), confidence) for leaf, confidence in _sampled_leaves(output_type, generation)}
         for generation in sorted(generations, key=lambda generation: -generation.log_probability)
     ]
-    typed = list(_typed_leaves(output_type, text))
-    answer = [leaf for leaf, _, _ in typed]
-    bases = [part.basis(steps, leaf.value) for leaf, part, steps in typed]
-    values = [
-        Value(leaf.steps, _exact(leaf, text), basis == "concluded", basis == "quoted")
-        for leaf, basis in zip(answer, bases, strict=True)
-    ]
+    answer = [(leaf, part.basis(steps, leaf.value)) for leaf, part, steps in _typed_leaves(output_type, text)]
+    values = [Value(leaf.steps, _exact(leaf, text), basis == "concluded", basis == "quoted") for leaf, basis in answer]
     located: dict[str, Evidence] = {}
-    for leaf, basis, place in zip(answer, bases, align(document, values), strict=True):
+    for (leaf, basis), place in zip(answer, align(document, values), strict=True):
         is_stated = basis in {"quoted", "grounded"} and leaf.value is not None  # null says that nothing is
         match = "grounded" if is_stated else place.match
         sure = (kept and kept.sureness(leaf)) or _agreed(leaf, heard)
@@ -195,30 +176,27 @@ def _exact(leaf: Leaf, text: str) -> Any:
     return Decimal(text[leaf.start : leaf.end]) if is_number else leaf.value
 
 
-_Voices = Mapping[str, tuple[Hashable, float | None]]
-"""The leaves of a generation by their paths: the identity of each value, and the confidence in it."""
+def _sampled_leaves(output_type: OutputType[Any], generation: Generation) -> Iterator[tuple[Leaf, float | None]]:
+    """Return the leaves of a generation, each with the confidence in it."""
+    answer = [leaf for leaf, _, _ in _typed_leaves(output_type, generation.text)]
+    return zip(answer, confidences(generation.text, answer, generation.diagnostics.tokens), strict=True)
 
 
-def _voices(output_type: OutputType[Any], generation: Generation) -> _Voices:
-    answer = answer_leaves(output_type, generation.text)
-    sure = confidences(generation.text, answer, generation.diagnostics.tokens)
-    return {leaf.path: (identity(leaf.value), confidence) for leaf, confidence in zip(answer, sure, strict=True)}
+def _agreed(leaf: Leaf, heard: Sequence[Mapping[str, tuple[str, float | None]]]) -> Sureness:
+    """Return the confidence in a leaf, and the agreement on it.
 
-
-def _agreed(leaf: Leaf, heard: Sequence[_Voices]) -> Sureness:
-    """Return the confidence in a leaf of some generations, the likeliest first, and their agreement."""
+    `heard` has the identity of each leaf and the confidence in it by paths, for each generation, the likeliest first.
+    """
     voices = [voice[leaf.path] for voice in heard if leaf.path in voice]
     alike = [confidence for value, confidence in voices if value == identity(leaf.value)]
     return Sureness(alike[0] if alike else None, len(alike) / len(heard) if len(heard) > 1 else None)
 
 
-def answer_leaves(output_type: OutputType[Any], text: str) -> list[Leaf]:
-    """Return the leaves of an answer; one that is not JSON, and has no pieces, is a leaf itself."""
-    return [leaf for leaf, _, _ in _typed_leaves(output_type, text)]
-
-
 def _typed_leaves(output_type: OutputType[Any], text: str) -> Iterator[tuple[Leaf, OutputType[Any], Steps]]:
-    """Yield the leaves of an answer, each with the type of its piece, and its place in that."""
+    """Yield the leaves of an answer, each with the type of its piece, and its place in that.
+
+    An answer that is not JSON, and has no pieces, is a leaf itself.
+    """
     pieces = output_type.pieces(text)
     if pieces is None:
         own_leaves = [Leaf((), text, 0, len(text))] if output_type.parts is None else json_leaves(text)

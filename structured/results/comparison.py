@@ -7,12 +7,12 @@ as many values as possible are right. A tuple has an order.
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Context, Decimal, InvalidOperation
 from functools import cached_property
-from itertools import count
+from itertools import count, zip_longest
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -22,6 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from structured.errors.values import shown
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Subschema
+from structured.json_schema.nullable import types_of
 from structured.json_schema.numbers.number_patterns import DECIMAL
 from structured.output_types.paths import Steps, entry, has, member, path_to_steps, steps_to_path
 from structured.output_types.schema_parts import below, flat
@@ -85,14 +86,12 @@ class Item:
     Attributes:
         values: Its values outside of lists, each by its place in the item, as a text that equal values share.
         lists: The items of the lists in it, by their places.
-        key: The values of its key fields; empty if it states none of them.
-        is_keyed: Whether items are matched by key fields.
+        key: The values of its key fields; None if it states none of them, and empty if there are none.
     """
 
     values: frozenset[tuple[Steps, str]]
     lists: Mapping[Steps, "list[Item]"]
-    key: tuple[str, ...] = ()
-    is_keyed: bool = False
+    key: tuple[str, ...] | None = ()
 
     @cached_property
     def text(self) -> str:
@@ -102,25 +101,22 @@ class Item:
 
 
 def match_items(expected: Sequence[Item], given: Sequence[Item]) -> list[tuple[int, int]]:
-    """Return the positions of items that are matched. Those with no value in common are not, unless by a key."""
-    ordered = [sorted(range(len(items)), key=lambda at, items=items: items[at].text) for items in (expected, given)]  # type: ignore[misc]
-    ours, theirs = ([items[at] for at in order] for items, order in zip((expected, given), ordered, strict=True))
-    if [item.text for item in ours] > [item.text for item in theirs]:
-        return [(ordered[0][at], ordered[1][other]) for other, at in _matched(theirs, ours)]
-    return [(ordered[0][at], ordered[1][other]) for at, other in _matched(ours, theirs)]
+    """Return the positions of items that are matched. Those with no value in common are not, unless by a key.
 
-
-def _matched(ours: Sequence[Item], theirs: Sequence[Item]) -> list[tuple[int, int]]:
-    groups: dict[tuple[str, ...], tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-    for side, items in enumerate((ours, theirs)):
-        for at, item in enumerate(items):
-            if item.key or not item.is_keyed:
-                groups[item.key][side].append(at)
-    pairs: list[tuple[int, int]] = []
-    for left, right in groups.values():
-        for at, other in _best([ours[at] for at in left], [theirs[at] for at in right]):
-            pairs.append((left[at], right[other]))
-    return pairs
+    The order of items and sides decides nothing.
+    """
+    sides = [sorted(enumerate(items), key=lambda placed: placed[1].text) for items in (expected, given)]
+    is_swapped = [item.text for _, item in sides[0]] > [item.text for _, item in sides[1]]
+    groups: dict[tuple[str, ...], tuple[list[tuple[int, Item]], ...]] = defaultdict(lambda: ([], []))
+    for side, items in enumerate(reversed(sides) if is_swapped else sides):
+        for at, item in items:
+            if item.key is not None:
+                groups[item.key][side].append((at, item))
+    pairs = []
+    for ours, theirs in groups.values():
+        for at, other in _best([item for _, item in ours], [item for _, item in theirs]):
+            pairs.append((ours[at][0], theirs[other][0]))
+    return [(at, other) for other, at in pairs] if is_swapped else pairs
 
 
 def _best(ours: Sequence[Item], theirs: Sequence[Item]) -> list[tuple[int, int]]:
@@ -134,8 +130,9 @@ def _best(ours: Sequence[Item], theirs: Sequence[Item]) -> list[tuple[int, int]]
         if theirs[at].values and not theirs[at].lists:
             waiting[theirs[at].text].append(at)
     same = [(at, waiting[item.text].pop()) for at, item in enumerate(ours) if waiting.get(item.text)]
-    left = [at for at in range(len(ours)) if at not in {matched for matched, _ in same}]
-    right = [at for at in range(len(theirs)) if at not in {other for _, other in same}]
+    matched, others = {at for at, _ in same}, {other for _, other in same}
+    left = [at for at in range(len(ours)) if at not in matched]
+    right = [at for at in range(len(theirs)) if at not in others]
     if not left or not right:
         return same
     weights = _in_common([ours[at] for at in left], [theirs[at] for at in right])
@@ -160,13 +157,12 @@ def _in_common(ours: Sequence[Item], theirs: Sequence[Item]) -> NDArray[np.float
 
 def _shared(ours: Sequence[Item], theirs: Sequence[Item]) -> int:
     """Return how many values two lists have in common."""
-    matched = match_items(ours, theirs)
-    return sum(_values_shared(ours[at], theirs[other]) for at, other in matched)
-
-
-def _values_shared(item: Item, other: Item) -> int:
-    inside = sum(_shared(items, other.lists.get(steps, ())) for steps, items in item.lists.items())
-    return len(item.values & other.values) + inside
+    number = 0
+    for at, other in match_items(ours, theirs):
+        item, partner = ours[at], theirs[other]
+        inside = sum(_shared(items, partner.lists.get(steps, ())) for steps, items in item.lists.items())
+        number += len(item.values & partner.values) + inside
+    return number
 
 
 Outcome = Literal["right", "absent", "wrong", "missing", "invented"]
@@ -219,12 +215,12 @@ class Pair:
 class Place:
     """A place in answers: its field, how its values are compared, and the places below it."""
 
-    def __init__(self, field: str, parts: list[Subschema], comparison: "Comparison") -> None:
+    def __init__(self, field: str, parts: list[Subschema], rule_of: Callable[[str], str]) -> None:
         self.field = field
         self.parts = flat(parts)
         self.is_tuple = any("prefixItems" in part.schema for part in self.parts)
-        self.is_list = any("array" in _types(part) for part in self.parts)
-        self._comparison = comparison
+        self.is_list = any("array" in types_of(part.schema) for part in self.parts)
+        self._rule_of = rule_of
         self._formats = {DECIMAL if DECIMAL in part.schema else part.schema.get("format") for part in self.parts}
         self._below: dict[str | int, Place] = {}
 
@@ -233,15 +229,14 @@ class Place:
         known = step if isinstance(step, str) or self.is_tuple else 0
         if known not in self._below:
             parts = [inner for part in self.parts for inner in below(part, known)]
-            self._below[known] = Place(self._field_below(known), parts, self._comparison)
+            if isinstance(known, int):
+                field = f"{self.field}[]"
+            elif self.parts and not any(known in part.schema.get("properties", ()) for part in self.parts):
+                field = entry(self.field)  # of a dictionary
+            else:
+                field = member(self.field, known)
+            self._below[known] = Place(field, parts, self._rule_of)
         return self._below[known]
-
-    def _field_below(self, step: str | int) -> str:
-        if isinstance(step, int):
-            return f"{self.field}[]"
-        named = [part for part in self.parts if "properties" in part.schema]
-        is_free = bool(self.parts) and not any(step in part.schema["properties"] for part in named)
-        return entry(self.field) if is_free else member(self.field, step)
 
     def normal(self, value: Any) -> str:
         """Return a text that values without members share if and only if they are the same here."""
@@ -254,8 +249,8 @@ class Place:
             return text
         if not is_text:
             return identity(value)
-        rule = self._comparison.rule_of(self.field)
-        return identity(normalise(value) if rule == "folded" else unicodedata.normalize("NFC", value).strip())
+        is_folded = self._rule_of(self.field) == "folded"
+        return identity(normalise(value) if is_folded else unicodedata.normalize("NFC", value).strip())
 
     def _read(self, text: str) -> str | None:
         """Return the date, time or duration that a text is, in one spelling; None if it is none, or has not to be."""
@@ -281,13 +276,13 @@ class Comparison:
     """
 
     def __init__(self, root: Subschema | None = None, compare: Compare = "exact", keys: Sequence[str] = ()) -> None:
-        by_field: Mapping[str, Any] = compare if isinstance(compare, Mapping) else {}
+        by_field: Mapping[str, str] = compare if isinstance(compare, Mapping) else {}
         for rule in by_field.values() if isinstance(compare, Mapping) else [compare]:
             if rule not in get_args(Rule):
                 raise ValueError(f"compare is {shown(rule)}; a rule is {' or '.join(map(repr, get_args(Rule)))}.")
-        self._rule, self._by_field = "exact" if isinstance(compare, Mapping) else compare, by_field
+        others: str = "exact" if isinstance(compare, Mapping) else compare
         self._keys: dict[str, list[str]] = {}
-        self.root = Place("", [] if root is None else [root], self)
+        self.root = Place("", [] if root is None else [root], lambda field: by_field.get(field, others))
         if isinstance(keys, str):
             raise ValueError(f"keys is {keys!r}, one text. Pass a list: [{keys!r}].")  # noqa: TRY004  as a wrong list
         for field in [*by_field, *keys]:
@@ -305,21 +300,72 @@ class Comparison:
         if self.root.parts and not place.parts:
             raise ValueError(f"The type has no field {field!r}. Fields of items are written so: 'lines[].number'.")
 
-    def rule_of(self, field: str) -> str:
-        """Return the rule for the texts of a field."""
-        rule: str = self._by_field.get(field, self._rule)
-        return rule
-
-    def is_same(self, expected: Any, given: Any, steps: Steps = ()) -> bool:
-        """Tell whether two values without members are the same at a place."""
-        place = self.root
-        for step in steps:
-            place = place.below(step)
-        return place.normal(expected) == place.normal(given)
-
     def pairs(self, expected: Any, given: Any) -> list[Pair]:
         """Return each value of two answers, both plain JSON, paired with its counterpart in the other."""
-        return list(_Pairing(self._keys).pairs(self.root, _Side(expected, ()), _Side(given, ()), ()))
+        return list(self._pairs(self.root, _Side(expected, ()), _Side(given, ()), (), count()))
+
+    def _pairs(
+        self,
+        place: Place,
+        expected: "_Side",
+        given: "_Side",
+        items: tuple[tuple[str, int], ...],
+        numbers: Iterator[int],
+    ) -> Iterator[Pair]:
+        kinds = {kind for kind in (_kind(expected.value), _kind(given.value)) if kind != "nothing"}
+        if len(kinds) > 1:  # such as a text in place of a record: neither replaces the other
+            yield from self._pairs(place, expected, _NOWHERE, items, numbers)
+            yield from self._pairs(place, _NOWHERE, given, items, numbers)
+        elif kinds == {"record"}:
+            for name in {**(expected.value or {}), **(given.value or {})}:
+                yield from self._pairs(place.below(name), expected.below(name), given.below(name), items, numbers)
+        elif kinds == {"list"}:
+            for ours, theirs in self._matched(place, expected.value or [], given.value or []):
+                inside = place.below(ours if ours is not None else theirs or 0)
+                item = (*items, (place.field, next(numbers)))
+                is_alone = None in {ours, theirs}  # what an item without a partner does not say is no right answer
+                for pair in self._pairs(inside, expected.below(ours), given.below(theirs), item, numbers):
+                    if not is_alone or pair.outcome != "absent":
+                        yield pair
+        elif not kinds and (place.is_list or isinstance(expected.value, list) or isinstance(given.value, list)):
+            empty = (*items, (place.field, next(numbers)))
+            yield Pair(f"{place.field}[]", "absent", None, None, expected.path, given.path, empty)
+        else:
+            yield _pair_of(place, expected, given, items)
+
+    def _matched(self, place: Place, expected: list[Any], given: list[Any]) -> Sequence[tuple[int | None, int | None]]:
+        if place.is_tuple:
+            return [*zip_longest(range(len(expected)), range(len(given)))]
+        matched = match_items(self._items(place, expected), self._items(place, given))
+        left = {at for at, _ in matched}, {at for _, at in matched}
+        return [
+            *sorted(matched),
+            *((at, None) for at in range(len(expected)) if at not in left[0]),
+            *((None, at) for at in range(len(given)) if at not in left[1]),
+        ]
+
+    def _items(self, place: Place, values: Sequence[Any]) -> list[Item]:
+        return [self._item(place.below(at), value, self._keys.get(place.field, ())) for at, value in enumerate(values)]
+
+    def _item(self, place: Place, value: Any, keys: Sequence[str]) -> Item:
+        texts: set[tuple[Steps, str]] = set()
+        lists: dict[Steps, list[Item]] = {}
+        self._collect(place, value, (), texts, lists)
+        if keys and not (isinstance(value, dict) and any(_kind(value.get(key)) != "nothing" for key in keys)):
+            return Item(frozenset(texts), lists, None)
+        return Item(frozenset(texts), lists, tuple(place.below(key).normal(value.get(key)) for key in keys))
+
+    def _collect(
+        self, place: Place, value: Any, steps: Steps, texts: set[tuple[Steps, str]], lists: dict[Steps, list[Item]]
+    ) -> None:
+        kind = _kind(value)
+        if kind == "record" or (kind == "list" and place.is_tuple):
+            for step, inside in value.items() if kind == "record" else enumerate(value):
+                self._collect(place.below(step), inside, (*steps, step), texts, lists)
+        elif kind == "list":
+            lists[steps] = self._items(place, value)
+        elif kind == "value":
+            texts.add((steps, place.normal(value)))
 
 
 def can_be_key(field: str) -> bool:
@@ -339,8 +385,10 @@ class _Side:
     value: Any
     steps: Steps | None
 
-    def below(self, step: str | int) -> "_Side":
-        return _Side(self.value[step], (*(self.steps or ()), step)) if has(self.value, step) else _NOWHERE
+    def below(self, step: str | int | None) -> "_Side":
+        if step is None or not has(self.value, step):
+            return _NOWHERE
+        return _Side(self.value[step], (*(self.steps or ()), step))
 
     @property
     def path(self) -> str | None:
@@ -348,75 +396,6 @@ class _Side:
 
 
 _NOWHERE = _Side(None, None)
-
-
-class _Pairing:
-    """The pairing of the values of two answers."""
-
-    def __init__(self, keys: Mapping[str, Sequence[str]]) -> None:
-        self._keys = keys
-        self._numbers = count()
-
-    def pairs(self, place: Place, expected: _Side, given: _Side, items: tuple[tuple[str, int], ...]) -> Iterator[Pair]:
-        kinds = {kind for kind in (_kind(expected.value), _kind(given.value)) if kind != "nothing"}
-        if len(kinds) > 1:  # such as a text in place of a record: neither replaces the other
-            yield from self.pairs(place, expected, _NOWHERE, items)
-            yield from self.pairs(place, _NOWHERE, given, items)
-        elif kinds == {"record"}:
-            for name in {**(expected.value or {}), **(given.value or {})}:
-                yield from self.pairs(place.below(name), expected.below(name), given.below(name), items)
-        elif kinds == {"list"}:
-            for ours, theirs in self._matched(place, expected.value or [], given.value or []):
-                inside = place.below(ours if ours is not None else theirs or 0)
-                found = [_NOWHERE if at is None else side.below(at) for side, at in ((expected, ours), (given, theirs))]
-                pairs = self.pairs(inside, found[0], found[1], (*items, (place.field, next(self._numbers))))
-                is_alone = None in {ours, theirs}  # what an item without a partner does not say is no right answer
-                yield from (pair for pair in pairs if not is_alone or pair.outcome != "absent")
-        elif not kinds and (place.is_list or isinstance(expected.value, list) or isinstance(given.value, list)):
-            empty = (*items, (place.field, next(self._numbers)))
-            yield Pair(f"{place.field}[]", "absent", None, None, expected.path, given.path, empty)
-        else:
-            yield _pair_of(place, expected, given, items)
-
-    def _matched(self, place: Place, expected: list[Any], given: list[Any]) -> Sequence[tuple[int | None, int | None]]:
-        if place.is_tuple:
-            length = max(len(expected), len(given))
-            return [(at if at < len(expected) else None, at if at < len(given) else None) for at in range(length)]
-        ours, theirs = self.items(place, expected), self.items(place, given)
-        matched = match_items(ours, theirs)
-        left = {at for at, _ in matched}, {at for _, at in matched}
-        return [
-            *sorted(matched),
-            *((at, None) for at in range(len(expected)) if at not in left[0]),
-            *((None, at) for at in range(len(given)) if at not in left[1]),
-        ]
-
-    def items(self, place: Place, values: Sequence[Any]) -> list[Item]:
-        """Return the items of a list as they are matched."""
-        return [self._item(place.below(at), value, self._keys.get(place.field, ())) for at, value in enumerate(values)]
-
-    def _item(self, place: Place, value: Any, keys: Sequence[str]) -> Item:
-        texts: set[tuple[Steps, str]] = set()
-        lists: dict[Steps, list[Item]] = {}
-        self._collect(place, value, (), texts, lists)
-        named = [place.below(key).normal(value.get(key)) for key in keys] if isinstance(value, dict) else []
-        has_key = isinstance(value, dict) and any(_kind(value.get(key)) != "nothing" for key in keys)
-        return Item(frozenset(texts), lists, tuple(named) if has_key else (), is_keyed=bool(keys))
-
-    def _collect(
-        self, place: Place, value: Any, steps: Steps, texts: set[tuple[Steps, str]], lists: dict[Steps, list[Item]]
-    ) -> None:
-        match _kind(value):
-            case "record":
-                for name, inside in value.items():
-                    self._collect(place.below(name), inside, (*steps, name), texts, lists)
-            case "list" if place.is_tuple:
-                for at, inside in enumerate(value):
-                    self._collect(place.below(at), inside, (*steps, at), texts, lists)
-            case "list":
-                lists[steps] = self.items(place, value)
-            case "value":
-                texts.add((steps, place.normal(value)))
 
 
 def _pair_of(place: Place, expected: _Side, given: _Side, items: tuple[tuple[str, int], ...]) -> Pair:
@@ -435,11 +414,6 @@ def _kind(value: Any) -> Literal["nothing", "record", "list", "value"]:
     if value is None or value in ([], {}):
         return "nothing"
     return "record" if isinstance(value, dict) else "list" if isinstance(value, list) else "value"
-
-
-def _types(part: Subschema) -> list[str]:
-    types = part.schema.get("type", [])
-    return [types] if isinstance(types, str) else list(types)
 
 
 def _read_decimal(text: str) -> str | None:

@@ -7,7 +7,7 @@ values whose truth is known the probability that never falls as the confidence g
 
 import json
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from math import floor
@@ -44,12 +44,6 @@ MATCH_WORDS: Mapping[Match, str] = {
     "none": "no support in the text",
 }
 """The matches, for people."""
-
-
-def _is_span(span: object) -> bool:
-    return (
-        isinstance(span, tuple) and len(span) == 2 and all(type(end) is int for end in span) and 0 <= span[0] <= span[1]
-    )
 
 
 Band = Literal["good", "doubtful", "bad", "unknown"]
@@ -134,7 +128,8 @@ class Evidence:
             share = getattr(self, name)
             if share is not None and not (isinstance(share, int | float) and 0 <= share <= 1):
                 raise ValueError(f"{name} is {share!r}, not a number from 0 to 1")
-        if self.span is not None and not _is_span(self.span):
+        is_span = isinstance(self.span, tuple) and [*map(type, self.span)] == [int, int]
+        if self.span is not None and not (is_span and 0 <= self.span[0] <= self.span[1]):
             raise ValueError(f"span is {self.span!r}, not where a text starts and ends")
         if self.page is not None and not (type(self.page) is int and self.page > 0):
             raise ValueError(f"page is {self.page!r}, not the number of a page")
@@ -178,31 +173,41 @@ def on_pages(
     }
 
 
-CONTEXT = 400
-"""Characters around a highlight that a long document shows."""
-
-MAX_CHARACTERS = 4000
-"""A longer document is shown only near its highlights."""
+MAX_CHARACTERS, CONTEXT = 4000, 400
+"""A longer document is shown only near its highlights: so many characters around each."""
 
 
 def document_to_html(document: str, evidence: Mapping[str, Evidence]) -> Html:
     """Return a document with its values highlighted in the colours of their confidence.
 
-    Where spans overlap, the shortest shows.
+    It is cut wherever a span starts or ends. Where spans overlap, the shortest shows.
     """
-    return verbatim(joined(*_pieces(document, evidence)))
+    spans = [
+        (*item.span, item.band) for item in evidence.values() if item.span is not None and item.span[0] < item.span[1]
+    ]
+    cuts = sorted({0, len(document), *(cut for start, end, _ in spans for cut in (start, end))})
+    pieces = []
+    for start, end in pairwise(cuts):
+        around = [(above - below, band) for below, above, band in spans if below <= start and end <= above]
+        text = document[start:end]
+        left_out = len(text) - 2 * CONTEXT
+        if around:
+            pieces.append(marked(text, min(around)[1]))
+        elif len(document) <= MAX_CHARACTERS or left_out <= 0:
+            pieces.append(joined(text))
+        else:
+            note = coloured(f" … {left_out:,} characters … ", "unknown")
+            pieces.append(joined(text[:CONTEXT], note, text[-CONTEXT:]))
+    return verbatim(joined(*pieces))
 
 
 def values_to_html(data: Any, missing: Sequence[str], evidence: Mapping[str, Evidence]) -> Html:
     """Return the table of the values that were stated, and of those that are missing."""
     values = {steps_to_path(steps): value for steps, value in leaves(data)}
     paths = [path for path in {**evidence, **values, **dict.fromkeys(missing)} if path in values or path in missing]
-    rows = [(code(path or "(answer)"), _value(values.get(path)), *_trust(evidence.get(path))) for path in paths]
+    shown = {path: coloured("missing", "unknown") if values.get(path) is None else values[path] for path in paths}
+    rows = [(code(path or "(answer)"), shown[path], *_trust(evidence.get(path))) for path in paths]
     return table(("field", "value", "confidence", "evidence"), rows)
-
-
-def _value(value: object) -> Html:
-    return coloured("missing", "unknown") if value is None else joined(value)
 
 
 def _trust(evidence: Evidence | None) -> tuple[object, object]:
@@ -211,34 +216,6 @@ def _trust(evidence: Evidence | None) -> tuple[object, object]:
     confidence = "" if evidence.confidence is None else f"{floor(evidence.confidence * 100 + 1e-9)}%"
     words = MATCH_WORDS[evidence.match]
     return coloured(confidence, evidence.band), coloured(words, "bad") if evidence.match == "none" else words
-
-
-def _pieces(document: str, evidence: Mapping[str, Evidence]) -> Iterator[Html]:
-    """Yield the pieces of a document, cut wherever a span starts or ends."""
-    spans = [
-        (*item.span, item.band) for item in evidence.values() if item.span is not None and item.span[0] < item.span[1]
-    ]
-    cuts = sorted({0, len(document), *(cut for start, end, _ in spans for cut in (start, end))})
-    for start, end in pairwise(cuts):
-        around = [(above - below, band) for below, above, band in spans if below <= start and end <= above]
-        text = document[start:end]
-        if around:
-            yield marked(text, min(around)[1])
-        else:
-            yield joined(text if len(document) <= MAX_CHARACTERS else _shortened(text))
-
-
-def _shortened(text: str) -> Html:
-    """Return a long text without its middle, with the number of characters left out."""
-    left_out = len(text) - 2 * CONTEXT
-    if left_out <= 0:
-        return joined(text)
-    note = coloured(f" … {left_out:,} characters … ", "unknown")
-    return joined(text[:CONTEXT], note, text[-CONTEXT:])
-
-
-UNSUPPORTED = ("fuzzy", "none")
-"""The matches of values that the document does not have."""
 
 
 def without_unsupported(
@@ -253,7 +230,7 @@ def without_unsupported(
     """
     data = output_type.to_data(text)
     texts = {steps for steps, value in leaves(data) if isinstance(value, str)}
-    weak = [path_to_steps(path) for path, match in evidence.items() if match.match in UNSUPPORTED]
+    weak = [path_to_steps(path) for path, match in evidence.items() if match.match in {"fuzzy", "none"}]
     removed = {steps for steps in weak if steps in texts and output_type.is_removable(steps)}
     return reduced(output_type, text, data, removed, evidence)
 

@@ -7,9 +7,10 @@ reads it once for each container around it. Parsing the text again with each pie
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from io import StringIO
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from structured.errors.arguments import text
 from structured.output_types.annotations import Annotation
@@ -17,13 +18,8 @@ from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, steps_to_path
 from structured.output_types.resolve import resolve_type
 
-
-class Token(NamedTuple):
-    """A token of JSON: punctuation, a string, a number or a word."""
-
-    start: int
-    end: int
-
+Token: TypeAlias = tuple[int, int]
+"""The start and the end of a token of JSON: punctuation, a string, a number or a word."""
 
 _BLANKS = re.compile(r"[ \t\n\r]*")
 _WORD = re.compile(r"[-+.0-9A-Za-z]*")
@@ -65,14 +61,14 @@ class Scanner:
                     raise ValueError(f"{piece[at]!r} begins no value, at character {before + at}.")
             self.position = before + at
             if ends and self._start is not None:
-                yield Token(self._start, self.position)
+                yield self._start, self.position
                 self._start = None
         self.position = before + len(piece)
 
     def close(self) -> Iterator[Token]:
         """Yield the number at the end of the text, if there is one."""
         if self._start is not None and not self._in_string:
-            yield Token(self._start, self.position)
+            yield self._start, self.position
             self._start = None
 
     def _string(self, piece: str, at: int) -> int:
@@ -233,19 +229,14 @@ class PartialReader(Generic[T]):
     def close(self) -> list[Event]:
         """End the text, and return the values that this completes. Raises ValueError if the text was cut off."""
         if self._output_type.parts is None:
-            self._whole, self._is_whole = self._read_whole(self._text.getvalue()), True
+            self._whole, self._is_whole = self._text.getvalue(), True
+            with suppress(Exception):  # validators are the user's own code
+                self._whole = self._output_type.parse(self._whole)
             return [Event((), self._whole)]
         events = list(self._read(self._scanner.close()))
         if not self._is_whole:
             raise ValueError(f"The text ends after {self._scanner.position} characters, and its value does not.")
         return events
-
-    def _read_whole(self, answer: str) -> Any:
-        """Return the value of an answer without parts, or the answer itself if it is rejected."""
-        try:
-            return self._output_type.parse(answer)
-        except Exception:  # noqa: BLE001  validators are the user's own code
-            return answer
 
     @property
     def value(self) -> Any:
@@ -263,25 +254,24 @@ class PartialReader(Generic[T]):
         return inside
 
     def _read(self, tokens: Iterable[Token]) -> Iterator[Event]:
-        for token in tokens:
-            raw = self._slice(token.start, token.end)
+        for start, end in tokens:
+            raw = self._slice(start, end)
             if self._is_whole:
                 raise ValueError(f"The value has ended, and {raw!r} follows.")
             inside = self._open[-1] if self._open else None
             if raw in {"{", "["}:
-                self._open.append(self._opened(token.start, {} if raw == "{" else []))
+                self._open.append(self._opened(start, {} if raw == "{" else []))
             elif raw in {"}", "]"}:
                 if inside is None or isinstance(inside.members, dict) != (raw == "}"):
-                    raise ValueError(f"{raw!r} closes nothing, at character {token.start}.")
+                    raise ValueError(f"{raw!r} closes nothing, at character {start}.")
                 self._open.pop()
-                whole = self._slice(inside.start, token.end)
-                yield self._closed(inside, whole, inside.members)
+                yield self._closed(inside, self._slice(inside.start, end), inside.members)
             elif raw in {",", ":"}:
                 continue
             elif inside is not None and isinstance(inside.members, dict) and inside.key is None:
                 inside.key = str(json.loads(raw))
             else:
-                yield self._closed(self._opened(token.start, []), raw, json.loads(raw))
+                yield self._closed(self._opened(start, []), raw, json.loads(raw))
 
     def _opened(self, start: int, members: dict[str, Any] | list[Any]) -> "_Container":
         if not self._open:

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from structured.json_schema.document.equality import identity
 from structured.output_types.keys import SET, KeyOf, ShapeOf
-from structured.output_types.paths import Steps, steps_to_path
+from structured.output_types.paths import Steps, members, steps_to_path
 from structured.results.evidence import Evidence
 
 Prefer = Literal["confident", "first", "longest", "vote"]
@@ -65,13 +65,17 @@ def merge(
     `[{"no": 1}, {"no": 2}]`, `[{"no": 2}, {"no": 3}]` → `[{"no": 1}, {"no": 2}, {"no": 3}]`, if 2 has one place.
     """
     nodes = [_node(answer.data, answer.evidence, number, ()) for number, answer in enumerate(answers)]
-    starts = [answer.start for answer in answers]
-    merging = _Merging(prefer, key_of, shape_of, starts)
-    merged = merging.merged(nodes, ())
-    evidence: dict[str, Evidence] = {}
-    conflicts: dict[str, Sequence[tuple[Any, Evidence]]] = {}
-    data = _plain(merged, (), evidence, conflicts)
-    return Merged(data, evidence, conflicts)
+    merged = _Merging(prefer, key_of, shape_of, [answer.start for answer in answers]).merged(nodes, ())
+    leaves = {steps_to_path(steps): leaf for steps, leaf in merged.leaves()}
+    return Merged(
+        merged.data,
+        {path: leaf.evidence for path, leaf in leaves.items() if leaf.evidence is not None},
+        {
+            path: [(one.value, one.evidence) for one in leaf.others if one.evidence]
+            for path, leaf in leaves.items()
+            if leaf.others
+        },
+    )
 
 
 @dataclass(slots=True)
@@ -92,8 +96,11 @@ class _Node:
         return self.members is None and self.items is None
 
     @property
-    def is_null(self) -> bool:
-        return self.is_leaf and self.value is None
+    def data(self) -> Any:
+        """Its plain data."""
+        if self.members is not None:
+            return {name: member.data for name, member in self.members.items()}
+        return self.value if self.items is None else [item.data for item in self.items]
 
     @property
     def span(self) -> tuple[int, int] | None:
@@ -126,27 +133,6 @@ def _node(data: Any, evidence: Mapping[str, Evidence], part: int, steps: Steps) 
     return _Node(part, data, evidence.get(steps_to_path(steps)))
 
 
-def _data(node: _Node) -> Any:
-    return _plain(node, (), {}, {})
-
-
-def _plain(
-    node: _Node, steps: Steps, evidence: dict[str, Evidence], conflicts: dict[str, Sequence[tuple[Any, Evidence]]]
-) -> Any:
-    """Return the plain data of a node, and note its evidence and conflicts by their paths."""
-    if node.members is not None:
-        return {name: _plain(member, (*steps, name), evidence, conflicts) for name, member in node.members.items()}
-    if node.items is not None:
-        return [_plain(item, (*steps, index), evidence, conflicts) for index, item in enumerate(node.items)]
-    if node.evidence is not None:
-        evidence[steps_to_path(steps)] = node.evidence
-    if node.others:
-        conflicts[steps_to_path(steps)] = [
-            (alternative.value, alternative.evidence) for alternative in node.others if alternative.evidence is not None
-        ]
-    return node.value
-
-
 class _Merging(NamedTuple):
     """How nodes are merged."""
 
@@ -162,10 +148,10 @@ class _Merging(NamedTuple):
         """
         if len(nodes) == 1 and nodes[0].is_leaf:
             return nodes[0]
-        filled = [node for node in nodes if not node.is_null] or nodes
+        filled = [node for node in nodes if not node.is_leaf or node.value is not None] or nodes
         groups: dict[Hashable, list[_Node]] = {}
         for node in filled:
-            shape = "leaf" if node.is_leaf else self.shape_of(steps, _data(node))
+            shape = "leaf" if node.is_leaf else self.shape_of(steps, node.data)
             groups.setdefault(shape, []).append(node)
         shape, most = max(groups.items(), key=lambda group: (len(group[1]), sum(map(_worth, group[1]))))
         if shape is None:
@@ -177,8 +163,7 @@ class _Merging(NamedTuple):
         else:
             result = self._preferred(most)
         taken = {id(node) for node in ([result] if shape is None else most)}
-        others = [node for node in filled if id(node) not in taken]
-        _keep_beside(result, others)
+        _keep_beside(result, [node for node in filled if id(node) not in taken])
         return result
 
     def _merged_objects(self, nodes: Sequence[_Node], steps: Steps) -> _Node:
@@ -208,15 +193,14 @@ class _Merging(NamedTuple):
         records = _Records(steps, self.key_of, self.starts)
         for node in nodes:
             records.add(node)
-        items = [self.merged(group, (*steps, index)) for index, group in enumerate(records.groups())]
-        return _Node(nodes[0].part, items=_different(items) if must_differ else items)
-
-
-def _different(items: Sequence[_Node]) -> list[_Node]:
-    first: dict[Hashable, _Node] = {}
-    for item in items:
-        first.setdefault(identity(_data(item)), item)
-    return list(first.values())
+        in_order = sorted(records.records, key=lambda record: record.order)
+        items = [self.merged(record.items, (*steps, index)) for index, record in enumerate(in_order)]
+        if must_differ:
+            first: dict[Hashable, _Node] = {}
+            for item in items:
+                first.setdefault(identity(item.data), item)
+            items = [*first.values()]
+        return _Node(nodes[0].part, items=items)
 
 
 def _keep_beside(preferred: _Node, others: Sequence[_Node]) -> None:
@@ -272,15 +256,6 @@ def _places(item: _Node, start: int) -> _Places:
     } or places
 
 
-def _without_repetitions(items: Sequence[tuple[_Node, _Places]]) -> list[tuple[_Node, _Places]]:
-    """Return items with their places, without repetitions: equal items with equal places."""
-    distinct: dict[Hashable, tuple[_Node, _Places]] = {}
-    for number, (item, places) in enumerate(items):
-        key = (identity(_data(item)), frozenset(places.items())) if places else number
-        distinct.setdefault(key, (item, places))
-    return list(distinct.values())
-
-
 class _Record:
     """Items of several parts that are one thing."""
 
@@ -313,7 +288,7 @@ class _Records:
         self._steps = steps
         self._key_of = key_of
         self._starts = starts
-        self._records: list[_Record] = []
+        self.records: list[_Record] = []
         self._by_key: dict[Hashable, _Record] = {}
         self._near: dict[tuple[Steps, int], list[_Record]] = defaultdict(list)
         self._unplaced: dict[Hashable, list[_Record]] = defaultdict(list)
@@ -321,18 +296,22 @@ class _Records:
     def add(self, answer: _Node) -> None:
         """Add the items of a part; equal items with equal places are one."""
         start = self._starts[answer.part]
-        placed = _without_repetitions([(item, _places(item, start)) for item in answer.items or []])
+        distinct: dict[Hashable, tuple[_Node, _Places]] = {}
+        for number, item in enumerate(answer.items or []):
+            places = _places(item, start)
+            distinct.setdefault((identity(item.data), frozenset(places.items())) if places else number, (item, places))
+        placed = [*distinct.values()]
         shared = Counter(place for _, places in placed for place in places.items())
         order = float(start)
         for index, (item, places) in enumerate(placed):
             own = {steps: place for steps, place in places.items() if shared[steps, place] == 1}
             order = max(order, min((place.start for place in own.values()), default=order))
-            data = _data(item)
+            data = item.data
             key = self._key_of((*self._steps, index), data)
             record = self._record_of(item, key, data, places, own)
             if record is None:
                 record = _Record(order)
-                self._records.append(record)
+                self.records.append(record)
             record.items.append(item)
             record.places.append(places)
             self._remember(record, key, data, own, is_placed=bool(places))
@@ -360,10 +339,6 @@ class _Records:
                 near = self._near[steps, block]
                 if record not in near[-1:]:
                     near.append(record)
-
-    def groups(self) -> list[list[_Node]]:
-        """Return the items that are one thing each, in the order of the document."""
-        return [record.items for record in sorted(self._records, key=lambda record: record.order)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,16 +371,15 @@ def vote(candidates: Sequence[Candidate], is_valid: Callable[[Any], bool]) -> Vo
     if not candidates:
         raise ValueError("There are no candidates. A vote needs at least one.")
     data = _voted(candidates)
-    position = None
-    if not is_valid(data):
-        leaves = dict(_leaves(data))
-        closeness = [
-            (-len(leaves.items() ^ dict(_leaves(candidate.data)).items()), candidate.log_probability)
-            for candidate in candidates
-        ]
-        position = closeness.index(max(closeness))
-        data = candidates[position].data
-    return VoteResult(data, position)
+    if is_valid(data):
+        return VoteResult(data)
+    leaves = {(steps, identity(value)) for steps, value in members(data)}
+    closeness = [
+        (-len(leaves ^ {(steps, identity(value)) for steps, value in members(one.data)}), one.log_probability)
+        for one in candidates
+    ]
+    position = closeness.index(max(closeness))
+    return VoteResult(candidates[position].data, position)
 
 
 def _voted(candidates: Sequence[Candidate]) -> Any:
@@ -422,12 +396,3 @@ def _voted(candidates: Sequence[Candidate]) -> Any:
         name: _voted([Candidate(candidate.data[name], candidate.log_probability) for candidate in most])
         for name in likeliest
     }
-
-
-def _leaves(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Hashable]]:
-    """Yield each place in nested objects that is not a filled object, with its value."""
-    if isinstance(data, dict) and data:
-        for name, value in data.items():
-            yield from _leaves(value, (*steps, name))
-    else:
-        yield steps, identity(data)

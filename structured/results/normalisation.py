@@ -47,12 +47,7 @@ def is_cut(text: str, position: int) -> bool:
 
 
 class NormalisedText:
-    """A normalised document.
-
-    Attributes:
-        document: As given.
-        text: NormalisedText.
-    """
+    """The normalised `text` of a document, with the way back to it."""
 
     def __init__(self, document: str) -> None:
         self.document = document
@@ -98,7 +93,5 @@ def _pieces(word: str) -> tuple[list[int], list[Span]]:
             pieces[-1] = pieces[-1][0], position + 1
         else:
             pieces.append((position, position + 1))
-    texts = [word[start:end] for start, end in pieces]
-    lengths_by_text = {text: len(_normalise_word(text)) for text in {*texts}}
-    lengths = [lengths_by_text[text] for text in texts]
-    return [0, *accumulate(lengths[:-1])], pieces
+    lengths = [len(_normalise_word(word[start:end])) for start, end in pieces[:-1]]
+    return [0, *accumulate(lengths)], pieces

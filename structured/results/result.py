@@ -13,8 +13,9 @@ The JSON form of a result is one object, a line of a file of results:
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from functools import cached_property
+from operator import add
 from typing import Any, Generic, TypeVar, cast
 
 from pydantic_core import ValidationError, to_json, to_jsonable_python
@@ -53,12 +54,7 @@ class Usage:
 
     def plus(self, other: "Usage") -> "Usage":
         """Return the cost of two answers together."""
-        return Usage(
-            self.prompt_tokens + other.prompt_tokens,
-            self.sampled_tokens + other.sampled_tokens,
-            self.forced_tokens + other.forced_tokens,
-            self.passes + other.passes,
-        )
+        return Usage(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,26 +107,6 @@ class Reading:
     located: Mapping[str, Evidence] | None = None
     stated: ParsedAnswer[Any] | None = None
     provenance: Callable[[], Provenance] | None = None
-
-    def flags(self, instance: Any, data: Any, *, is_made: bool) -> tuple[Flag, ...]:
-        """Return the flags of a value, or of the stated data where no value can be made."""
-        parts = self.output_type.parts
-        return flags_of(parts, instance) if is_made else flags_of_data(parts, data)
-
-    def data(self, text: str) -> Any:
-        """Return the stated values of an answer, as plain JSON."""
-        return self.output_type.to_data(text) if self.stated is None else self.stated.data
-
-    def evidence(self, document: str, text: str) -> Mapping[str, Evidence]:
-        """Return the evidence for each leaf of an answer, by its path."""
-        evidence_by_path = self.located
-        if evidence_by_path is None:
-            evidence_by_path = attribute(self.output_type, document, text, self.candidates, self.kept)
-        if self.calibrate is not None:
-            evidence_by_path = {
-                path: evidence.calibrated(self.calibrate) for path, evidence in evidence_by_path.items()
-            }
-        return on_pages(evidence_by_path, self.pages, self.layout)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -210,27 +186,35 @@ class Result(Generic[T]):
     @cached_property
     def data(self) -> Any:
         """The stated values, as plain JSON, without the missing fields; None if there is an error."""
-        return None if self._reading is None or self.text is None else self._reading.data(self.text)
+        if self._reading is None or self.text is None:
+            return None
+        stated = self._reading.stated
+        return self._reading.output_type.to_data(self.text) if stated is None else stated.data
 
     @cached_property
     def evidence(self) -> Mapping[str, Evidence]:
         """The evidence for each value that holds no others, by its path; `""` is an answer of one value."""
         if self._reading is None or self.text is None:
             return {}
-        return self._reading.evidence(self.document, self.text)
+        reading, found = self._reading, self._reading.located
+        if found is None:
+            found = attribute(reading.output_type, self.document, self.text, reading.candidates, reading.kept)
+        if reading.calibrate is not None:
+            found = {path: evidence.calibrated(reading.calibrate) for path, evidence in found.items()}
+        return on_pages(found, reading.pages, reading.layout)
 
     @cached_property
     def flags(self) -> tuple[Flag, ...]:
         """The values that did not pass a `Check` of the type, each with the check's message."""
         if self._reading is None or self.text is None:
             return ()
-        return self._reading.flags(self._instance, self.data, is_made=self._unmade is None)
+        parts = self._reading.output_type.parts
+        return flags_of(parts, self._instance) if self._unmade is None else flags_of_data(parts, self.data)
 
     @cached_property
     def provenance(self) -> Provenance | None:
         """The inputs that decided the answer; None if there is an error."""
-        make = None if self._reading is None else self._reading.provenance
-        return None if make is None else make()
+        return None if self._reading is None or self._reading.provenance is None else self._reading.provenance()
 
     @property
     def confidence(self) -> float:
@@ -253,8 +237,7 @@ class Result(Generic[T]):
                 "path": path,
                 "value": values.get(path),
                 "quote": None if item.span is None else self.document[slice(*item.span)],
-                "start": None if item.span is None else item.span[0],
-                "end": None if item.span is None else item.span[1],
+                **dict(zip(("start", "end"), item.span or (None, None), strict=True)),
                 "page": item.page,
                 "match": item.match,
                 "confidence": item.confidence,
@@ -301,9 +284,6 @@ class Result(Generic[T]):
         unmade = None if self._unmade is None else picklable(self._unmade)
         return {**vars(self), **computed, **replaced, "conflicts": dict(self.conflicts), "_unmade": unmade}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-
     def _repr_html_(self) -> str:
         """Return the document with its values highlighted, and the values with their evidence."""
         title, model = ("Result", "") if self.provenance is None else (self.provenance.type, self.provenance.model)
@@ -341,7 +321,9 @@ def result_from_json(
         metadata = dict(record.get("metadata", {}))
         if "error" in record:
             error = error_from_json(record["error"])
-            return _known(Result(record["id"], position, "", metadata, error=error), provenance=provenance)
+            failed = Result[Any](record["id"], position, "", metadata, error=error)
+            vars(failed)["provenance"] = provenance
+            return failed
         result = _answered_from_json(record, position, metadata)
         data = record.get("data", record["value"])
         located = record.get("evidence", {}) if "document" in record else {}  # places in a text that is not there
@@ -360,10 +342,7 @@ def result_from_json(
         result = replace(result, _reading=Reading(output_type))
     else:
         members["flags"] = tuple(Flag(**flag) for flag in record.get("flags", ()))
-    return _known(replace(result, _instance=instance, _unmade=unmade), **members)
-
-
-def _known(result: Result[Any], **members: Any) -> Result[Any]:
+    result = replace(result, _instance=instance, _unmade=unmade)
     vars(result).update(members)
     return result
 

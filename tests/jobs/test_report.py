@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 from structured import JsonSchema, Result, report
 from structured.errors import OutputError, PromptError
-from structured.jobs.review_page import Utf16Offsets, to_data, to_inert_json, to_page
+from structured.jobs.review_page import to_data, to_inert_json, to_page, utf16_offsets
 from structured.output_types.paths import leaves, steps_to_path
 from structured.output_types.resolve import resolve_type
 from structured.results.evidence import Evidence
@@ -155,7 +155,7 @@ def test_no_document_and_no_title_changes_the_page(text: str, title: str) -> Non
 def test_offsets_are_those_of_utf_16(text: str, data: st.DataObject) -> None:
     """A slice by them, of code units, is the slice of characters."""
     start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(text))] * 2)))
-    offset = Utf16Offsets(text)
+    offset = utf16_offsets(text)
     units = text.encode("utf-16-le", "surrogatepass")
     cut = units[2 * offset(start) : 2 * offset(end)]
     assert cut == text[start:end].encode("utf-16-le", "surrogatepass")
