@@ -50,7 +50,7 @@ class _CallType(JsonOutput[Any]):
 
     def compilation(self) -> Compilation:
         """Return the compilation of the schema: arguments that are not required may be left out."""
-        compilation = super().compilation()  # type: ignore[safe-super]  # of the class beside it
+        compilation = super().compilation()
         return replace(compilation, optional="omittable") if compilation.optional == "written" else compilation
 
     def check(self) -> None:

@@ -26,6 +26,8 @@ from structured.output_types.schema_parts import (
     is_generated,
     is_object,
     known_targets,
+    list_at,
+    listed,
     parts_below,
     quoted,
     reached,
@@ -134,12 +136,8 @@ class _Describer:
     def whole(self, root: Subschema) -> str:
         """Return the description of a schema, and below it what the names in it mean."""
         first = self.referred(root) if self.contains_itself(root) else self.describe(root)
-        return "\n".join([f"{first}{_line(remark(root))}", *(f"{name} = {text}" for name, text in self.named())])
-
-    def named(self) -> Iterator[tuple[str, str]]:
-        """Yield the name and the description of each type that was written by name."""
-        for part in self.mentioned:  # which grows on the way
-            yield self.names[part.identity], self.describe(part)
+        named = (f"{self.names[part.identity]} = {self.describe(part)}" for part in self.mentioned)  # which grows
+        return "\n".join([f"{first}{_line(remark(root))}", *named])
 
     @deep
     def describe(self, part: Subschema, indent: str = "") -> str:
@@ -202,10 +200,10 @@ class _Describer:
             if ignores_siblings(part.location):
                 return
         yield self._own(part, indent)
-        for index in range(len(list_at(schema, "allOf"))):
-            yield self.describe(part.below("allOf", index), indent)
+        for conjunct in listed(part, "allOf"):
+            yield self.describe(conjunct, indent)
         for keyword in ("anyOf", "oneOf"):
-            branches = [self.describe(part.below(keyword, at), indent) for at in range(len(list_at(schema, keyword)))]
+            branches = [self.describe(branch, indent) for branch in listed(part, keyword)]
             if branches and not (_ANYTHING in branches and self._is_vague(part, keyword)):
                 yield _Alternatives(" | ".join(dict.fromkeys(branches)))
 
@@ -241,19 +239,20 @@ class _Describer:
             case "object":
                 return self._object(part, indent)
             case "array":
-                limits = _limits(part.schema, "Items", " items")
-                return f"[{self._items(part, indent)}]{_shown([*limits, *self._contained(part, indent)])}"
+                name = f"[{self._items(part, indent)}]"
+                rules = [*_limits(part.schema, "Items", " items"), *self._contained(part, indent)]
             case "string":
-                plain = _FORMAT_NAMES.get(str(part.schema.get("format")), name)
-                return f"{plain}{_shown([*_text_rules(part.schema), *_limits(part.schema, 'Length', ' characters')])}"
+                name = _FORMAT_NAMES.get(str(part.schema.get("format")), name)
+                rules = [*_text_rules(part.schema), *_limits(part.schema, "Length", " characters")]
             case "integer" | "number":
-                return f"{name}{_shown(_limits(part.schema, 'imum', ''))}"
+                rules = _limits(part.schema, "imum", "")
             case _:
-                return name
+                rules = []
+        return f"{name} ({', '.join(rules)})" if rules else name
 
     def _items(self, part: Subschema, indent: str) -> str:
         keyword = "items" if isinstance(part.schema.get("items"), list) else "prefixItems"
-        first = [part.below(keyword, index) for index in range(len(list_at(part.schema, keyword)))]
+        first = listed(part, keyword)
         shown = [self.describe(item, indent) for item in first]
         rest = "additionalItems" if keyword == "items" else "items"
         most = part.schema.get("maxItems")
@@ -290,7 +289,7 @@ class _Describer:
         title = title_of(part)
         return _line(self._remark(part, "" if is_generated(title, name) else title))
 
-    def _remark(self, part: Subschema, title: str = "") -> str:
+    def _remark(self, part: Subschema, title: str) -> str:
         return remark(part, title)
 
     def _others(self, part: Subschema, indent: str) -> Iterator[str]:
@@ -394,7 +393,7 @@ class _Compact(_Describer):
     def _target(self, target: Subschema, indent: str) -> str:
         return self.referred(target) if target.identity in self._open else self.describe(target, indent)
 
-    def _remark(self, part: Subschema, title: str = "") -> str:
+    def _remark(self, part: Subschema, title: str) -> str:
         return "" if part.identity in self.names else remark(part, title, self.names)
 
     def _remark_at(self, part: Subschema, name: str) -> str:
@@ -402,12 +401,6 @@ class _Compact(_Describer):
         title = title_of(part)
         is_new = title != name and not is_generated(title, name)
         return remark(part, title if is_new else "", self.names.keys() - {part.identity})
-
-
-def list_at(schema: Schema, keyword: str) -> "list[Any]":
-    """Return the list that a keyword has; an empty one if it has none."""
-    value = schema.get(keyword)
-    return value if isinstance(value, list) else []
 
 
 def _mapping(schema: Schema, keyword: str) -> Mapping[str, Any]:
@@ -477,10 +470,6 @@ def _line(said: str) -> str:
 _SIGNS = {"min": ">=", "exclusiveMin": ">", "max": "<=", "exclusiveMax": "<"}
 
 
-def _shown(limits: Sequence[str]) -> str:
-    return f" ({', '.join(limits)})" if limits else ""
-
-
 def _limits(schema: Schema, suffix: str, unit: str) -> list[str]:
     """Return the limits of a value, each with its sign: `>= 0`."""
     signs = {f"{prefix}{suffix}": sign for prefix, sign in _SIGNS.items()}
@@ -502,8 +491,7 @@ def _text_rules(schema: Schema) -> list[str]:
     rules = _mapping(schema, "decimal") or schema
     bounds = [f"{sign} {to_jsonable_python(rules[key])}" for key, sign in _BOUND_SIGNS.items() if key in rules]
     digits = [f"<= {rules[key]} {unit}" for key, unit in _DIGITS.items() if key in rules]
-    now = schema.get("now_op")
-    times = [f"in the {now}"] if isinstance(now, str) else []
+    times = [f"in the {schema['now_op']}"] if isinstance(schema.get("now_op"), str) else []
     return [*([f"/{pattern}/"] if is_short else []), *bounds, *digits, *times]
 
 

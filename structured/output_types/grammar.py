@@ -9,7 +9,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from structured.automata import Automaton, RegularAutomaton
-from structured.automata.byte_automaton import Recogniser, stopping_place
+from structured.automata.byte_automaton import stopping_place
 from structured.errors import GrammarError, arguments
 from structured.errors.values import described
 from structured.output_types.output_type import Description, OutputType
@@ -285,10 +285,6 @@ class _GbnfGrammar(Grammar[str]):
     def automaton(self, document: str | None = None) -> Automaton:  # noqa: ARG002  it depends on none
         """Return the automaton of the texts."""
         return RegularAutomaton(self._pattern)
-
-    @cached_property
-    def _recogniser(self) -> Recogniser:
-        return Recogniser(self.automaton)
 
     def parse(self, text: str) -> str:
         """Return a text. Raises ValueError if the grammar has none such."""

@@ -20,12 +20,13 @@ from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import may_be_left_out
 from structured.json_schema.schema_compiler import part_to_pattern
 from structured.output_types.answer_sizes import inspect_texts, most_bytes
-from structured.output_types.description import kinds, list_at
+from structured.output_types.description import kinds
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.missing_values import can_be_missing
 from structured.output_types.output_type import OutputType, automaton_of, check_interface, description_of
 from structured.output_types.paths import branch, branches, entry, member
 from structured.output_types.resolve import resolve_type
+from structured.output_types.schema_parts import listed
 from structured.output_types.type_report import HAZARDS, Cost, FieldReport, Hazard, hazards_of
 from structured.regex import nodes_of
 
@@ -142,22 +143,17 @@ class Survey:
                 walked = self._part(option, branch(path, label), field)
                 walked.is_branch = True
                 yield walked
-        for keys in [("then",), ("else",), *(("allOf", index) for index in range(len(list_at(part.schema, "allOf"))))]:
-            if keys[0] in part.schema:
-                yield self._part(part.below(*keys), path, field)
-        yield from self._inside(part, path, field)
-
-    def _inside(self, part: Subschema, path: str, field: _Field) -> Iterator[Part]:
-        schema = part.schema
+        conditional = [part.below(word) for word in ("then", "else") if word in part.schema]
+        for inner in (*conditional, *listed(part, "allOf")):
+            yield self._part(inner, path, field)
         for keyword in ("items", "prefixItems"):
-            for index in range(len(list_at(schema, keyword))):
-                yield self._part(part.below(keyword, index), f"{path}[{index}]", field)
-        for keyword in ("additionalItems", "items"):
-            if isinstance(schema.get(keyword), Mapping):
-                yield self._part(part.below(keyword), f"{path}[]", field)
-        if isinstance(schema.get("additionalProperties"), Mapping):
-            yield self._part(part.below("additionalProperties"), entry(path), field)
-        if isinstance(schema.get("properties"), Mapping):
+            for index, item in enumerate(listed(part, keyword)):
+                yield self._part(item, f"{path}[{index}]", field)
+        further = {"additionalItems": f"{path}[]", "items": f"{path}[]", "additionalProperties": entry(path)}
+        for keyword, inside in further.items():
+            if isinstance(part.schema.get(keyword), Mapping):
+                yield self._part(part.below(keyword), inside, field)
+        if isinstance(part.schema.get("properties"), Mapping):
             yield from self._properties(part, path, field)
 
     def _definition(self, part: Subschema, path: str, field: _Field) -> Iterator[Part]:
@@ -271,21 +267,20 @@ class _Search:
     @deep
     def refusals(self, part: Part) -> _Refusals:
         """Return why a part has no pattern, and why those below it have none; nothing if it has one."""
+        refusals: _Refusals = {}
         if self.work > MAX_WORK:
-            return {}
+            return refusals
         alone = part.schema.location.compilation.afresh()
         try:
             part_to_pattern(part.schema, alone)
         except SchemaError as error:
-            self.work += alone.work
-            refusals: _Refusals = {(error.schema_path, error.keyword, error.problem): error}
-            for below in part.below:
-                inner = self.refusals(below)
-                if not _is_left_out(below, inner, error):
-                    refusals |= {key: refusals.get(key, value) for key, value in inner.items()}
-            return refusals
+            refusals[error.schema_path, error.keyword, error.problem] = error
         self.work += alone.work
-        return {}
+        for below in part.below if refusals else ():
+            inner = self.refusals(below)
+            if not _is_left_out(below, inner, next(iter(refusals.values()))):
+                refusals |= {key: refusals.get(key, value) for key, value in inner.items()}
+        return refusals
 
 
 def _is_left_out(branch: Part, inner: _Refusals, outer: SchemaError) -> bool:

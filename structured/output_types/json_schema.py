@@ -20,7 +20,6 @@ from structured.json_schema.document.library import Path, pointer_of
 from structured.json_schema.document.location import Compilation, KeyOrder, Location, Reading, Schema, Subschema
 from structured.json_schema.logic.validity import check_well_formed, rejection
 from structured.json_schema.whitespace import read_whitespace
-from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.missing_values import (
     Missing,
@@ -136,11 +135,6 @@ class JsonSchemaType(JsonOutput[Any]):
         chosen = self if isinstance(missing, bool) else replace(self, schema=chosen_properties(self.root, missing))
         schema = with_missing_properties(chosen.root, are_chosen=missing is not True)
         return MissingFieldsType(self.name, schema, self.layout, of=self)
-
-    @property
-    def parts(self) -> Annotation:
-        """Plain data, as a stream reads it."""
-        return Annotation.of(Any)
 
     @cached_property
     def _validator(self) -> Subschema:

@@ -7,7 +7,7 @@ one, so each thing that it returns is checked once, where the library takes it.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, TypeVarTuple, overload
 
@@ -15,7 +15,7 @@ from pydantic_core import to_jsonable_python
 from typing_extensions import get_protocol_members
 
 from structured.automata import Automaton
-from structured.automata.byte_automaton import with_limits_left
+from structured.automata.byte_automaton import Recogniser, with_limits_left
 from structured.errors import SchemaError, StructuredError
 from structured.errors.values import described, message
 from structured.json_schema.document.location import Subschema
@@ -119,6 +119,10 @@ class OutputType(ABC, Generic[T]):
     @abstractmethod
     def describe(self) -> Description:
         """Return how the type is shown to the model."""
+
+    @cached_property
+    def _recogniser(self) -> Recogniser:
+        return Recogniser(self.automaton)
 
     @property
     def digest(self) -> str:
@@ -259,6 +263,14 @@ def define_operators(operators: Mapping[str, Operator]) -> None:
 _MEMBERS = sorted(get_protocol_members(Automaton))
 
 
+_OPTIONAL: dict[str, tuple[type[Any], str]] = {
+    "parts": (Annotation, "Return an Annotation, or None where an answer has no parts."),
+    "value_schema": (Mapping, "Return a JSON Schema as a dict, or None."),
+    "root": (Subschema, "Return None, or the root of a type that resolve_json returns."),
+}
+"""The properties that may be None, with what else they are, and the remedy for anything else."""
+
+
 def check_interface(output_type: OutputType[Any]) -> None:
     """Raise SchemaError if a type has no name, is not supported, or returns parts or a schema of a wrong kind."""
     kind = type(output_type).__name__
@@ -268,15 +280,10 @@ def check_interface(output_type: OutputType[Any]) -> None:
             f"The name of {kind} is {described(name)}, and messages call it by that", remedy="Give it a str as `name`."
         )
     _called(output_type, "check", output_type.check)
-    parts = _called(output_type, "parts", lambda: output_type.parts)
-    if not isinstance(parts, Annotation | None):
-        raise _wrong(output_type, "parts", parts, "Return an Annotation, or None where an answer has no parts.")
-    schema = _called(output_type, "value_schema", lambda: output_type.value_schema)
-    if not isinstance(schema, Mapping | None):
-        raise _wrong(output_type, "value_schema", schema, "Return a JSON Schema as a dict, or None.")
-    root = _called(output_type, "root", lambda: output_type.root)
-    if not isinstance(root, Subschema | None):
-        raise _wrong(output_type, "root", root, "Return None, or the root of a type that resolve_json returns.")
+    for member, (kind_of_value, remedy) in _OPTIONAL.items():
+        value = _called(output_type, member, partial(getattr, output_type, member))
+        if not isinstance(value, kind_of_value | None):
+            raise _wrong(output_type, member, value, remedy)
 
 
 def description_of(output_type: OutputType[Any]) -> Description:

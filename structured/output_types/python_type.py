@@ -10,8 +10,6 @@ from pydantic import BaseModel, PydanticUndefinedAnnotation, PydanticUserError, 
 from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.errors.values import shown
-from structured.json_schema.document.location import Compilation, Reading
-from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.json_schema import check_document
@@ -31,11 +29,6 @@ class PythonType(JsonOutput[T]):
     adapter: TypeAdapter[T] = field(repr=False, kw_only=True)
     annotation: Any = field(repr=False, kw_only=True, default=Any)
     """The type itself."""
-
-    def compilation(self) -> Compilation:
-        """Return the compilation of the schema, which is read as the description of a type."""
-        whitespace = read_whitespace(self.layout.whitespace)
-        return Compilation(self.schema, whitespace, Reading.TYPE, self.layout.optional_properties)
 
     @property
     def parts(self) -> Annotation:

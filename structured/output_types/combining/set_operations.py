@@ -216,10 +216,6 @@ class Restricted(Combination[T]):
         """Return the automaton of the texts. Raises UnsatisfiableError if there are none."""
         return self._expression(document)
 
-    @cached_property
-    def _recogniser(self) -> Recogniser:
-        return Recogniser(self.automaton)
-
     @property
     def how_to_limit(self) -> str:
         """The limit of the type."""

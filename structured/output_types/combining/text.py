@@ -1,12 +1,10 @@
 """Free text with rules: texts that it contains or lacks, its length, and its stop phrases."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
 from structured.automata import Automaton, RegularAutomaton
-from structured.automata.byte_automaton import Recogniser
 from structured.automata.combination import InSequence, combined
 from structured.automata.product import EmptyProductError, complement, named, product
 from structured.errors import SchemaError, UnsatisfiableError
@@ -133,10 +131,6 @@ class Text(OutputType[str]):
         some = rf"\S+(?:\s+\S+){more}\s*"
         expression = r"\s*" if most == 0 else rf"\s*{some}" if fewest else rf"\s*(?:{some})?"
         return [whole_regex_to_pattern(expression, PYTHON)]
-
-    @cached_property
-    def _recogniser(self) -> Recogniser:
-        return Recogniser(self.automaton)
 
     def parse(self, text: str) -> str:
         """Return the text, without the stop phrase unless that is kept. Raises ValueError if it breaks a rule."""
