@@ -183,10 +183,9 @@ def _tool_type(tools: list[Tool], parallel: bool) -> ToolType:
 
 
 def _tool_call(tool: Tool, uri: str) -> Schema:
-    description = {"description": tool.description} if tool.description else {}
     return {
         "type": "object",
-        **description,
+        **({"description": tool.description} if tool.description else {}),
         "properties": {NAME: {"const": tool.name}, ARGUMENTS: {"$ref": uri}},
         "required": [NAME, ARGUMENTS],
         "additionalProperties": False,
@@ -197,10 +196,8 @@ def _function_type(functions: list[Any], parallel: bool) -> FunctionType:
     for function in functions:
         _check_function(function)
     signatures = [signature_of(function) for function in functions]
-    by_name = _by_name(
-        [(call_output.name, function) for call_output, function in zip(signatures, functions, strict=True)]
-    )
-    called: Any = Union[tuple(call_output.call for call_output in signatures)]  # noqa: UP007  of as many as there are
+    by_name = _by_name([(read.name, function) for read, function in zip(signatures, functions, strict=True)])
+    called: Any = Union[tuple(read.call for read in signatures)]  # noqa: UP007  of as many as there are
     try:
         call_output = python_type(list[called] if parallel else called)
     except SchemaError:

@@ -179,12 +179,11 @@ def _branch(union: Any, value: Any) -> Any:
 def _numbered(union: Any) -> TypeAdapter[int]:
     """Return the validator that takes a value of a union for the number of its branch."""
     options = [option for option in get_args(union) if option is not type(None)]
-    numbered = (Annotated[option, AfterValidator(partial(_number, place))] for place, option in enumerate(options))
+    numbered = (
+        Annotated[option, AfterValidator(partial(lambda place, _: place, place))]
+        for place, option in enumerate(options)
+    )
     return TypeAdapter(cast("Any", Union[tuple(numbered)]))  # noqa: UP007  a tuple of types
-
-
-def _number(place: int, _: Any) -> int:
-    return place
 
 
 def _plain(value: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, o
 
 from structured.automata import RegularAutomaton
 from structured.errors import SchemaError
-from structured.errors.values import described
+from structured.errors.values import described, shortened
 from structured.output_types.output_type import Basis, Description, OutputType
 from structured.output_types.paths import Steps
 from structured.regex import words
@@ -61,7 +61,7 @@ class Choice(OutputType[T], Generic[T]):
         self.options: Mapping[str, T] = MappingProxyType(dict(pairs))
         """The values by their texts."""
         _check(self.options, [text for text, _ in pairs])
-        shown = [repr(text if len(text) <= 40 else f"{text[:40]}…") for text, _ in pairs[:_IN_NAME]]
+        shown = [repr(shortened(text, 40)) for text, _ in pairs[:_IN_NAME]]
         more = [f"… {len(pairs) - _IN_NAME:,} more"] if len(pairs) > _IN_NAME else []
         self.name = f"Choice([{', '.join((*shown, *more))}])"
 

@@ -78,16 +78,11 @@ class Signature:
         parameters = _parameters(function, shown_name)
         hints = _hints(plain, shown_name)
         by_position = _by_position(parameters)
-        fields = {
-            parameter.name: _field(
-                parameter,
-                hints.get(parameter.name, parameter.annotation),
-                docstring,
-                shown_name,
-                is_required=parameter.name in by_position,
-            )
-            for parameter in parameters
-        }
+        fields: dict[str, Any] = {}
+        for parameter in parameters:
+            annotation = hints.get(parameter.name, parameter.annotation)
+            is_required = parameter.name in by_position
+            fields[parameter.name] = _field(parameter, annotation, docstring, shown_name, is_required=is_required)
         name = _name(plain)
         arguments = _typed_dict(name, fields)
         call = _typed_dict(name, {NAME: Literal[name], ARGUMENTS: arguments})
@@ -116,9 +111,7 @@ class Signature:
     def bound(self, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return how arguments are passed: those by position, and those by name."""
         by_name = dict(arguments)
-        by_position = [
-            by_name.pop(parameter.name) for parameter in self.parameters if parameter.name in self.by_position
-        ]
+        by_position = [by_name.pop(known.name) for known in self.parameters if known.name in self.by_position]
         for parameter in self.parameters:
             if parameter.kind is Parameter.VAR_POSITIONAL:
                 by_position += by_name.pop(parameter.name, ())
@@ -130,9 +123,7 @@ def is_function(value: object) -> bool:
     return inspect.isroutine(value) or isinstance(value, functools.partial)
 
 
-@functools.lru_cache(maxsize=256)
-def _known(function: Callable[..., Any]) -> Signature:
-    return Signature.of(function)
+_known = functools.lru_cache(maxsize=256)(Signature.of)
 
 
 def signature_of(function: Callable[..., Any]) -> Signature:
@@ -306,10 +297,8 @@ class Tool:
     def to_openai(self) -> dict[str, Any]:
         """Return the tool as an entry of OpenAI's `tools`."""
         function: dict[str, Any] = {"name": self.name, "description": self.description, "parameters": self.parameters}
-        return {
-            "type": "function",
-            "function": function if self.strict is None else {**function, "strict": self.strict},
-        }
+        strict = {} if self.strict is None else {"strict": self.strict}
+        return {"type": "function", "function": function | strict}
 
     def __call__(self, /, **arguments: Any) -> Any:
         """Call the implementation. Raises TypeError if there is none."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import datetime, time
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -73,7 +73,7 @@ def with_grounding(root: Subschema, grounded: Ground) -> Schema:
     to no field, and for a field that cannot be read off a document.
     """
     if isinstance(grounded, bool):
-        schema: Schema = _marked_everywhere(root, _quoted)
+        schema: Schema = _marked_everywhere(root, lambda schema, **_: {**schema, GROUNDED: "words"})
         return schema
     return edited_at(root, grounded, _marked, places=WITH_ITEMS)
 
@@ -105,10 +105,6 @@ def _supported(schema: Schema, *, may_be_missing: bool) -> Schema:
     is_text = types_of(schema) - {"null"} == {"string"} and not is_stated_in_forms(schema)
     if is_text and (may_be_missing or "null" in types_of(schema)):
         return {**schema, SUPPORTED: True}
-    return {**schema, GROUNDED: "words"}
-
-
-def _quoted(schema: Schema, *, may_be_missing: bool) -> Schema:  # noqa: ARG001  it is quoted in any case
     return {**schema, GROUNDED: "words"}
 
 
@@ -220,12 +216,7 @@ class DocumentStatements:
 
 def _spelled_number(value: Decimal) -> Sequence[str]:
     """Return a number with the decimals that are stated, and without those that are zero."""
-    shortest = value.normalize()
-    return f"{value:f}", f"{shortest:f}"
-
-
-def _spelled_date(value: date) -> Sequence[str]:
-    return (value.isoformat(),)
+    return f"{value:f}", f"{value.normalize():f}"
 
 
 def _spelled_time(value: time | datetime) -> Sequence[str]:
@@ -237,7 +228,7 @@ def _spelled_time(value: time | datetime) -> Sequence[str]:
 _KINDS: dict[str, tuple[Any, Any]] = {
     "number": (stated_numbers, _spelled_number),
     "decimal": (stated_numbers, _spelled_number),
-    "date": (stated_dates, _spelled_date),
+    "date": (stated_dates, lambda day: (day.isoformat(),)),
     "date-time": (stated_datetimes, _spelled_time),
     "time": (stated_times, _spelled_time),
 }

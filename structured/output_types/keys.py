@@ -50,9 +50,7 @@ def keys(root: Subschema, merge_by: Sequence[str] = ()) -> KeyOf:
 
     @cache
     def is_key(whole: str, field: str, steps: Steps) -> bool:
-        if field in merge_by or whole in merge_by:
-            return True
-        return _is_marked(root, steps)
+        return field in merge_by or whole in merge_by or _is_marked(root, steps)
 
     def key_of(steps: Steps, item: Any) -> Hashable | None:
         here = steps_to_field(steps)

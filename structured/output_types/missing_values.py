@@ -11,7 +11,7 @@ There the property stays as it is, and the model itself has to leave it out.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -24,7 +24,7 @@ from structured.json_schema.nullable import any_branch, can_be_null, types_of
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import JsonOutput
 from structured.output_types.paths import Steps, has, steps_to_path
-from structured.output_types.schema_parts import all_parts, discriminators, edited_at, rewritten
+from structured.output_types.schema_parts import all_parts, below, discriminators, edited_at, listed, rewritten
 
 Missing = bool | Sequence[str]
 """The fields that may be missing: none, all of them, or those at some paths."""
@@ -187,48 +187,24 @@ def without(data: Any, missing: Sequence[Steps]) -> Any:
 
 def _drop(part: Subschema, value: Any, steps: Steps, missing: dict[Steps, None]) -> None:
     """Collect the missing members of a value, and remove those that the type does not read."""
-    schema = part.schema
-    if not isinstance(schema, Mapping) or not isinstance(value, dict | list):
+    if not isinstance(part.schema, Mapping) or not isinstance(value, dict | list):
         return
-    if "$ref" in schema:
-        _drop(follow(part), value, steps, missing)
-    for keyword in ("allOf", "anyOf", "oneOf"):
-        for index in range(len(schema.get(keyword, []))):
-            option = part.below(keyword, index)
-            if keyword == "allOf" or _fits(option, value):
-                _drop(option, value, steps, missing)
-    if isinstance(value, list):
-        _drop_in_items(part, value, steps, missing)
-    else:
-        _drop_in_members(part, value, steps, missing)
-
-
-def _drop_in_items(part: Subschema, value: list[Any], steps: Steps, missing: dict[Steps, None]) -> None:
-    first = len(part.schema.get("prefixItems", []))
-    for index, item in enumerate(value):
-        if index < first:
-            _drop(part.below("prefixItems", index), item, (*steps, index), missing)
-        elif "items" in part.schema:
-            _drop(part.below("items"), item, (*steps, index), missing)
-
-
-def _drop_in_members(part: Subschema, value: dict[str, Any], steps: Steps, missing: dict[Steps, None]) -> None:
-    properties = part.schema.get("properties", {})
-    for name in properties:
-        _drop_member(part.below("properties", name), value, name, (*steps, name), missing)
-    if "additionalProperties" in part.schema:
-        for name in [name for name in value if name not in properties]:
-            _drop(part.below("additionalProperties"), value[name], (*steps, name), missing)
-
-
-def _drop_member(part: Subschema, value: dict[str, Any], name: str, steps: Steps, missing: dict[Steps, None]) -> None:
-    note = part.schema.get(NOT_STATED) if isinstance(part.schema, Mapping) else None
-    if note is not None and value.get(name) is None:
-        missing[steps] = None
-        if note == DROPPED:
-            value.pop(name, None)
-    elif name in value:
-        _drop(part, value[name], steps, missing)
+    options = [option for option in listed(part, "anyOf", "oneOf") if _fits(option, value)]
+    for same in [*([follow(part)] if "$ref" in part.schema else []), *listed(part, "allOf"), *options]:
+        _drop(same, value, steps, missing)
+    properties = part.schema.get("properties", ())
+    places: Iterable[str | int] = (
+        range(len(value)) if isinstance(value, list) else {**dict.fromkeys(properties), **value}
+    )
+    for step, inner in [(step, inner) for step in places for inner in below(part, step)]:
+        note = inner.schema.get(NOT_STATED) if isinstance(inner.schema, Mapping) else None
+        is_there = has(value, step)
+        if note is not None and not (is_there and value[step] is not None):
+            missing[(*steps, step)] = None
+            if note == DROPPED:
+                value.pop(step, None)
+        elif is_there:
+            _drop(inner, value[step], (*steps, step), missing)
 
 
 def _fits(part: Subschema, value: Any) -> bool:

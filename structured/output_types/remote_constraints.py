@@ -122,11 +122,7 @@ written with repetitions."""
 _ASSERTION = re.compile(r"\(\?(?:=|!|<=|<!|>)|[*+?}]\+")
 """Lookaround, atomic groups and possessive quantifiers of Python."""
 
-_FORMATS = frozenset(
-    {
-        *("date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"),
-    }
-)
+_FORMATS = {"date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"}
 
 
 def standard_schema(schema: Schema, optional: OptionalProperties) -> Schema:

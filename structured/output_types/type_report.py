@@ -36,11 +36,6 @@ class FieldReport:
     may_be_left_out: bool = False
 
     @property
-    def shown_kind(self) -> str:
-        """The kind as a table shows it: `string`, `string, or left out`."""
-        return f"{self.kind}, or left out" if self.may_be_left_out else self.kind
-
-    @property
     def status(self) -> Status:
         """`"enforced"`: the mask allows nothing else. `"checked"`: it does, and validators have the last word."""
         return "refused" if self.refusals else "checked" if self.validators else "enforced"
@@ -164,8 +159,6 @@ _SIMILAR = 0.8
 _LOWER = {"minimum", "exclusiveMinimum"}
 _UPPER = {"maximum", "exclusiveMaximum"}
 _DATES = {"date": "date", "date-time": "datetime"}
-_LOWER_DATE, _UPPER_DATE = {"ge", "gt"}, {"le", "lt"}
-
 
 _FIELDS = {"additionalProperties", "patternProperties", "properties", "required", *_APPLICATORS}
 """Keywords that describe the members of an object."""
@@ -207,16 +200,12 @@ def _kinds_of(schema: object, is_type: bool) -> Iterator[str]:
         yield "dictionary"
     if "string" in types and not schema.keys() & {"format", "maxLength", "pattern"}:
         yield "string"
-    yield from _kinds_of_time(schema, is_type)
-    if types & {"integer", "number"} and not (schema.keys() & _LOWER and schema.keys() & _UPPER):
-        yield "number"
-
-
-def _kinds_of_time(schema: Mapping[str, Any], is_type: bool) -> Iterator[str]:
     name = schema.get("format")
-    if name in _DATES and not (schema.keys() & _LOWER_DATE and schema.keys() & _UPPER_DATE):
+    if name in _DATES and not (schema.keys() & {"ge", "gt"} and schema.keys() & {"le", "lt"}):
         yield _DATES[name]
     if name == "date-time" and is_type and "tz_constraint" not in schema:
         yield "time zone"
     if name == "duration":
         yield "duration"
+    if types & {"integer", "number"} and not (schema.keys() & _LOWER and schema.keys() & _UPPER):
+        yield "number"

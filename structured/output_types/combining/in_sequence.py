@@ -5,7 +5,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast, overload
 
-
 from structured.automata.combination import MAX_POSITIONS, Expression, InSequence, Repeated
 from structured.errors import PatternError, SchemaError
 from structured.errors.arguments import check_takes

@@ -104,11 +104,11 @@ class Text(OutputType[str]):
             return self._product()
 
     def _product(self) -> Automaton:
-        rules = [self._length(), *self._word_count(), *(_containing([phrase]) for phrase in self.contains)]
+        rules = [] if self.characters == (0, None) else [repeat(ANY_CHARACTER, *self.characters)]
+        rules += [*self._word_count(), *(_containing([phrase]) for phrase in self.contains)]
         rules += [complement(_containing(self.lacks))] if self.lacks else []
-        needed = [rule for rule in rules if rule is not ANY_TEXT] or [ANY_TEXT]
         try:
-            return self._stopped(product(list(map(RegularAutomaton, needed))))
+            return self._stopped(product(list(map(RegularAutomaton, rules or [ANY_TEXT]))))
         except EmptyProductError:
             raise UnsatisfiableError(f"No text is of {self.name}", remedy="Loosen one of its rules.") from None
 
@@ -119,9 +119,6 @@ class Text(OutputType[str]):
         ended = combined(InSequence((value, RegularAutomaton(words(self.stop)))))
         too_late = concat(ANY_TEXT, words(self.stop), repeat(ANY_CHARACTER, 1, None))
         return product([ended, RegularAutomaton(complement(too_late))])
-
-    def _length(self) -> Pattern:
-        return ANY_TEXT if self.characters == (0, None) else repeat(ANY_CHARACTER, *self.characters)
 
     def _word_count(self) -> list[Pattern]:
         fewest, most = self.words
