@@ -11,7 +11,7 @@ There the property stays as it is, and the model itself has to leave it out.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -192,19 +192,17 @@ def _drop(part: Subschema, value: Any, steps: Steps, missing: dict[Steps, None])
     options = [option for option in listed(part, "anyOf", "oneOf") if _fits(option, value)]
     for same in [*([follow(part)] if "$ref" in part.schema else []), *listed(part, "allOf"), *options]:
         _drop(same, value, steps, missing)
-    properties = part.schema.get("properties", ())
-    places: Iterable[str | int] = (
-        range(len(value)) if isinstance(value, list) else {**dict.fromkeys(properties), **value}
-    )
-    for step, inner in [(step, inner) for step in places for inner in below(part, step)]:
-        note = inner.schema.get(NOT_STATED) if isinstance(inner.schema, Mapping) else None
-        is_there = has(value, step)
-        if note is not None and not (is_there and value[step] is not None):
-            missing[(*steps, step)] = None
-            if note == DROPPED:
-                value.pop(step, None)
-        elif is_there:
-            _drop(inner, value[step], (*steps, step), missing)
+    names = dict.fromkeys([*part.schema.get("properties", ()), *value]) if isinstance(value, dict) else {}
+    for step in names or range(len(value)):
+        for inner in below(part, step):
+            note = inner.schema.get(NOT_STATED) if isinstance(inner.schema, Mapping) else None
+            is_there = has(value, step)
+            if note is not None and (not is_there or value[step] is None):
+                missing[(*steps, step)] = None
+                if note == DROPPED:
+                    value.pop(step, None)
+            elif is_there:
+                _drop(inner, value[step], (*steps, step), missing)
 
 
 def _fits(part: Subschema, value: Any) -> bool:

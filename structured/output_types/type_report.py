@@ -168,7 +168,8 @@ def hazards_of(part: Subschema) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the kinds of hazards of a schema, without those of the schemas in it, each with the names in its text."""
     if isinstance(part.schema, Mapping) and not part.location.is_type:
         yield from _slips(part.schema, part.location.keys)
-    for kind in _kinds_of(part.schema, part.location.is_type):
+    is_listed = part.has("enum") or part.has("const")
+    for kind in () if is_listed else _kinds_of(part.schema, part.location.is_type):
         yield kind, ()
 
 
@@ -190,8 +191,6 @@ def _kinds_of(schema: object, is_type: bool) -> Iterator[str]:
         yield "anything"
         return
     types = types_of(schema)
-    if "enum" in schema or "const" in schema:
-        return
     if types == {"object"} and not any(schema.get(keyword) for keyword in _FIELDS):
         yield "empty"
     if "array" in types and "maxItems" not in schema:
