@@ -168,7 +168,7 @@ def hazards_of(part: Subschema) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the kinds of hazards of a schema, without those of the schemas in it, each with the names in its text."""
     if isinstance(part.schema, Mapping) and not part.location.is_type:
         yield from _slips(part.schema, part.location.keys)
-    is_listed = part.has("enum") or part.has("const")
+    is_listed = isinstance(part.schema, Mapping) and not part.schema.keys().isdisjoint({"enum", "const"})
     for kind in () if is_listed else _kinds_of(part.schema, part.location.is_type):
         yield kind, ()
 
