@@ -223,12 +223,7 @@ def _name(plain: Any) -> str:
     return name
 
 
-_FIELDS = {
-    "name": text,
-    "parameters": instance(Mapping, "a JSON Schema"),
-    "description": text,
-    "strict": or_none(flag),
-}
+_FIELDS = {"name": text, "parameters": instance(Mapping, "a JSON Schema"), "description": text, "strict": or_none(flag)}
 
 _NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 

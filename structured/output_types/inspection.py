@@ -182,10 +182,7 @@ class Survey:
         for name in part.schema["properties"]:
             inside = part.below("properties", name)
             yield self._field(
-                inside,
-                path=member(path, name),
-                kind=self._kind(inside),
-                may_be_left_out=may_be_left_out(part, name),
+                inside, path=member(path, name), kind=self._kind(inside), may_be_left_out=may_be_left_out(part, name)
             )
 
 

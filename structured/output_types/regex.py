@@ -52,11 +52,7 @@ class Regex(OutputType[T], Generic[T]):
 
     @overload
     def __init__(
-        self: "Regex[str]",
-        pattern: "str | re.Pattern[str]",
-        *,
-        flags: int = 0,
-        dialect: DialectName = "python",
+        self: "Regex[str]", pattern: "str | re.Pattern[str]", *, flags: int = 0, dialect: DialectName = "python"
     ) -> None: ...
     @overload
     def __init__(
@@ -76,13 +72,7 @@ class Regex(OutputType[T], Generic[T]):
         flags: int = 0,
     ) -> None: ...
     @overload
-    def __init__(
-        self,
-        pattern: "str | re.Pattern[str]",
-        *,
-        groups: Callable[..., T],
-        flags: int = 0,
-    ) -> None: ...
+    def __init__(self, pattern: "str | re.Pattern[str]", *, groups: Callable[..., T], flags: int = 0) -> None: ...
     def __init__(
         self,
         pattern: "str | re.Pattern[str]",
@@ -261,8 +251,7 @@ def to_regex(output_type: object, *, layout: JsonLayout | None = None) -> str:
     if isinstance(automaton, RegularAutomaton):
         if any(isinstance(node, Reference) for node in nodes_of(automaton.pattern)):
             raise SchemaError(
-                f"The parts of {resolved.name} refer to each other, and are not printed",
-                remedy=_ONLY_THE_EXPRESSION,
+                f"The parts of {resolved.name} refer to each other, and are not printed", remedy=_ONLY_THE_EXPRESSION
             )
         return _printed(automaton.pattern, resolved.name, [])
     compilation = resolve_json(output_type, layout).compilation()

@@ -309,12 +309,7 @@ class Template(Row[T]):
         if self.result is not dict:
             return None
         properties = {name: dict(value_schema_of(part)) for name, part in zip(self._names, self.members, strict=True)}
-        return {
-            "type": "object",
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        }
+        return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
     def _whole(self, values: list[Any]) -> T:
         return self.result(**self._data(values))

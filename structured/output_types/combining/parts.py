@@ -120,24 +120,11 @@ MAX_NAME = 120
 
 
 @overload
-def Json(
-    output_type: type[T],
-    *,
-    layout: JsonLayout | None = ...,
-    grounded: Ground | None = ...,
-) -> OutputType[T]: ...
+def Json(output_type: type[T], *, layout: JsonLayout | None = ..., grounded: Ground | None = ...) -> OutputType[T]: ...
 @overload
-def Json(
-    output_type: object,
-    *,
-    layout: JsonLayout | None = ...,
-    grounded: Ground | None = ...,
-) -> OutputType[Any]: ...
+def Json(output_type: object, *, layout: JsonLayout | None = ..., grounded: Ground | None = ...) -> OutputType[Any]: ...
 def Json(  # noqa: N802  an output type, as Regex and Choice are
-    output_type: object,
-    *,
-    layout: JsonLayout | None = None,
-    grounded: Ground | None = None,
+    output_type: object, *, layout: JsonLayout | None = None, grounded: Ground | None = None
 ) -> OutputType[Any]:
     """Return the output type of a Python type or a `JsonSchema`, to combine it with others.
 
