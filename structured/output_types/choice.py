@@ -20,8 +20,6 @@ E = TypeVar("E", bound=Enum)
 MAX_CHARACTERS = 4_000
 """Of the choices that a prompt shows."""
 
-_IN_NAME = 3
-
 
 class Choice(OutputType[T], Generic[T]):
     """One of some values, each by its text.
@@ -61,8 +59,8 @@ class Choice(OutputType[T], Generic[T]):
         self.options: Mapping[str, T] = MappingProxyType(dict(pairs))
         """The values by their texts."""
         _check(self.options, [text for text, _ in pairs])
-        shown = [repr(shortened(text, 40)) for text, _ in pairs[:_IN_NAME]]
-        more = [f"… {len(pairs) - _IN_NAME:,} more"] if len(pairs) > _IN_NAME else []
+        shown = [repr(shortened(text, 40)) for text, _ in pairs[:3]]
+        more = [f"… {len(pairs) - 3:,} more"] if len(pairs) > 3 else []
         self.name = f"Choice([{', '.join((*shown, *more))}])"
 
     def __repr__(self) -> str:

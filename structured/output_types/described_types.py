@@ -44,9 +44,6 @@ from structured.output_types.resolve import resolve_json, resolve_type
 MAX_CHARACTERS = 1_000_000
 """Of a constraint as text."""
 
-KEPT = 256
-"""Output types that are kept by their texts, the least recently used dropped first."""
-
 
 @dataclass(frozen=True, eq=False)
 class DescribedType(JsonOutput[Any]):
@@ -100,7 +97,7 @@ def type_to_text(output_type: object, layout: JsonLayout | None) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=256)
 def text_to_type(text: str) -> OutputType[Any]:
     """Return the output type that a constraint means, compiled as far as that needs no vocabulary.
 

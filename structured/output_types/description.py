@@ -17,10 +17,9 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from structured.errors.recursion import deep
-from structured.json_schema.document.location import Compilation, Identity, Location, Reading, Schema, Subschema
+from structured.json_schema.document.location import Identity, Reading, Schema, Subschema
 from structured.json_schema.document.references import REFERENCES, ignores_siblings
 from structured.json_schema.nullable import may_be_left_out
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 from structured.output_types.schema_parts import (
     description_of,
     is_generated,
@@ -43,15 +42,6 @@ _ANYTHING = "any"
 
 MAX_LISTED = 20_000
 """Characters of listed values in one place, some 5,000 tokens; those beyond are counted, and the mask has them all."""
-
-
-def describe_schema(schema: Schema) -> str:
-    """Return the description of the type that a JSON Schema describes.
-
-    `{"anyOf": [{"type": "integer", "minimum": 0}, {"type": "null"}]}` → `integer (>= 0) | null`
-    """
-    compilation = Compilation(schema, read_whitespace(DEFAULT_WHITESPACE), Reading.TYPE, "written")
-    return describe(Subschema(schema, Location(compilation)))
 
 
 @deep
@@ -111,14 +101,8 @@ class _TooLong(Exception):  # noqa: N818  not an error, a result
     """A description in which too much is written out."""
 
 
-LONG = 40
-"""The length, beside two names, from which a repeated part is described once, by name."""
-
 MAX_LOOKED_AT = 100_000
 """The most schemas that are visited for a description in which repeated parts are written out."""
-
-_WRITTEN = 10
-"""As many a schema counts that is written."""
 
 
 class _Describer:
@@ -142,7 +126,7 @@ class _Describer:
     @deep
     def describe(self, part: Subschema, indent: str = "") -> str:
         """Return the description of a schema: of all that it says together."""
-        self._look(_WRITTEN)
+        self._look(10)  # as many as it counts that is written
         return self.written(part, indent)
 
     def written(self, part: Subschema, indent: str = "") -> str:
@@ -336,7 +320,7 @@ class _Compact(_Describer):
 
         `#/$defs/io.k8s.api.core.v1.Pod` → `Pod`. One that is called like a kind of values has a capital: `String`.
         """
-        for _ in range(MAX_FOLLOWED):
+        for _ in range(20):  # references to references
             part = next(iter(known_targets(part)), part) if isinstance(part.schema, Mapping) else part
         name = super().name(part)
         if len(name) > LONGEST_NAME and " " not in name:
@@ -356,7 +340,7 @@ class _Compact(_Describer):
     def _is_long(self, part: Subschema) -> bool:
         """Tell whether a name, used twice, is shorter than the description."""
         name = self.name(part)
-        return len(self._texts[part.identity]) + len(self._remark_at(part, name)) > LONG + 2 * len(name)
+        return len(self._texts[part.identity]) + len(self._remark_at(part, name)) > 40 + 2 * len(name)
 
     def _pieces(self, part: Subschema, indent: str) -> Iterator[str]:
         yield from super()._pieces(part, indent)
@@ -421,10 +405,6 @@ def _listed(values: Sequence[object]) -> str:
     return " | ".join(shown)
 
 
-LONGEST_PATTERN = 60
-"""The most characters of a regular expression that is shown; the mask enforces longer ones, too."""
-
-
 def _key(name: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else quoted(name)
 
@@ -436,7 +416,7 @@ def _name(part: Subschema) -> str:
     held = list(zip(("", *keys), keys, strict=False))[::-1]
     own = [str(key) for above, key in held[:1] if above in _DEFINITIONS]
     around = [_capital(str(key)) for above, key in held if above in ("properties", *_DEFINITIONS)]
-    short = title if len(title) <= LONGEST_TITLE else ""
+    short = title if len(title) <= 60 else ""
     return next(filter(None, (" ".join(name.split()) for name in (*own, short, *around))), "Answer")
 
 
@@ -449,14 +429,8 @@ _WORDS |= frozenset(_FORMAT_NAMES.values())
 _OF_TEXTS = frozenset({"format", "maxLength", "minLength", "pattern"})
 _OF_NUMBERS = frozenset({"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"})
 
-MAX_FOLLOWED = 20
-"""The most references to references that are followed for a name."""
-
 LONGEST_NAME = 20
 """The most characters of a definition's name that is not shortened in the description of a JSON Schema."""
-
-LONGEST_TITLE = 60
-"""The most characters of a title that names a schema."""
 
 
 def _capital(name: str) -> str:
@@ -487,7 +461,7 @@ _BOUND_SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<", "multiple_of": "a 
 def _text_rules(schema: Schema) -> list[str]:
     """Return the rules for a string but for its length: a short pattern, the bounds of a date, time or decimal."""
     pattern = schema.get("pattern")
-    is_short = isinstance(pattern, str) and len(pattern) <= LONGEST_PATTERN and pattern.isprintable()
+    is_short = isinstance(pattern, str) and len(pattern) <= 60 and pattern.isprintable()
     rules = _mapping(schema, "decimal") or schema
     bounds = [f"{sign} {to_jsonable_python(rules[key])}" for key, sign in _BOUND_SIGNS.items() if key in rules]
     digits = [f"<= {rules[key]} {unit}" for key, unit in _DIGITS.items() if key in rules]

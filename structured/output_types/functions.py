@@ -12,7 +12,7 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter
-from typing import Annotated, Any, Generic, Literal, NamedTuple, NotRequired, Required, Self, TypeVar
+from typing import Annotated, Any, Generic, Literal, NotRequired, Required, Self, TypeVar
 
 from pydantic import Field, TypeAdapter
 from pydantic.fields import FieldInfo
@@ -25,27 +25,17 @@ from structured.errors.values import described, message, nearest, shown
 from structured.output_types.json_schema import JsonSchema
 
 
-class Docstring(NamedTuple):
-    """The summary and the parameters of a docstring, each in one line."""
+def read_docstring(documented: Any) -> tuple[str, dict[str, str]]:
+    """Return the text of a docstring before its first section, and its parameters, each in one line."""
+    from docstring_parser import ParseError, parse  # which only functions need
 
-    summary: str
-    parameters: dict[str, str]
-
-    @classmethod
-    def of(cls, documented: Any) -> "Docstring":
-        """Read the docstring of a function; a text in no known style is its summary.
-
-        The summary is the text before the first section.
-        """
-        from docstring_parser import ParseError, parse  # which only functions need
-
-        written = inspect.getdoc(documented) or ""
-        try:
-            read = parse(written)
-        except ParseError:
-            return cls(_line(written), {})
-        parameters = {parameter.arg_name.lstrip("*"): _line(parameter.description or "") for parameter in read.params}
-        return cls(_line(read.description or ""), parameters)
+    written = inspect.getdoc(documented) or ""
+    try:
+        read = parse(written)
+    except ParseError:  # in no known style
+        return _line(written), {}
+    described = {parameter.arg_name.lstrip("*"): _line(parameter.description or "") for parameter in read.params}
+    return _line(read.description or ""), described
 
 
 def _line(text: str) -> str:
@@ -73,7 +63,7 @@ class Signature:
     def of(cls, function: Callable[..., Any]) -> "Signature":
         """Read the signature of a function. Raises SchemaError for what an answer cannot give exactly."""
         plain = function.func if isinstance(function, functools.partial) else function
-        docstring = Docstring.of(plain)
+        summary, descriptions = read_docstring(plain)
         shown_name = str(getattr(plain, "__name__", None) or shown(plain))
         parameters = _parameters(function, shown_name)
         hints = _hints(plain, shown_name)
@@ -82,11 +72,11 @@ class Signature:
         for parameter in parameters:
             annotation = hints.get(parameter.name, parameter.annotation)
             is_required = parameter.name in by_position
-            fields[parameter.name] = _field(parameter, annotation, docstring, shown_name, is_required=is_required)
+            fields[parameter.name] = _field(parameter, annotation, descriptions, shown_name, is_required=is_required)
         name = _name(plain)
         arguments = _typed_dict(name, fields)
         call = _typed_dict(name, {NAME: Literal[name], ARGUMENTS: arguments})
-        call.__doc__ = docstring.summary
+        call.__doc__ = summary
         return cls(name, parameters, by_position, arguments, call)
 
     def check(self, arguments: Mapping[str, Any]) -> None:
@@ -180,7 +170,9 @@ def _hints(plain: Any, named: str) -> dict[str, Any]:
         return {}
 
 
-def _field(parameter: Parameter, annotation: Any, docstring: Docstring, callee: str, *, is_required: bool) -> Any:
+def _field(
+    parameter: Parameter, annotation: Any, descriptions: Mapping[str, str], callee: str, *, is_required: bool
+) -> Any:
     """Return the type of an argument, with what the docstring says of it."""
     if annotation is Parameter.empty:
         raise SchemaError(
@@ -202,7 +194,7 @@ def _field(parameter: Parameter, annotation: Any, docstring: Docstring, callee: 
         )
     if parameter.kind is Parameter.VAR_POSITIONAL:
         annotation = list[annotation]
-    description = info.description or docstring.parameters.get(parameter.name)
+    description = info.description or descriptions.get(parameter.name)
     known: Any = Annotated[annotation, Field(description=description)]
     may_be_left_out = parameter.default is not Parameter.empty or parameter.kind is Parameter.VAR_POSITIONAL
     return NotRequired[known] if may_be_left_out and not is_required else Required[known]

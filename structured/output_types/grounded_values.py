@@ -159,9 +159,6 @@ def _options(part: Subschema, inside: frozenset[Identity] = frozenset()) -> Iter
             yield from _options(part.below(keyword, index), inside)
 
 
-KEPT = 8
-"""Documents whose statements are kept in memory, the least recently used dropped first."""
-
 MAX_PLACES = 20_000
 """The most places of one quotation that are returned."""
 
@@ -173,7 +170,7 @@ class DocumentStatements:
         self.document = document
 
     @staticmethod
-    @lru_cache(maxsize=KEPT)
+    @lru_cache(maxsize=8)
     def of(document: str) -> "DocumentStatements":
         """Return the statements of a document; the same object for the same text."""
         return DocumentStatements(document)

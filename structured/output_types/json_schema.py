@@ -39,9 +39,6 @@ _FIELDS = {
 MAX_NESTED = 500
 """Brackets inside each other in a schema: Python reads no more than about twice as many."""
 
-SHALLOW = 40
-"""The most brackets inside each other that `jsonschema` validates without more room on the stack."""
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class JsonSchema:
@@ -259,7 +256,7 @@ def _check(schema: Schema, draft: SchemaDraft) -> None:
     from jsonschema import SchemaError as MalformedError
 
     try:
-        check_well_formed(schema, draft, FormatChecker(formats=()), is_deep=nesting(schema) > SHALLOW)
+        check_well_formed(schema, draft, FormatChecker(formats=()), is_deep=nesting(schema) > 40)
     except MalformedError as error:
         path = "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in error.absolute_path)
         raise SchemaError(

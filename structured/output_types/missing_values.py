@@ -102,7 +102,7 @@ def _nullable(part: Subschema, schema: Any) -> Any:
 @deep
 def chosen_properties(root: Subschema, paths: Sequence[str]) -> Schema:
     """Return a JSON Schema in which the properties at some paths are marked as chosen."""
-    return edited_at(root, paths, _chosen)
+    return edited_at(root, paths, lambda _, schema: {**schema, NOT_STATED: _CHOSEN})
 
 
 @deep
@@ -113,10 +113,6 @@ def with_missing_properties(root: Subschema, *, are_chosen: bool) -> Schema:
     """
     schema: Schema = rewritten(root, _OptionalProperties(root, are_chosen=are_chosen).changed)
     return schema
-
-
-def _chosen(_part: Subschema, schema: Any) -> Any:
-    return {**schema, NOT_STATED: _CHOSEN} if isinstance(schema, Mapping) else schema
 
 
 class _OptionalProperties:

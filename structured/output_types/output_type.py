@@ -164,7 +164,6 @@ class OutputType(ABC, Generic[T]):
         return _OPERATORS["+"](self, other)
 
     def __radd__(self, other: str) -> "OutputType[T]":
-        """Return the texts of the other, each with one of this type behind it."""
         return _OPERATORS["+"](other, self)
 
     @overload
@@ -178,7 +177,6 @@ class OutputType(ABC, Generic[T]):
         return _OPERATORS["|"](self, other)
 
     def __ror__(self, other: object) -> "OutputType[Any]":
-        """Return the texts of both; the value is that of the first that accepts a text."""
         return _OPERATORS["|"](other, self)
 
     def __and__(self, other: object) -> "OutputType[T]":
@@ -186,7 +184,6 @@ class OutputType(ABC, Generic[T]):
         return _OPERATORS["&"](self, other)
 
     def __rand__(self, other: object) -> "OutputType[Any]":
-        """Return the texts of the other that are of this type as well, which is a regular language."""
         return _OPERATORS["&"](other, self)
 
     def __sub__(self, other: object) -> "OutputType[T]":
@@ -194,7 +191,6 @@ class OutputType(ABC, Generic[T]):
         return _OPERATORS["-"](self, other)
 
     def __rsub__(self, other: object) -> "OutputType[Any]":
-        """Return the texts of the other that are not of this type, which is a regular language."""
         return _OPERATORS["-"](other, self)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -245,7 +241,6 @@ class Several(OutputType[tuple[*Values]]):
     @overload
     def __add__(self, other: object) -> "OutputType[Any]": ...
     def __add__(self, other: object) -> "OutputType[Any]":
-        """Return the texts of this type, each with one of the other behind it."""
         return super().__add__(other)
 
 

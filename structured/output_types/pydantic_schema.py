@@ -80,6 +80,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
             **dict.fromkeys(("dict", "frozendict", "ordered-dict", "counter"), self._with_keys),
             **dict.fromkeys(("function-before", "function-wrap", "function-plain"), self._with_function),
             **dict.fromkeys(("model-field", "dataclass-field", "typed-dict-field"), self._with_deep_alias),
+            **dict.fromkeys(("model-fields", "dataclass-args", "typed-dict"), self._with_names),
             "complex": lambda schema: self._of_pydantic(schema) | {"format": "complex"},  # no other string is one
             "url": lambda url: {"type": "string", "format": "uri"} | _present(url, "host_required", *_OF_URLS),
             "multi-host-url": lambda url: {"type": "string", "format": "multi-host-uri"} | _present(url, *_OF_URLS),
@@ -158,19 +159,15 @@ class CompleteJsonSchema(GenerateJsonSchema):
     def definitions_schema(self, schema: core_schema.DefinitionsSchema) -> JsonSchemaValue:
         """Keep the definitions, to look up references in them."""
         self._core_definitions |= {definition["ref"]: definition for definition in schema["definitions"]}
-        self._unconfigured += [
-            definition["ref"].partition(":")[0]
-            for definition in schema["definitions"]
-            if lacks_configuration(definition)
-        ]
+        lacking = filter(lacks_configuration, schema["definitions"])
+        self._unconfigured += [definition["ref"].partition(":")[0] for definition in lacking]
         return super().definitions_schema(schema)
 
     def generate(self, schema: Any, mode: JsonSchemaMode = "validation") -> JsonSchemaValue:
         """Add `configured_alias` where a model's configuration may hold for a definition without one, or may not."""
         shown = super().generate(schema, mode)
-        return shown | (
-            {"configured_alias": self._unconfigured[0]} if self._unconfigured and self._is_restricted else {}
-        )
+        is_unsure = self._unconfigured and self._is_restricted
+        return shown | ({"configured_alias": self._unconfigured[0]} if is_unsure else {})
 
     def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
         """Add `ascii_only`, `strip_whitespace` and `regex_engine`; the flags of a pattern are written into it."""
@@ -307,26 +304,15 @@ class CompleteJsonSchema(GenerateJsonSchema):
             return noted(shown, {"length": inner(schema["schema"])["type"]})
         return noted(shown, _with_lengths(shown, lengths, *keywords))
 
-    def model_fields_schema(self, schema: core_schema.ModelFieldsSchema) -> JsonSchemaValue:
-        """Add `reserved_names`, `ambiguous_aliases` and `extras_keys`."""
-        spellings = self._spellings(schema["fields"].items(), schema)
-        shown = _with_names(super().model_fields_schema(schema), spellings)
-        keys: Any = schema.get("extras_keys_schema")
-        return shown | (
-            {"extras_keys": keys["type"]} if keys and self.generate_inner(keys) != {"type": "string"} else {}
-        )
-
-    def dataclass_args_schema(self, schema: core_schema.DataclassArgsSchema) -> JsonSchemaValue:
-        """Add `reserved_names` and `ambiguous_aliases`."""
-        fields = [(field["name"], field) for field in schema["fields"]]
-        spellings = self._spellings(fields, schema)
-        return _with_names(super().dataclass_args_schema(schema), spellings)
-
-    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
-        """Add `reserved_names` and `ambiguous_aliases`."""
+    def _with_names(self, schema: Any) -> JsonSchemaValue:
+        """Add `reserved_names`, `ambiguous_aliases` and, where they are more than strings, `extras_keys`."""
+        fields, keys = schema["fields"], schema.get("extras_keys_schema")
+        named = fields.items() if isinstance(fields, Mapping) else [(field["name"], field) for field in fields]
         with self._config_wrapper_stack.push(_inherited(schema)):
-            spellings = self._spellings(schema["fields"].items(), schema)
-            return _with_names(super().typed_dict_schema(schema), spellings)
+            spellings = self._spellings(named, schema)
+            shown = _with_names(self._of_pydantic(schema), spellings)
+            is_free = keys is None or self.generate_inner(keys) == {"type": "string"}
+        return shown if is_free else shown | {"extras_keys": keys["type"]}
 
     def _spellings(self, fields: Iterable[tuple[str, Any]], schema: Any) -> list[Spelling]:
         """Return the names of fields; where two look for the first of theirs, each is written by another."""
@@ -422,15 +408,12 @@ def _with_names(shown: JsonSchemaValue, spellings: list[Spelling]) -> JsonSchema
     """
     written = [spelling.written for spelling in spellings]
     reserved = sorted({name for spelling in spellings for name in spelling.looked_up} - set(written))
+    counts = Counter(written)
     ambiguous = [
-        spelling.written
-        for spelling in spellings
-        if written.count(spelling.written) > 1 or not spelling.preferred.isdisjoint(written)
+        name.written for name in spellings if counts[name.written] > 1 or not name.preferred.isdisjoint(written)
     ]
     required = shown.get("required", [])
-    mistaken = [
-        spelling.written for spelling in spellings if not (spelling.looked_up - {spelling.written}).isdisjoint(written)
-    ]
+    mistaken = [name.written for name in spellings if not (name.looked_up - {name.written}).isdisjoint(written)]
     shown |= {"required": [*dict.fromkeys([*required, *mistaken])]} if mistaken else {}
     shown |= {"reserved_names": reserved} if reserved else {}
     return shown | ({"ambiguous_aliases": sorted(set(ambiguous))} if ambiguous else {})

@@ -112,9 +112,6 @@ def _shown_answers(answers: Answers) -> Iterator[str]:
 
 _STATUS_STYLES = {"enforced": "green", "checked": "yellow", "refused": "bold red"}
 
-LONGEST_KIND = 120
-"""The most characters of a field's kind that are shown."""
-
 
 def report_parts(report: Report) -> Iterator[RenderableType]:
     """Yield the parts of a report, one below the other."""
@@ -171,7 +168,7 @@ def _shown_cost(report: Report) -> Text:
     return Text.assemble(("Cost  ", "bold"), str(_printable(shown_cost(report), None)))
 
 
-def _printable(kind: str, most: int | None = LONGEST_KIND) -> Text:
+def _printable(kind: str, most: int | None = 120) -> Text:
     """Return a kind, shortened, with characters escaped that no terminal can show."""
     short = kind if most is None or len(kind) <= most else f"{kind[:most]} …"
     return Text(short.encode(errors="backslashreplace").decode())

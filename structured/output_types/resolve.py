@@ -14,9 +14,6 @@ from structured.output_types.missing_values import Missing
 from structured.output_types.output_type import OutputType
 from structured.output_types.python_type import PythonType, python_type
 
-KEPT = 64
-"""Types kept in memory, the least recently used dropped first."""
-
 
 def resolve_type(
     output_type: object,
@@ -70,7 +67,7 @@ def _resolve(
     )
 
 
-_resolve_once = functools.lru_cache(maxsize=KEPT)(_resolve)
+_resolve_once = functools.lru_cache(maxsize=64)(_resolve)
 
 
 def resolve_json(output_type: object, layout: JsonLayout | None = None) -> JsonOutput[Any]:

@@ -199,12 +199,10 @@ def parts_below(part: Subschema, *keywords: str) -> list[Subschema]:
 
 def _examples(schema: Schema) -> list[str]:
     shown = map(quoted, list_at(schema, "examples"))
-    return [example for example in shown if len(example) <= LONGEST_EXAMPLE][:MAX_EXAMPLES]
+    return [example for example in shown if len(example) <= 80][:MAX_EXAMPLES]
 
 
 MAX_EXAMPLES = 3
-LONGEST_EXAMPLE = 80
-"""Characters of an example that is shown; a longer one is left out."""
 
 
 def title_of(part: Subschema) -> str:

@@ -153,9 +153,6 @@ HAZARDS = {
 _APPLICATORS = frozenset({*REFERENCES, "allOf", "else", "then", *CHOICES})
 _ASSERTIONS = frozenset({*ASSERTIONS, *STRUCTURE, *SHAPES}) - INTERNAL
 _KNOWN = _ASSERTIONS | ANNOTATIONS | UNSUPPORTED.keys()
-_SIMILAR = 0.8
-"""How similar a keyword has to be to one that forbids something, as difflib counts, to be taken for a slip."""
-
 _LOWER = {"minimum", "exclusiveMinimum"}
 _UPPER = {"maximum", "exclusiveMaximum"}
 _DATES = {"date": "date", "date-time": "datetime"}
@@ -176,7 +173,7 @@ def hazards_of(part: Subschema) -> Iterator[tuple[str, tuple[str, ...]]]:
 def _slips(schema: Mapping[str, Any], keys: Sequence[str | int]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield keywords and properties that the author of a schema may have misspelt."""
     for keyword in schema.keys() - _KNOWN:
-        for near in get_close_matches(keyword, _ASSERTIONS, n=1, cutoff=_SIMILAR):
+        for near in get_close_matches(keyword, _ASSERTIONS, n=1, cutoff=0.8):
             yield "keyword", (keyword, near)
     is_part = not {"allOf", "anyOf", "else", "if", "not", "oneOf", "then"}.isdisjoint(keys[-2:])
     others = {"additionalProperties", "patternProperties", *_APPLICATORS}

@@ -183,34 +183,22 @@ class Restricted(Combination[T]):
 
     def _expression(self, document: str | None) -> Automaton:
         base, rule = part_automaton(self.base, document), part_automaton(self.rule, document)
+        problem = ""
         if not isinstance(rule, RegularAutomaton):
-            raise SchemaError(
-                f"{self.rule.name} is no regular language, and is the right side of {'&' if self.is_included else '-'}",
-                remedy="Write a Regex, a Choice or a Text there, or what is combined of these.",
-            )
-        if self.is_included:
-            return self._product([base, rule])
-        if not is_of_characters(rule.pattern):
-            raise SchemaError(
-                f"{self.rule.name} is JSON, and is the right side of -",
-                remedy="Write a Regex, a Choice or a Text there, or what is combined of these.",
-            )
+            problem = f"is no regular language, and is the right side of {'&' if self.is_included else '-'}"
+        elif not (self.is_included or is_of_characters(rule.pattern)):
+            problem = "is JSON, and is the right side of -"
+        if problem or not isinstance(rule, RegularAutomaton):
+            remedy = "Write a Regex, a Choice or a Text there, or what is combined of these."
+            raise SchemaError(f"{self.rule.name} {problem}", remedy=remedy)
         try:
-            allowed = RegularAutomaton(complement(rule.pattern))
-        except EmptyProductError:
-            raise self._empty() from None
-        return self._product([base, allowed])
-
-    def _product(self, sides: Sequence[Automaton]) -> Automaton:
-        try:
+            allowed = rule if self.is_included else RegularAutomaton(complement(rule.pattern))
             with named(self.name):
-                return product(sides)
+                return product([base, allowed])
         except EmptyProductError:
-            raise self._empty() from None
-
-    def _empty(self) -> UnsatisfiableError:
-        rule = f"{'' if self.is_included else 'not '}of {self.rule.name}"
-        return UnsatisfiableError(f"No text is of {self.base.name} and {rule}", remedy="Change one of the two.")
+            of_rule = f"{'' if self.is_included else 'not '}of {self.rule.name}"
+            problem = f"No text is of {self.base.name} and {of_rule}"
+            raise UnsatisfiableError(problem, remedy="Change one of the two.") from None
 
     def automaton(self, document: str | None = None) -> Automaton:
         """Return the automaton of the texts. Raises UnsatisfiableError if there are none."""
