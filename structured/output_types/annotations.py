@@ -159,16 +159,13 @@ def fields_of(annotation: Any) -> dict[str, tuple[str, Any]]:
         infos = annotation.model_fields.items()
         return {name: (_written(name, info), _annotation_of(info)) for name, info in infos}
     origin = get_origin(annotation) or annotation
-    if not (isinstance(origin, type) and (dataclasses.is_dataclass(origin) or _is_record(origin))):
+    is_record = dataclasses.is_dataclass(origin) or typing_extensions.is_typeddict(origin)
+    if not isinstance(origin, type) or not (is_record or (issubclass(origin, tuple) and hasattr(origin, "_fields"))):
         return {}
     given = dict(zip(getattr(origin, "__parameters__", ()), get_args(annotation), strict=False))
     hints = _hints(origin)
     names = [one.name for one in dataclasses.fields(origin)] if dataclasses.is_dataclass(origin) else hints
     return {name: (_written(name, hints.get(name)), _filled(hints.get(name), given)) for name in names}
-
-
-def _is_record(origin: type) -> bool:
-    return typing_extensions.is_typeddict(origin) or (issubclass(origin, tuple) and hasattr(origin, "_fields"))
 
 
 def _written(name: str, field: Any) -> str:

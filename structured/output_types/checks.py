@@ -142,7 +142,11 @@ def _members(annotation: Any, value: Any, steps: Steps) -> Iterator[tuple[Any, A
     arguments = get_args(annotation)
     fields = fields_of(type(value) if isinstance(value, BaseModel) else annotation)
     if fields:
-        yield from _fields(fields, value, steps)
+        held = value if isinstance(value, Mapping) else {name: getattr(value, name, None) for name in fields}
+        for index, (name, (written, kind)) in enumerate(fields.items()):
+            if name in held:
+                step = () if isinstance(value, RootModel) else (index if isinstance(value, tuple) else written,)
+                yield kind, held[name], (*steps, *step)
     elif isinstance(value, Mapping):
         for key, member in value.items():
             place = (*steps, str(_plain(key)))
@@ -151,15 +155,6 @@ def _members(annotation: Any, value: Any, steps: Steps) -> Iterator[tuple[Any, A
         is_fixed = get_origin(annotation) is tuple and ... not in arguments
         for index, (kind, item) in enumerate(zip(arguments if is_fixed else repeat(arguments[0]), value, strict=False)):
             yield kind, item, steps if isinstance(value, AbstractSet) else (*steps, index)
-
-
-def _fields(fields: Mapping[str, tuple[str, Any]], value: Any, steps: Steps) -> Iterator[tuple[Any, Any, Steps]]:
-    """Yield the types, values and places of the fields that a value has."""
-    members = value if isinstance(value, Mapping) else {name: getattr(value, name, None) for name in fields}
-    for index, (name, (written, kind)) in enumerate(fields.items()):
-        if name in members:
-            step = () if isinstance(value, RootModel) else (index if isinstance(value, tuple) else written,)
-            yield kind, members[name], (*steps, *step)
 
 
 def _branch(union: Any, value: Any) -> Any:

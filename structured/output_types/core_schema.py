@@ -51,7 +51,8 @@ def said_of(function: Any) -> dict[str, Any]:
     plain = function.func if isinstance(function, partial) else function
     name = _qualified_name(plain)
     if _library(plain) not in _LIBRARIES or name in _WRITTEN_BY_USERS:
-        return {VALIDATORS: [_shown(name)]}
+        own = name.rpartition("<locals>.")[2]
+        return {VALIDATORS: ["Predicate" if own in _WRITTEN_BY_USERS else own]}
     if is_decoder(plain):
         return {"decodes_to": "str"} if name == "EncodedStr.decode_str" else {}
     if name in _SAID_BY_A_FORMAT:
@@ -100,12 +101,6 @@ def _qualified_name(function: Any) -> str:
     name = str(getattr(function, "__qualname__", type(function).__qualname__))
     within, _, own = name.rpartition("<locals>.")
     return name if own == "<lambda>" and within else own
-
-
-def _shown(name: str) -> str:
-    """Return a function's name as its author wrote it: `Adult.of_age`, `<lambda>`."""
-    own = name.rpartition("<locals>.")[2]
-    return "Predicate" if own == "val_func" else own  # what Pydantic calls that of `annotated_types.Predicate`
 
 
 CoreSchema = Mapping[str, Any]

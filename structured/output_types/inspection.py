@@ -181,9 +181,8 @@ class Survey:
         self._listed[pointer] = path
         for name in part.schema["properties"]:
             inside = part.below("properties", name)
-            yield self._field(
-                inside, path=member(path, name), kind=self._kind(inside), may_be_left_out=may_be_left_out(part, name)
-            )
+            is_optional = may_be_left_out(part, name)
+            yield self._field(inside, path=member(path, name), kind=self._kind(inside), may_be_left_out=is_optional)
 
 
 _ORDER = list(HAZARDS)
@@ -275,12 +274,10 @@ class _Search:
         self.work += alone.work
         for below in part.below if refusals else ():
             inner = self.refusals(below)
-            if not _is_left_out(below, inner, next(iter(refusals.values()))):
+            is_impossible = isinstance(next(iter(inner.values()), None), UnsatisfiableError)
+            own = next(iter(refusals.values()))
+            if not (
+                below.is_branch and is_impossible and not isinstance(own, UnsatisfiableError)
+            ):  # left out of a union
                 refusals |= {key: refusals.get(key, value) for key, value in inner.items()}
         return refusals
-
-
-def _is_left_out(branch: Part, inner: _Refusals, outer: SchemaError) -> bool:
-    """Tell whether a part is a branch that nothing satisfies, while another part is the one to change."""
-    first = next(iter(inner.values()), None)
-    return branch.is_branch and isinstance(first, UnsatisfiableError) and not isinstance(outer, UnsatisfiableError)

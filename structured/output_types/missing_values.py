@@ -24,7 +24,7 @@ from structured.json_schema.nullable import any_branch, can_be_null, types_of
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import JsonOutput
 from structured.output_types.paths import Steps, has, steps_to_path
-from structured.output_types.schema_parts import all_parts, below, discriminators, edited_at, listed, rewritten
+from structured.output_types.schema_parts import below, discriminators, edited_at, listed, reached, rewritten
 
 Missing = bool | Sequence[str]
 """The fields that may be missing: none, all of them, or those at some paths."""
@@ -120,10 +120,10 @@ class _OptionalProperties:
 
     def __init__(self, root: Subschema, *, are_chosen: bool) -> None:
         self.are_chosen = are_chosen
-        parts = list(all_parts(root, behind_references=True))
+        parts = [part for part in (root, *reached(root)) if isinstance(part.schema, Mapping)]
         leads_inside = any(place in part.schema.get("$ref", "") for part in parts for place in _INSIDE)
         tying = [part for part in parts if leads_inside or _ties(part.schema)]
-        self.tied = {part.identity for first in tying for part in all_parts(first, behind_references=True)}
+        self.tied = {part.identity for first in tying for part in (first, *reached(first))}
 
     def changed(self, part: Subschema, keys: Sequence[str | int], schema: Any) -> Any:
         """Return the schema at keys of a part: a property is listed if it is missing, unless it has to be there."""
@@ -195,8 +195,8 @@ def _drop(part: Subschema, value: Any, steps: Steps, missing: dict[Steps, None])
             is_there = has(value, step)
             if note is not None and (not is_there or value[step] is None):
                 missing[(*steps, step)] = None
-                if note == DROPPED:
-                    value.pop(step, None)
+                if note == DROPPED and isinstance(value, dict):
+                    value.pop(str(step), None)
             elif is_there:
                 _drop(inner, value[step], (*steps, step), missing)
 
@@ -291,7 +291,7 @@ class MissingFieldsType(JsonOutput[ParsedAnswer[T]]):
     """The type itself, which reads what is stated."""
 
     @property
-    def parts(self) -> Annotation | None:
+    def parts(self) -> Annotation:
         """The type, as a stream reads it."""
         return self.of.parts
 

@@ -100,19 +100,6 @@ def _is_found(pattern: str, name: str) -> bool:
     return False
 
 
-def all_parts(root: Subschema, *, behind_references: bool = False) -> Iterator[Subschema]:
-    """Yield a schema and those inside it that are objects, definitions among them, each once."""
-    seen: set[Identity] = set()
-    left = [root]
-    while left:
-        part = left.pop()
-        if part.identity not in seen and isinstance(part.schema, Mapping):
-            seen.add(part.identity)
-            yield part
-            left += [part.below(*keys) for keys, _ in subschemas(part.schema, part.location.draft)]
-            left += known_targets(part) if behind_references else []
-
-
 def reached(part: Subschema) -> Iterator[Subschema]:
     """Yield the schemas inside a schema and behind its references, to any depth, each once."""
     seen: set[Identity] = set()
@@ -281,7 +268,8 @@ def edited_at(root: Subschema, paths: Sequence[str], change: Change, *, places: 
 
 def discriminators(root: Subschema) -> set[Identity]:
     """Return the properties that discriminate between the branches of unions."""
-    unions = (part for part in all_parts(root) if isinstance(part.schema.get("discriminator"), Mapping))
+    parts = (part for part in (root, *reached(root)) if isinstance(part.schema, Mapping))
+    unions = (part for part in parts if isinstance(part.schema.get("discriminator"), Mapping))
     named = ((str(part.schema["discriminator"].get("propertyName")), part) for part in unions)
     return {
         option.below("properties", name).identity
