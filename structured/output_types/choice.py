@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, overload
 
@@ -105,10 +104,8 @@ class Choice(OutputType[T], Generic[T]):
             task="Decide by the text which of these choices is right, and answer with it alone, as it is written.",
         )
 
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the texts."""
-        return sha256(repr(("choice", *self.options)).encode()).hexdigest()
+    def _facts(self) -> tuple[object, ...]:
+        return "choice", *self.options
 
     def basis(self, steps: Steps, value: Any) -> Basis:  # noqa: ARG002  whichever is chosen
         """Return "concluded": the type lists the values."""

@@ -67,7 +67,9 @@ class Signature:
         shown_name = str(getattr(plain, "__name__", None) or shown(plain))
         parameters = _parameters(function, shown_name)
         hints = _hints(plain, shown_name)
-        by_position = _by_position(parameters)
+        has_further = any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in parameters)
+        last = Parameter.POSITIONAL_OR_KEYWORD if has_further else Parameter.POSITIONAL_ONLY
+        by_position = frozenset(parameter.name for parameter in parameters if parameter.kind <= last)
         fields: dict[str, Any] = {}
         for parameter in parameters:
             annotation = hints.get(parameter.name, parameter.annotation)
@@ -147,13 +149,6 @@ def _parameters(function: Callable[..., Any], named: str) -> tuple[Parameter, ..
                 remedy="Write a function that calls it, with a parameter for each name; or with one dict.",
             )
     return tuple(parameter for parameter in read.parameters.values() if parameter.name not in fixed)
-
-
-def _by_position(parameters: tuple[Parameter, ...]) -> frozenset[str]:
-    """Return the parameters that are passed by position: without a name, or before further ones."""
-    has_further = any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in parameters)
-    last = Parameter.POSITIONAL_OR_KEYWORD if has_further else Parameter.POSITIONAL_ONLY
-    return frozenset(parameter.name for parameter in parameters if parameter.kind <= last)
 
 
 def _hints(plain: Any, named: str) -> dict[str, Any]:

@@ -244,10 +244,8 @@ class Grammar(OutputType[T]):
         task = "Write a text that the grammar allows, and nothing else."
         return Description("Grammar", shown, answer="Text", task=task)
 
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the grammar and what is read with it."""
-        return sha256(repr((self.name, self.start, self.grammar, self.describe())).encode()).hexdigest()
+    def _facts(self) -> tuple[object, ...]:
+        return self.name, self.start, self.grammar, self.describe()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self

@@ -13,12 +13,13 @@ There the property stays as it is, and the model itself has to leave it out.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
 from structured.errors.recursion import deep
-from structured.json_schema.document.location import ANNOTATIONS, NOT_STATED, Compilation, Schema, Subschema
+from structured.json_schema.document.location import ANNOTATIONS, NOT_STATED, Compilation, Identity, Schema, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import any_branch, can_be_null, types_of
 from structured.output_types.annotations import Annotation
@@ -111,38 +112,34 @@ def with_missing_properties(root: Subschema, *, are_chosen: bool) -> Schema:
 
     Raises SchemaError for one that is chosen, required, and may not be null.
     """
-    schema: Schema = rewritten(root, _OptionalProperties(root, are_chosen=are_chosen).changed)
-    return schema
+    tied = _tied(root)
 
-
-class _OptionalProperties:
-    """Lets the optional properties of a schema be missing: all, or those that are marked as chosen."""
-
-    def __init__(self, root: Subschema, *, are_chosen: bool) -> None:
-        self.are_chosen = are_chosen
-        parts = [part for part in (root, *reached(root)) if isinstance(part.schema, Mapping)]
-        leads_inside = any(place in part.schema.get("$ref", "") for part in parts for place in _INSIDE)
-        tying = [part for part in parts if leads_inside or _ties(part.schema)]
-        self.tied = {part.identity for first in tying for part in (first, *reached(first))}
-
-    def changed(self, part: Subschema, keys: Sequence[str | int], schema: Any) -> Any:
-        """Return the schema at keys of a part: a property is listed if it is missing, unless it has to be there."""
+    def changed(part: Subschema, keys: Sequence[str | int], schema: Any) -> Any:
         inner = part.below(*keys)
-        if keys[0] != "properties" or (self.are_chosen and inner.schema.get(NOT_STATED) != _CHOSEN):
+        if keys[0] != "properties" or (are_chosen and inner.schema.get(NOT_STATED) != _CHOSEN):
             return schema
         if can_be_null(inner):
             return {**schema, NOT_STATED: KEPT}
-        if keys[1] in part.schema.get("required", ()):
-            if self.are_chosen:
-                raise inner.location.refusal(
-                    f"The property {keys[1]!r} is required and may not be null, so it cannot be missing",
-                    keyword="required",
-                    remedy="Take it from required, or allow null.",
-                )
-            return schema
-        if part.identity in self.tied:
-            return {**schema, NOT_STATED: LEFT_OUT}
-        return _nullable(inner, schema)
+        if keys[1] not in part.schema.get("required", ()):
+            return {**schema, NOT_STATED: LEFT_OUT} if part.identity in tied else _nullable(inner, schema)
+        if are_chosen:
+            raise inner.location.refusal(
+                f"The property {keys[1]!r} is required and may not be null, so it cannot be missing",
+                keyword="required",
+                remedy="Take it from required, or allow null.",
+            )
+        return schema
+
+    schema: Schema = rewritten(root, changed)
+    return schema
+
+
+def _tied(root: Subschema) -> set[Identity]:
+    """Return the schemas that may judge a value by whether a property is there, and those inside them."""
+    parts = [part for part in (root, *reached(root)) if isinstance(part.schema, Mapping)]
+    leads_inside = any(place in part.schema.get("$ref", "") for part in parts for place in _INSIDE)
+    tying = [part for part in parts if leads_inside or _ties(part.schema)]
+    return {part.identity for first in tying for part in (first, *reached(first))}
 
 
 def _ties(schema: Schema) -> bool:
@@ -185,8 +182,9 @@ def _drop(part: Subschema, value: Any, steps: Steps, missing: dict[Steps, None])
     """Collect the missing members of a value, and remove those that the type does not read."""
     if not isinstance(part.schema, Mapping) or not isinstance(value, dict | list):
         return
-    options = [option for option in listed(part, "anyOf", "oneOf") if _fits(option, value)]
-    for same in [*([follow(part)] if "$ref" in part.schema else []), *listed(part, "allOf"), *options]:
+    target = [follow(part)] if "$ref" in part.schema else []
+    options = (option for option in listed(part, "anyOf", "oneOf") if _fits(option, value))  # after others have dropped
+    for same in chain(target, listed(part, "allOf"), options):
         _drop(same, value, steps, missing)
     names = dict.fromkeys([*part.schema.get("properties", ()), *value]) if isinstance(value, dict) else {}
     for step in names or range(len(value)):

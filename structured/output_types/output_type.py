@@ -127,7 +127,10 @@ class OutputType(ABC, Generic[T]):
     @property
     def digest(self) -> str:
         """The SHA-256 of the facts that distinguish this type from others; by default, its name and description."""
-        return sha256(repr((self.name, self.describe())).encode(errors="surrogatepass")).hexdigest()
+        return sha256(repr(self._facts()).encode(errors="surrogatepass")).hexdigest()
+
+    def _facts(self) -> tuple[object, ...]:
+        return self.name, self.describe()
 
     def pieces(self, text: str) -> Sequence[Piece] | None:  # noqa: ARG002  an answer has no pieces by itself
         """Return the parts of an answer that are of other types, by which evidence is found for each; None for none."""

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from hashlib import sha256
 from typing import Any, Generic, Literal, TypeVar, overload
 
 from structured.automata import RegularAutomaton
@@ -189,11 +188,8 @@ class Regex(OutputType[T], Generic[T]):
             ),
         )
 
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the expression, its flags and its dialect."""
-        written = repr(("regex", self.source, int(self.flags), self.dialect))
-        return sha256(written.encode(errors="surrogatepass")).hexdigest()
+    def _facts(self) -> tuple[object, ...]:
+        return "regex", self.source, int(self.flags), self.dialect
 
     def write(self, value: Any) -> str:
         """Return the text that means a value: a text as it is, anything else as `str` writes it."""

@@ -82,18 +82,9 @@ def resolve_json(output_type: object, layout: JsonLayout | None = None) -> JsonO
 
 
 def _read_type(output_type: Any, layout: JsonLayout | None = None) -> JsonOutput[Any]:
-    """Return the output type of a Python type, a function or a `JsonSchema`, also as `Annotated[Any, JsonSchema(...)]`.
-
-    Raises SchemaError for what is neither.
-    """
-    output_type = _annotated(output_type)
+    """Return the output type of a Python type, a function or a `JsonSchema`. Raises SchemaError for what is neither."""
     if isinstance(output_type, JsonOutput):
         return output_type if layout is None else replace(output_type, layout=layout)
-    if isinstance(output_type, OutputType):
-        raise SchemaError(
-            f"{output_type.name} is an OutputType of its own, with no JSON Schema to look into",
-            remedy="Pass it to extract, Extractor or extract_batch.",
-        )
     if isinstance(output_type, JsonSchema):
         assert not isinstance(output_type.schema, str), "it is read when it is made"
         return JsonSchemaType(output_type.name, output_type.schema, layout or DEFAULT_LAYOUT, source=output_type)

@@ -10,7 +10,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from hashlib import sha256
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, overload
 
@@ -239,11 +238,8 @@ class Combination(OutputType[T]):
                 part.check()
         super().check()
 
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the kind of combination, its arguments and its parts."""
-        written = (type(self).__name__, *self._written_down(), *(part.digest for part in self.members))
-        return sha256(repr(written).encode(errors="surrogatepass")).hexdigest()
+    def _facts(self) -> tuple[object, ...]:
+        return type(self).__name__, *self._written_down(), *(part.digest for part in self.members)
 
     @cached_property
     def _positions(self) -> Renewing[Positions]:

@@ -253,15 +253,11 @@ class Restricted(Combination[T]):
         return base._replace(text=f"{base.text}\n\nThe whole answer {verb} {of_this(rule.label)}:\n{rule.text}")
 
 
-def both(left: object, right: object) -> "Restricted[Any]":
-    """Return the texts of both, with the values of the first."""
-    return Restricted(_operand(left, "the left side of &"), _operand(right, "the right side of &"), is_included=True)
-
-
-def difference(left: object, right: object) -> "Restricted[Any]":
-    """Return the texts of the first that are not of the second."""
-    return Restricted(_operand(left, "the left side of -"), _operand(right, "the right side of -"), is_included=False)
-
-
-def _operand(operand: object, named: str) -> OutputType[Any]:
-    return Choice([operand]) if isinstance(operand, str) else part_of(operand, named)
+def restricted(left: object, right: object, *, is_included: bool) -> "Restricted[Any]":
+    """Return the texts of the first that are also of the second, or are not."""
+    sign = "&" if is_included else "-"
+    base, rule = (
+        Choice([operand]) if isinstance(operand, str) else part_of(operand, f"the {side} side of {sign}")
+        for side, operand in (("left", left), ("right", right))
+    )
+    return Restricted(base, rule, is_included=is_included)

@@ -1,7 +1,6 @@
 """Free text with rules: texts that it contains or lacks, its length, and its stop phrases."""
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import Any
 
 from structured.automata import Automaton, RegularAutomaton
@@ -165,10 +164,8 @@ class Text(OutputType[str]):
                 rules.append(f"{fewest:,} {noun} or more" if most is None else f"{fewest:,} to {most:,} {noun}")
         return rules + ([f"ends with {' or '.join(map(repr, self.stop))}"] if self.stop else [])
 
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the rules."""
-        return sha256(repr(("text", self._rules())).encode()).hexdigest()
+    def _facts(self) -> tuple[object, ...]:
+        return "text", self._rules()
 
 
 def _containing(phrases: Sequence[str]) -> Pattern:
