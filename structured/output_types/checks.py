@@ -85,9 +85,7 @@ class Check:
 
 def flags_of(annotation: Annotation | None, value: Any) -> tuple[Flag, ...]:
     """Return the flags of an instance of a type, those of the parts of a value before its own."""
-    if annotation is None or not has_checks(annotation):
-        return ()
-    return tuple(_flags(annotation.type, value, ()))
+    return tuple(_flags(annotation.type, value, ())) if annotation is not None and has_checks(annotation) else ()
 
 
 def flags_of_data(annotation: Annotation | None, data: Any, steps: Steps = ()) -> tuple[Flag, ...]:

@@ -73,8 +73,7 @@ def with_grounding(root: Subschema, grounded: Ground) -> Schema:
     to no field, and for a field that cannot be read off a document.
     """
     if isinstance(grounded, bool):
-        schema: Schema = _marked_everywhere(root, lambda schema, **_: {**schema, GROUNDED: "words"})
-        return schema
+        return _marked_everywhere(root, lambda schema, **_: {**schema, GROUNDED: "words"})
     return edited_at(root, grounded, _marked, places=WITH_ITEMS)
 
 
@@ -96,8 +95,7 @@ def with_support(root: Subschema) -> Schema:
     not have it. A model that may write quotations alone cannot go back to null once it has begun a text, and quotes
     something else: see `docs/log.md`, 2026-11-24.
     """
-    found: Schema = _marked_everywhere(root, _supported)
-    return found
+    return _marked_everywhere(root, _supported)
 
 
 def _supported(schema: Schema, *, may_be_missing: bool) -> Schema:
@@ -118,9 +116,9 @@ _CONCLUSIONS = frozenset({"enum", "const", "contentSchema"})
 
 
 @deep
-def _marked_everywhere(part: Subschema, mark: Callable[..., Schema], *, may_be_missing: bool = False) -> Any:
+def _marked_everywhere(part: Subschema, mark: Callable[..., Schema], *, may_be_missing: bool = False) -> Schema:
     """Return a schema in which a function has marked all values that can be stated."""
-    schema = part.schema
+    schema: Schema = part.schema
     for keys, _ in subschemas(schema, part.location.draft) if isinstance(schema, Mapping) else ():
         if keys[0] != "propertyNames":
             is_branch = keys[0] in {"anyOf", "oneOf"}

@@ -247,13 +247,10 @@ class Several(OutputType[tuple[*Values]]):
         return super().__add__(other)
 
 
-Operator = Callable[[object, object], OutputType[Any]]
-"""By operator, the function that combines two operands, one of them an output type."""
-
-_OPERATORS: dict[str, Operator] = {}
+_OPERATORS: dict[str, Callable[[object, object], OutputType[Any]]] = {}
 
 
-def define_operators(operators: Mapping[str, Operator]) -> None:
+def define_operators(operators: Mapping[str, Callable[[object, object], OutputType[Any]]]) -> None:
     """Define the operators between output types: they make combinations, which import all other output types."""
     _OPERATORS.update(operators)
 

@@ -213,18 +213,12 @@ class Combination(OutputType[T]):
         except Exception as error:
             if not isinstance(value, str):
                 raise
-            if not self._is_text(value):
+            try:
+                self.pieces(value)  # before validators
+            except ValueError:
                 raise ValueError(f"it is none of the texts, and no value: {message(error)}") from error
         self.parse(value)
         return value
-
-    def _is_text(self, text: str) -> bool:
-        """Tell whether a text is of the type, before validators."""
-        try:
-            self.pieces(text)
-        except ValueError:
-            return False
-        return True
 
     @property
     def how_to_limit(self) -> str:
