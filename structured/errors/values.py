@@ -116,6 +116,11 @@ def excerpt(text: str, longest: int) -> str:
     return lines if len(text) <= longest else f"{lines}… ({counted(len(text), 'character')})"
 
 
+def shortened(text: str, longest: int) -> str:
+    """Return a text, or its beginning and an ellipsis."""
+    return text if len(text) <= longest else f"{text[:longest]}…"
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number of things: `1 file`, `2,000 files`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -90,11 +90,12 @@ class Annotation:
         if _is_model(self._bare):
             for name, info in self._bare.model_fields.items():
                 fields |= {key: (name, _annotation_of(info)) for key in _names_in_text(name, info)}
+        elif isinstance(self._bare, type) and issubclass(self._bare, tuple) and hasattr(self._bare, "_fields"):
+            fields = {position: ("", item) for position, item in enumerate(_hints(self._bare).values())}
         elif dataclasses.is_dataclass(self._bare) or typing_extensions.is_typeddict(self._bare):
             fields = {name: (name, hint) for name, hint in _hints(self._bare).items()}
-        elif self._is_by_position:
-            items = _hints(self._bare).values() if hasattr(self._bare, "_fields") else get_args(self._bare)
-            fields = {position: ("", item) for position, item in enumerate(items)}
+        elif get_origin(self._bare) is tuple and ... not in get_args(self._bare):
+            fields = {position: ("", item) for position, item in enumerate(get_args(self._bare))}
         return {key: (name, Annotation.of(hint)) for key, (name, hint) in fields.items()}
 
     @cached_property
@@ -108,12 +109,6 @@ class Annotation:
         if issubclass(origin, Mapping):
             return Annotation.of(arguments[1]) if len(arguments) == 2 else None
         return Annotation.of(arguments[0]) if issubclass(origin, (Collection, Iterable)) else None
-
-    @cached_property
-    def _is_by_position(self) -> bool:
-        origin, arguments = get_origin(self._bare), get_args(self._bare)
-        is_named = isinstance(self._bare, type) and issubclass(self._bare, tuple) and hasattr(self._bare, "_fields")
-        return is_named or (origin is tuple and ... not in arguments)
 
 
 _of_hashable: Callable[[Any], Annotation] = lru_cache(maxsize=1024)(Annotation)
@@ -164,16 +159,13 @@ def fields_of(annotation: Any) -> dict[str, tuple[str, Any]]:
         infos = annotation.model_fields.items()
         return {name: (_written(name, info), _annotation_of(info)) for name, info in infos}
     origin = get_origin(annotation) or annotation
-    if not (isinstance(origin, type) and (dataclasses.is_dataclass(origin) or _is_record(origin))):
+    is_record = dataclasses.is_dataclass(origin) or typing_extensions.is_typeddict(origin)
+    if not isinstance(origin, type) or not (is_record or (issubclass(origin, tuple) and hasattr(origin, "_fields"))):
         return {}
     given = dict(zip(getattr(origin, "__parameters__", ()), get_args(annotation), strict=False))
     hints = _hints(origin)
     names = [one.name for one in dataclasses.fields(origin)] if dataclasses.is_dataclass(origin) else hints
     return {name: (_written(name, hints.get(name)), _filled(hints.get(name), given)) for name in names}
-
-
-def _is_record(origin: type) -> bool:
-    return typing_extensions.is_typeddict(origin) or (issubclass(origin, tuple) and hasattr(origin, "_fields"))
 
 
 def _written(name: str, field: Any) -> str:

@@ -50,7 +50,7 @@ class _CallType(JsonOutput[Any]):
 
     def compilation(self) -> Compilation:
         """Return the compilation of the schema: arguments that are not required may be left out."""
-        compilation = super().compilation()  # type: ignore[safe-super]  # of the class beside it
+        compilation = super().compilation()
         return replace(compilation, optional="omittable") if compilation.optional == "written" else compilation
 
     def check(self) -> None:
@@ -174,7 +174,16 @@ def _tool_type(tools: list[Tool], parallel: bool) -> ToolType:
     """Return the type of calls of tools; the parameters of each are a document of their own, with their references."""
     by_name = _by_name([(tool.name, tool) for tool in tools])
     documents = {f"tool:{position}": dict(tool.parameters) for position, tool in enumerate(tools)}
-    branches = [_tool_call(tool, uri) for tool, uri in zip(tools, documents, strict=True)]
+    branches: list[Schema] = [
+        {
+            "type": "object",
+            **({"description": tool.description} if tool.description else {}),
+            "properties": {NAME: {"const": tool.name}, ARGUMENTS: {"$ref": uri}},
+            "required": [NAME, ARGUMENTS],
+            "additionalProperties": False,
+        }
+        for tool, uri in zip(tools, documents, strict=True)
+    ]
     one: Schema = branches[0] if len(branches) == 1 else {"anyOf": branches}
     schema = {"type": "array", "items": one} if parallel else one
     source = JsonSchema(schema, documents=documents, name=_type_name(by_name, parallel))
@@ -182,25 +191,12 @@ def _tool_type(tools: list[Tool], parallel: bool) -> ToolType:
     return ToolType(source.name, source.schema, source=source, by_name=by_name, parallel=parallel)
 
 
-def _tool_call(tool: Tool, uri: str) -> Schema:
-    description = {"description": tool.description} if tool.description else {}
-    return {
-        "type": "object",
-        **description,
-        "properties": {NAME: {"const": tool.name}, ARGUMENTS: {"$ref": uri}},
-        "required": [NAME, ARGUMENTS],
-        "additionalProperties": False,
-    }
-
-
 def _function_type(functions: list[Any], parallel: bool) -> FunctionType:
     for function in functions:
         _check_function(function)
     signatures = [signature_of(function) for function in functions]
-    by_name = _by_name(
-        [(call_output.name, function) for call_output, function in zip(signatures, functions, strict=True)]
-    )
-    called: Any = Union[tuple(call_output.call for call_output in signatures)]  # noqa: UP007  of as many as there are
+    by_name = _by_name([(read.name, function) for read, function in zip(signatures, functions, strict=True)])
+    called: Any = Union[tuple(read.call for read in signatures)]  # noqa: UP007  of as many as there are
     try:
         call_output = python_type(list[called] if parallel else called)
     except SchemaError:
@@ -220,8 +216,7 @@ def _function_type(functions: list[Any], parallel: bool) -> FunctionType:
 def _check_function(value: object) -> None:
     if not callable(value):
         remedy = "Pass functions, or the tools of OpenAI's API."
-        if isinstance(value, list | tuple):
-            remedy = "Pass each on its own: functions(*choices)."
+        remedy = "Pass each on its own: functions(*choices)." if isinstance(value, list | tuple) else remedy
         raise SchemaError(f"{described(value)} is no function", remedy=remedy)
     if isinstance(value, type) and hasattr(value, "__pydantic_validator__"):
         raise SchemaError(

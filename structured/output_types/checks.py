@@ -85,9 +85,7 @@ class Check:
 
 def flags_of(annotation: Annotation | None, value: Any) -> tuple[Flag, ...]:
     """Return the flags of an instance of a type, those of the parts of a value before its own."""
-    if annotation is None or not has_checks(annotation):
-        return ()
-    return tuple(_flags(annotation.type, value, ()))
+    return tuple(_flags(annotation.type, value, ())) if annotation is not None and has_checks(annotation) else ()
 
 
 def flags_of_data(annotation: Annotation | None, data: Any, steps: Steps = ()) -> tuple[Flag, ...]:
@@ -142,7 +140,11 @@ def _members(annotation: Any, value: Any, steps: Steps) -> Iterator[tuple[Any, A
     arguments = get_args(annotation)
     fields = fields_of(type(value) if isinstance(value, BaseModel) else annotation)
     if fields:
-        yield from _fields(fields, value, steps)
+        held = value if isinstance(value, Mapping) else {name: getattr(value, name, None) for name in fields}
+        for index, (name, (written, kind)) in enumerate(fields.items()):
+            if name in held:
+                step = () if isinstance(value, RootModel) else (index if isinstance(value, tuple) else written,)
+                yield kind, held[name], (*steps, *step)
     elif isinstance(value, Mapping):
         for key, member in value.items():
             place = (*steps, str(_plain(key)))
@@ -151,15 +153,6 @@ def _members(annotation: Any, value: Any, steps: Steps) -> Iterator[tuple[Any, A
         is_fixed = get_origin(annotation) is tuple and ... not in arguments
         for index, (kind, item) in enumerate(zip(arguments if is_fixed else repeat(arguments[0]), value, strict=False)):
             yield kind, item, steps if isinstance(value, AbstractSet) else (*steps, index)
-
-
-def _fields(fields: Mapping[str, tuple[str, Any]], value: Any, steps: Steps) -> Iterator[tuple[Any, Any, Steps]]:
-    """Yield the types, values and places of the fields that a value has."""
-    members = value if isinstance(value, Mapping) else {name: getattr(value, name, None) for name in fields}
-    for index, (name, (written, kind)) in enumerate(fields.items()):
-        if name in members:
-            step = () if isinstance(value, RootModel) else (index if isinstance(value, tuple) else written,)
-            yield kind, members[name], (*steps, *step)
 
 
 def _branch(union: Any, value: Any) -> Any:
@@ -179,12 +172,11 @@ def _branch(union: Any, value: Any) -> Any:
 def _numbered(union: Any) -> TypeAdapter[int]:
     """Return the validator that takes a value of a union for the number of its branch."""
     options = [option for option in get_args(union) if option is not type(None)]
-    numbered = (Annotated[option, AfterValidator(partial(_number, place))] for place, option in enumerate(options))
+    numbered = (
+        Annotated[option, AfterValidator(partial(lambda place, _: place, place))]
+        for place, option in enumerate(options)
+    )
     return TypeAdapter(cast("Any", Union[tuple(numbered)]))  # noqa: UP007  a tuple of types
-
-
-def _number(place: int, _: Any) -> int:
-    return place
 
 
 def _plain(value: Any) -> Any:

@@ -3,13 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin, overload
 
 from structured.automata import RegularAutomaton
 from structured.errors import SchemaError
-from structured.errors.values import described
+from structured.errors.values import described, shortened
 from structured.output_types.output_type import Basis, Description, OutputType
 from structured.output_types.paths import Steps
 from structured.regex import words
@@ -19,8 +18,6 @@ E = TypeVar("E", bound=Enum)
 
 MAX_CHARACTERS = 4_000
 """Of the choices that a prompt shows."""
-
-_IN_NAME = 3
 
 
 class Choice(OutputType[T], Generic[T]):
@@ -61,8 +58,8 @@ class Choice(OutputType[T], Generic[T]):
         self.options: Mapping[str, T] = MappingProxyType(dict(pairs))
         """The values by their texts."""
         _check(self.options, [text for text, _ in pairs])
-        shown = [repr(text if len(text) <= 40 else f"{text[:40]}…") for text, _ in pairs[:_IN_NAME]]
-        more = [f"… {len(pairs) - _IN_NAME:,} more"] if len(pairs) > _IN_NAME else []
+        shown = [repr(shortened(text, 40)) for text, _ in pairs[:3]]
+        more = [f"… {len(pairs) - 3:,} more"] if len(pairs) > 3 else []
         self.name = f"Choice([{', '.join((*shown, *more))}])"
 
     def __repr__(self) -> str:
@@ -107,10 +104,8 @@ class Choice(OutputType[T], Generic[T]):
             task="Decide by the text which of these choices is right, and answer with it alone, as it is written.",
         )
 
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the texts."""
-        return sha256(repr(("choice", *self.options)).encode()).hexdigest()
+    def _facts(self) -> tuple[object, ...]:
+        return "choice", *self.options
 
     def basis(self, steps: Steps, value: Any) -> Basis:  # noqa: ARG002  whichever is chosen
         """Return "concluded": the type lists the values."""

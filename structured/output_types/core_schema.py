@@ -51,7 +51,8 @@ def said_of(function: Any) -> dict[str, Any]:
     plain = function.func if isinstance(function, partial) else function
     name = _qualified_name(plain)
     if _library(plain) not in _LIBRARIES or name in _WRITTEN_BY_USERS:
-        return {VALIDATORS: [_shown(name)]}
+        own = name.rpartition("<locals>.")[2]
+        return {VALIDATORS: ["Predicate" if own in _WRITTEN_BY_USERS else own]}
     if is_decoder(plain):
         return {"decodes_to": "str"} if name == "EncodedStr.decode_str" else {}
     if name in _SAID_BY_A_FORMAT:
@@ -61,32 +62,20 @@ def said_of(function: Any) -> dict[str, Any]:
     return {FUNCTION: name}
 
 
-def is_of_pydantic(function: Any) -> bool:
+def _is_of_pydantic(function: Any) -> bool:
     """Tell whether a function that makes a JSON Schema is Pydantic's own, and was not configured by a user."""
     return _library(function) == "pydantic" and getattr(function, "__module__", "") != "pydantic.json_schema"
-
-
-def is_mark(function: Any) -> bool:
-    """Tell whether a function that makes a JSON Schema is one of this library, which adds a mark to it."""
-    return _library(function) == "structured"
 
 
 def _library(function: Any) -> str:
     return str(getattr(function, "__module__", "")).partition(".")[0]
 
 
-def _is_base64(function: Any) -> bool:
-    return function.__self__.encoder in (Base64Encoder, Base64UrlEncoder)
-
-
-def changes_length(function: Any) -> bool:
-    """Tell whether a function of Pydantic makes a value of another length."""
-    return _qualified_name(function.func if isinstance(function, partial) else function) in _CHANGES_LENGTH
-
-
 def is_decoder(function: Any) -> bool:
     """Tell whether a function decodes base 64, as Pydantic's `Base64Bytes` and `Base64Str` do."""
-    return _library(function) == "pydantic" and _qualified_name(function) in _DECODERS and _is_base64(function)
+    if _library(function) != "pydantic" or _qualified_name(function) not in _DECODERS:
+        return False
+    return function.__self__.encoder in (Base64Encoder, Base64UrlEncoder)
 
 
 def said_of_length(function: Any) -> dict[str, int]:
@@ -112,12 +101,6 @@ def _qualified_name(function: Any) -> str:
     name = str(getattr(function, "__qualname__", type(function).__qualname__))
     within, _, own = name.rpartition("<locals>.")
     return name if own == "<lambda>" and within else own
-
-
-def _shown(name: str) -> str:
-    """Return a function's name as its author wrote it: `Adult.of_age`, `<lambda>`."""
-    own = name.rpartition("<locals>.")[2]
-    return "Predicate" if own == "val_func" else own  # what Pydantic calls that of `annotated_types.Predicate`
 
 
 CoreSchema = Mapping[str, Any]
@@ -220,8 +203,10 @@ def length_keywords(schema: CoreSchema, shown: Mapping[str, Any]) -> tuple[str, 
     `list[int]` → `("minItems", "maxItems")`, `Base64Bytes` → `("decoded_min_length", "decoded_max_length")`
     """
     while schema["type"] in _INNER and _INNER[schema["type"]] in schema:
-        if schema["type"].startswith("function") and changes_length(schema["function"]["function"]):
-            return _DECODED if is_decoder(schema["function"]["function"]) else None
+        function = schema["function"]["function"] if schema["type"].startswith("function") else None
+        plain = function.func if isinstance(function, partial) else function
+        if function is not None and _qualified_name(plain) in _CHANGES_LENGTH:
+            return _DECODED if is_decoder(function) else None
         schema = schema[_INNER[schema["type"]]]
     return _DECODED if schema["type"] == "bytes" and "val_json_bytes" in shown else _COUNTED.get(schema["type"])
 
@@ -275,7 +260,7 @@ def has_claims(schema: Mapping[str, Any]) -> bool:
     metadata = schema.get("metadata") or {}
     functions = [function for key in _BY_THE_AUTHOR for function in metadata.get(key, ())]
     return "pydantic_js_extra" in metadata or not all(
-        is_of_pydantic(function) or is_mark(function) for function in functions
+        _is_of_pydantic(function) or _library(function) == "structured" for function in functions
     )
 
 
@@ -293,7 +278,7 @@ def without_claims(schema: Mapping[str, Any]) -> dict[str, Any]:
     metadata = dict(schema["metadata"])
     metadata.pop("pydantic_js_extra", None)
     for key in _BY_THE_AUTHOR:
-        metadata[key] = [function for function in metadata.get(key, ()) if is_of_pydantic(function)]
+        metadata[key] = [function for function in metadata.get(key, ()) if _is_of_pydantic(function)]
     return {**schema, "metadata": metadata} | ({} if "ref" not in schema else {"ref": f"{schema['ref']} itself"})
 
 

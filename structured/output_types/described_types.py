@@ -20,56 +20,34 @@ A constraint is an object with one of these keys, and options beside it:
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 from structured.errors import SchemaError
-from structured.errors.arguments import count, one_of, text
+from structured.errors.arguments import count, one_of, or_none, text
 from structured.errors.recursion import with_room
 from structured.errors.values import message, shown
 from structured.json_schema.document.drafts import SchemaDraft
-from structured.json_schema.document.location import Compilation, Reading
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
-from structured.output_types.annotations import Annotation
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE
 from structured.output_types.choice import Choice
+from structured.output_types.description import layouts
 from structured.output_types.grammar import Grammar, is_gbnf
-from structured.output_types.json_output import JsonLayout, JsonOutput
+from structured.output_types.json_output import JsonLayout, JsonOutput, type_description
 from structured.output_types.json_schema import JsonSchema, JsonSchemaType, check_document
 from structured.output_types.missing_values import MissingFieldsType
-from structured.output_types.output_type import Description, OutputType, automaton_of
+from structured.output_types.output_type import OutputType, automaton_of
 from structured.output_types.regex import Regex
 from structured.output_types.remote_constraints import constraint_of, refuse_grounding
-from structured.output_types.resolve import resolve_type
+from structured.output_types.resolve import resolve_json, resolve_type
 
 MAX_CHARACTERS = 1_000_000
 """Of a constraint as text."""
-
-KEPT = 256
-"""Output types that are kept by their texts, the least recently used dropped first."""
 
 
 @dataclass(frozen=True, eq=False)
 class DescribedType(JsonOutput[Any]):
     """A type of Python that another process has described; its answers are plain data."""
-
-    task: str | None = field(repr=False, kw_only=True, default=None)
-    """The task in the prompt; None for that of every type."""
-
-    def compilation(self) -> Compilation:
-        """Return the compilation of the description."""
-        return Compilation(
-            self.schema, read_whitespace(self.layout.whitespace), Reading.TYPE, self.layout.optional_properties
-        )
-
-    @property
-    def parts(self) -> Annotation:
-        """Plain data, as a stream reads it."""
-        return Annotation.of(Any)
-
-    def describe(self) -> Description:
-        """Return the type as its own process describes it."""
-        return _asking(super().describe(), self.task)
 
     def parse(self, text: str) -> Any:
         """Return the data of an answer."""
@@ -78,21 +56,6 @@ class DescribedType(JsonOutput[Any]):
     def plain(self, value: Any) -> Any:
         """Return a value, which is plain already."""
         return value
-
-
-@dataclass(frozen=True, eq=False)
-class DescribedSchema(JsonSchemaType):
-    """A JSON Schema with a task of its own, as tools have it."""
-
-    task: str = field(repr=False, kw_only=True)
-
-    def describe(self) -> Description:
-        """Return the schema with its task."""
-        return _asking(super().describe(), self.task)
-
-
-def _asking(description: Description, task: str | None) -> Description:
-    return description if task is None else description._replace(task=task)
 
 
 def type_to_data(output_type: OutputType[Any]) -> dict[str, Any]:
@@ -115,22 +78,17 @@ def type_to_data(output_type: OutputType[Any]) -> dict[str, Any]:
         case Choice():
             return {"choice": list(output_type.options)}
         case Grammar() if not output_type.reads_more:
-            return _of_read_grammar(output_type)
+            language, text = "GBNF" if is_gbnf(output_type) else "Lark", output_type.describe().text
+            described = {} if text == output_type.grammar.strip() else {"description": text}
+            return {"grammar": output_type.grammar, "start": output_type.start, "language": language, **described}
     constraint_of(output_type)  # which says what is wrong
     raise SchemaError(f"{output_type.name} cannot be sent", remedy="Write it as a Regex or a Grammar.")
 
 
 def _options(output_type: JsonOutput[Any]) -> dict[str, Any]:
     layout = {"whitespace": output_type.layout.whitespace, "optional_properties": output_type.compilation().optional}
-    task = output_type.describe().task
-    return layout if task == JsonOutput.describe(output_type).task else {**layout, "task": task}
-
-
-def _of_read_grammar(output_type: Grammar[Any]) -> dict[str, Any]:
-    language = "GBNF" if is_gbnf(output_type) else "Lark"
-    written = {"grammar": output_type.grammar, "start": output_type.start, "language": language}
-    shown = output_type.describe().text
-    return written if shown == output_type.grammar.strip() else {**written, "description": shown}
+    task, usual = output_type.describe().task, type_description("", layouts(output_type.root)).task
+    return layout if task == usual else {**layout, "task": task}
 
 
 def type_to_text(output_type: object, layout: JsonLayout | None) -> str:
@@ -139,7 +97,7 @@ def type_to_text(output_type: object, layout: JsonLayout | None) -> str:
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=256)
 def text_to_type(text: str) -> OutputType[Any]:
     """Return the output type that a constraint means, compiled as far as that needs no vocabulary.
 
@@ -165,7 +123,7 @@ def data_to_type(data: Any) -> OutputType[Any]:
     check_document(data, "The constraint")
     kinds = [kind for kind in _KINDS if isinstance(data, dict) and kind in data]
     if len(kinds) != 1:
-        raise SchemaError(f"The constraint is {shown(data)}: it must have one of {_LISTED}", remedy=REMEDY)
+        raise SchemaError(f"The constraint is {shown(data)}: it must have one of {', '.join(_KINDS)}", remedy=REMEDY)
     [kind] = kinds
     options = {name: value for name, value in data.items() if name != kind}
     try:
@@ -184,7 +142,9 @@ def _of_type(
         raise TypeError(f"{shown(description)} describes no type")
     title = description.get("title") if isinstance(description, Mapping) else None
     name = title if isinstance(title, str) and title else "Type"
-    return DescribedType(name, description, JsonLayout(whitespace, optional_properties), task=_said("task", task))
+    return DescribedType(
+        name, description, JsonLayout(whitespace, optional_properties), task=or_none(text)("task", task)
+    )
 
 
 def _of_json(
@@ -196,18 +156,11 @@ def _of_json(
     task: Any = None,
     **options: Any,
 ) -> OutputType[Any]:
-    source, layout = (
-        JsonSchema(schema, draft=SchemaDraft(draft), **options),
-        JsonLayout(whitespace, optional_properties),
-    )
+    source = JsonSchema(schema, draft=SchemaDraft(draft), **options)
+    described = resolve_json(source, JsonLayout(whitespace, optional_properties))
     if task is None:
-        return resolve_type(source, layout=layout)
-    assert not isinstance(source.schema, str), "it is read when it is made"
-    return DescribedSchema(source.name, source.schema, layout, source=source, task=text("task", task))
-
-
-def _of_regex(expression: Any, *, flags: Any = 0, dialect: Any = "python") -> Regex[str]:
-    return Regex(expression, flags=count(0)("flags", flags), dialect=dialect)
+        return described
+    return replace(described, task=text("task", task))
 
 
 def _of_choice(texts: Any) -> Choice[str]:
@@ -218,25 +171,19 @@ def _of_choice(texts: Any) -> Choice[str]:
 
 def _of_grammar(grammar: Any, *, language: Any = "Lark", start: Any = None, description: Any = None) -> Grammar[str]:
     one_of(("Lark", "GBNF"))("language", language)
-    shown_as = _said("description", description)
+    shown_as = or_none(text)("description", description)
     if language == "GBNF":
         return Grammar.from_gbnf(grammar, "root" if start is None else start, description=shown_as)
     return Grammar(grammar, "start" if start is None else start, description=shown_as)
 
 
-def _said(name: str, value: Any) -> str | None:
-    return None if value is None else text(name, value)
-
-
 _KINDS: Mapping[str, Callable[..., OutputType[Any]]] = {
     "type": _of_type,
     "json": _of_json,
-    "regex": _of_regex,
+    "regex": lambda expression, flags=0, **dialect: Regex(expression, flags=count(0)("flags", flags), **dialect),
     "choice": _of_choice,
     "grammar": _of_grammar,
 }
-
-_LISTED = ", ".join(_KINDS)
 
 REMEDY = "Write it with this library, of the same version."
 """The remedy for data that are no constraint."""

@@ -17,15 +17,16 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from structured.errors.recursion import deep
-from structured.json_schema.document.location import Compilation, Identity, Location, Reading, Schema, Subschema
+from structured.json_schema.document.location import Identity, Reading, Schema, Subschema
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.nullable import may_be_left_out
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
 from structured.output_types.schema_parts import (
     description_of,
     is_generated,
     is_object,
     known_targets,
+    list_at,
+    listed,
     parts_below,
     quoted,
     reached,
@@ -41,15 +42,6 @@ _ANYTHING = "any"
 
 MAX_LISTED = 20_000
 """Characters of listed values in one place, some 5,000 tokens; those beyond are counted, and the mask has them all."""
-
-
-def describe_schema(schema: Schema) -> str:
-    """Return the description of the type that a JSON Schema describes.
-
-    `{"anyOf": [{"type": "integer", "minimum": 0}, {"type": "null"}]}` → `integer (>= 0) | null`
-    """
-    compilation = Compilation(schema, read_whitespace(DEFAULT_WHITESPACE), Reading.TYPE, "written")
-    return describe(Subschema(schema, Location(compilation)))
 
 
 @deep
@@ -109,14 +101,8 @@ class _TooLong(Exception):  # noqa: N818  not an error, a result
     """A description in which too much is written out."""
 
 
-LONG = 40
-"""The length, beside two names, from which a repeated part is described once, by name."""
-
 MAX_LOOKED_AT = 100_000
 """The most schemas that are visited for a description in which repeated parts are written out."""
-
-_WRITTEN = 10
-"""As many a schema counts that is written."""
 
 
 class _Describer:
@@ -134,17 +120,13 @@ class _Describer:
     def whole(self, root: Subschema) -> str:
         """Return the description of a schema, and below it what the names in it mean."""
         first = self.referred(root) if self.contains_itself(root) else self.describe(root)
-        return "\n".join([f"{first}{_line(remark(root))}", *(f"{name} = {text}" for name, text in self.named())])
-
-    def named(self) -> Iterator[tuple[str, str]]:
-        """Yield the name and the description of each type that was written by name."""
-        for part in self.mentioned:  # which grows on the way
-            yield self.names[part.identity], self.describe(part)
+        named = (f"{self.names[part.identity]} = {self.describe(part)}" for part in self.mentioned)  # which grows
+        return "\n".join([f"{first}{_line(remark(root))}", *named])
 
     @deep
     def describe(self, part: Subschema, indent: str = "") -> str:
         """Return the description of a schema: of all that it says together."""
-        self._look(_WRITTEN)
+        self._look(10)  # as many as it counts that is written
         return self.written(part, indent)
 
     def written(self, part: Subschema, indent: str = "") -> str:
@@ -202,10 +184,10 @@ class _Describer:
             if part.location.draft.ignores_siblings:
                 return
         yield self._own(part, indent)
-        for index in range(len(list_at(schema, "allOf"))):
-            yield self.describe(part.below("allOf", index), indent)
+        for conjunct in listed(part, "allOf"):
+            yield self.describe(conjunct, indent)
         for keyword in ("anyOf", "oneOf"):
-            branches = [self.describe(part.below(keyword, at), indent) for at in range(len(list_at(schema, keyword)))]
+            branches = [self.describe(branch, indent) for branch in listed(part, keyword)]
             if branches and not (_ANYTHING in branches and self._is_vague(part, keyword)):
                 yield _Alternatives(" | ".join(dict.fromkeys(branches)))
 
@@ -241,20 +223,20 @@ class _Describer:
             case "object":
                 return self._object(part, indent)
             case "array":
-                limits = _limits(part.schema, "Items", " items")
-                return f"[{self._items(part, indent)}]{_shown([*limits, *self._contained(part, indent)])}"
+                name = f"[{self._items(part, indent)}]"
+                rules = [*_limits(part.schema, "Items", " items"), *self._contained(part, indent)]
             case "string":
-                plain = _FORMAT_NAMES.get(str(part.schema.get("format")), name)
-                return f"{plain}{_shown([*_text_rules(part.schema), *_limits(part.schema, 'Length', ' characters')])}"
+                name = _FORMAT_NAMES.get(str(part.schema.get("format")), name)
+                rules = [*_text_rules(part.schema), *_limits(part.schema, "Length", " characters")]
             case "integer" | "number":
-                bounds = _bounds(_mapping(part.schema, "decimal"))
-                return f"{name}{_shown([*_limits(part.schema, 'imum', ''), *bounds])}"
+                rules = [*_limits(part.schema, "imum", ""), *_bounds(_mapping(part.schema, "decimal"))]
             case _:
-                return name
+                rules = []
+        return f"{name} ({', '.join(rules)})" if rules else name
 
     def _items(self, part: Subschema, indent: str) -> str:
         keyword = "items" if isinstance(part.schema.get("items"), list) else "prefixItems"
-        first = [part.below(keyword, index) for index in range(len(list_at(part.schema, keyword)))]
+        first = listed(part, keyword)
         shown = [self.describe(item, indent) for item in first]
         rest = "additionalItems" if keyword == "items" else "items"
         most = part.schema.get("maxItems")
@@ -291,7 +273,7 @@ class _Describer:
         title = title_of(part)
         return _line(self._remark(part, "" if is_generated(title, name) else title))
 
-    def _remark(self, part: Subschema, title: str = "") -> str:
+    def _remark(self, part: Subschema, title: str) -> str:
         return remark(part, title)
 
     def _others(self, part: Subschema, indent: str) -> Iterator[str]:
@@ -338,7 +320,7 @@ class _Compact(_Describer):
 
         `#/$defs/io.k8s.api.core.v1.Pod` → `Pod`. One that is called like a kind of values has a capital: `String`.
         """
-        for _ in range(MAX_FOLLOWED):
+        for _ in range(20):  # references to references
             part = next(iter(known_targets(part)), part) if isinstance(part.schema, Mapping) else part
         name = super().name(part)
         if len(name) > LONGEST_NAME and " " not in name:
@@ -358,7 +340,7 @@ class _Compact(_Describer):
     def _is_long(self, part: Subschema) -> bool:
         """Tell whether a name, used twice, is shorter than the description."""
         name = self.name(part)
-        return len(self._texts[part.identity]) + len(self._remark_at(part, name)) > LONG + 2 * len(name)
+        return len(self._texts[part.identity]) + len(self._remark_at(part, name)) > 40 + 2 * len(name)
 
     def _pieces(self, part: Subschema, indent: str) -> Iterator[str]:
         yield from super()._pieces(part, indent)
@@ -395,7 +377,7 @@ class _Compact(_Describer):
     def _target(self, target: Subschema, indent: str) -> str:
         return self.referred(target) if target.identity in self._open else self.describe(target, indent)
 
-    def _remark(self, part: Subschema, title: str = "") -> str:
+    def _remark(self, part: Subschema, title: str) -> str:
         return "" if part.identity in self.names else remark(part, title, self.names)
 
     def _remark_at(self, part: Subschema, name: str) -> str:
@@ -403,12 +385,6 @@ class _Compact(_Describer):
         title = title_of(part)
         is_new = title != name and not is_generated(title, name)
         return remark(part, title if is_new else "", self.names.keys() - {part.identity})
-
-
-def list_at(schema: Schema, keyword: str) -> "list[Any]":
-    """Return the list that a keyword has; an empty one if it has none."""
-    value = schema.get(keyword)
-    return value if isinstance(value, list) else []
 
 
 def _mapping(schema: Schema, keyword: str) -> Mapping[str, Any]:
@@ -429,10 +405,6 @@ def _listed(values: Sequence[object]) -> str:
     return " | ".join(shown)
 
 
-LONGEST_PATTERN = 60
-"""The most characters of a regular expression that is shown; the mask enforces longer ones, too."""
-
-
 def _key(name: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else quoted(name)
 
@@ -444,7 +416,7 @@ def _name(part: Subschema) -> str:
     held = list(zip(("", *keys), keys, strict=False))[::-1]
     own = [str(key) for above, key in held[:1] if above in _DEFINITIONS]
     around = [_capital(str(key)) for above, key in held if above in ("properties", *_DEFINITIONS)]
-    short = title if len(title) <= LONGEST_TITLE else ""
+    short = title if len(title) <= 60 else ""
     return next(filter(None, (" ".join(name.split()) for name in (*own, short, *around))), "Answer")
 
 
@@ -457,14 +429,8 @@ _WORDS |= frozenset(_FORMAT_NAMES.values())
 _OF_TEXTS = frozenset({"format", "maxLength", "minLength", "pattern"})
 _OF_NUMBERS = frozenset({"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"})
 
-MAX_FOLLOWED = 20
-"""The most references to references that are followed for a name."""
-
 LONGEST_NAME = 20
 """The most characters of a definition's name that is not shortened in the description of a JSON Schema."""
-
-LONGEST_TITLE = 60
-"""The most characters of a title that names a schema."""
 
 
 def _capital(name: str) -> str:
@@ -476,10 +442,6 @@ def _line(said: str) -> str:
 
 
 _SIGNS = {"min": ">=", "exclusiveMin": ">", "max": "<=", "exclusiveMax": "<"}
-
-
-def _shown(limits: Sequence[str]) -> str:
-    return f" ({', '.join(limits)})" if limits else ""
 
 
 def _limits(schema: Schema, suffix: str, unit: str) -> list[str]:
@@ -499,9 +461,8 @@ _BOUND_SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<", "multiple_of": "a 
 def _text_rules(schema: Schema) -> list[str]:
     """Return the rules for a string but for its length: a short pattern, the bounds of a date, time or decimal."""
     pattern = schema.get("pattern")
-    is_short = isinstance(pattern, str) and len(pattern) <= LONGEST_PATTERN and pattern.isprintable()
-    now = schema.get("now_op")
-    times = [f"in the {now}"] if isinstance(now, str) else []
+    is_short = isinstance(pattern, str) and len(pattern) <= 60 and pattern.isprintable()
+    times = [f"in the {schema['now_op']}"] if isinstance(schema.get("now_op"), str) else []
     return [*([f"/{pattern}/"] if is_short else []), *_bounds(_mapping(schema, "decimal") or schema), *times]
 
 

@@ -12,7 +12,7 @@ import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import Parameter
-from typing import Annotated, Any, Generic, Literal, NamedTuple, NotRequired, Required, Self, TypeVar
+from typing import Annotated, Any, Generic, Literal, NotRequired, Required, Self, TypeVar
 
 from pydantic import Field, TypeAdapter
 from pydantic.fields import FieldInfo
@@ -25,27 +25,17 @@ from structured.errors.values import described, message, nearest, shown
 from structured.output_types.json_schema import JsonSchema
 
 
-class Docstring(NamedTuple):
-    """The summary and the parameters of a docstring, each in one line."""
+def read_docstring(documented: Any) -> tuple[str, dict[str, str]]:
+    """Return the text of a docstring before its first section, and its parameters, each in one line."""
+    from docstring_parser import ParseError, parse  # which only functions need
 
-    summary: str
-    parameters: dict[str, str]
-
-    @classmethod
-    def of(cls, documented: Any) -> "Docstring":
-        """Read the docstring of a function; a text in no known style is its summary.
-
-        The summary is the text before the first section.
-        """
-        from docstring_parser import ParseError, parse  # which only functions need
-
-        written = inspect.getdoc(documented) or ""
-        try:
-            read = parse(written)
-        except ParseError:
-            return cls(_line(written), {})
-        parameters = {parameter.arg_name.lstrip("*"): _line(parameter.description or "") for parameter in read.params}
-        return cls(_line(read.description or ""), parameters)
+    written = inspect.getdoc(documented) or ""
+    try:
+        read = parse(written)
+    except ParseError:  # in no known style
+        return _line(written), {}
+    described = {parameter.arg_name.lstrip("*"): _line(parameter.description or "") for parameter in read.params}
+    return _line(read.description or ""), described
 
 
 def _line(text: str) -> str:
@@ -73,25 +63,22 @@ class Signature:
     def of(cls, function: Callable[..., Any]) -> "Signature":
         """Read the signature of a function. Raises SchemaError for what an answer cannot give exactly."""
         plain = function.func if isinstance(function, functools.partial) else function
-        docstring = Docstring.of(plain)
+        summary, descriptions = read_docstring(plain)
         shown_name = str(getattr(plain, "__name__", None) or shown(plain))
         parameters = _parameters(function, shown_name)
         hints = _hints(plain, shown_name)
-        by_position = _by_position(parameters)
-        fields = {
-            parameter.name: _field(
-                parameter,
-                hints.get(parameter.name, parameter.annotation),
-                docstring,
-                shown_name,
-                is_required=parameter.name in by_position,
-            )
-            for parameter in parameters
-        }
+        has_further = any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in parameters)
+        last = Parameter.POSITIONAL_OR_KEYWORD if has_further else Parameter.POSITIONAL_ONLY
+        by_position = frozenset(parameter.name for parameter in parameters if parameter.kind <= last)
+        fields: dict[str, Any] = {}
+        for parameter in parameters:
+            annotation = hints.get(parameter.name, parameter.annotation)
+            is_required = parameter.name in by_position
+            fields[parameter.name] = _field(parameter, annotation, descriptions, shown_name, is_required=is_required)
         name = _name(plain)
         arguments = _typed_dict(name, fields)
         call = _typed_dict(name, {NAME: Literal[name], ARGUMENTS: arguments})
-        call.__doc__ = docstring.summary
+        call.__doc__ = summary
         return cls(name, parameters, by_position, arguments, call)
 
     def check(self, arguments: Mapping[str, Any]) -> None:
@@ -116,9 +103,7 @@ class Signature:
     def bound(self, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Return how arguments are passed: those by position, and those by name."""
         by_name = dict(arguments)
-        by_position = [
-            by_name.pop(parameter.name) for parameter in self.parameters if parameter.name in self.by_position
-        ]
+        by_position = [by_name.pop(known.name) for known in self.parameters if known.name in self.by_position]
         for parameter in self.parameters:
             if parameter.kind is Parameter.VAR_POSITIONAL:
                 by_position += by_name.pop(parameter.name, ())
@@ -130,9 +115,7 @@ def is_function(value: object) -> bool:
     return inspect.isroutine(value) or isinstance(value, functools.partial)
 
 
-@functools.lru_cache(maxsize=256)
-def _known(function: Callable[..., Any]) -> Signature:
-    return Signature.of(function)
+_known = functools.lru_cache(maxsize=256)(Signature.of)
 
 
 def signature_of(function: Callable[..., Any]) -> Signature:
@@ -168,13 +151,6 @@ def _parameters(function: Callable[..., Any], named: str) -> tuple[Parameter, ..
     return tuple(parameter for parameter in read.parameters.values() if parameter.name not in fixed)
 
 
-def _by_position(parameters: tuple[Parameter, ...]) -> frozenset[str]:
-    """Return the parameters that are passed by position: without a name, or before further ones."""
-    has_further = any(parameter.kind is Parameter.VAR_POSITIONAL for parameter in parameters)
-    last = Parameter.POSITIONAL_OR_KEYWORD if has_further else Parameter.POSITIONAL_ONLY
-    return frozenset(parameter.name for parameter in parameters if parameter.kind <= last)
-
-
 def _hints(plain: Any, named: str) -> dict[str, Any]:
     """Return the annotations of a function, or of what makes the instances of a class, with names looked up."""
     annotated = inspect.getattr_static(plain, "__init__") if isinstance(plain, type) else plain
@@ -189,7 +165,9 @@ def _hints(plain: Any, named: str) -> dict[str, Any]:
         return {}
 
 
-def _field(parameter: Parameter, annotation: Any, docstring: Docstring, callee: str, *, is_required: bool) -> Any:
+def _field(
+    parameter: Parameter, annotation: Any, descriptions: Mapping[str, str], callee: str, *, is_required: bool
+) -> Any:
     """Return the type of an argument, with what the docstring says of it."""
     if annotation is Parameter.empty:
         raise SchemaError(
@@ -211,7 +189,7 @@ def _field(parameter: Parameter, annotation: Any, docstring: Docstring, callee: 
         )
     if parameter.kind is Parameter.VAR_POSITIONAL:
         annotation = list[annotation]
-    description = info.description or docstring.parameters.get(parameter.name)
+    description = info.description or descriptions.get(parameter.name)
     known: Any = Annotated[annotation, Field(description=description)]
     may_be_left_out = parameter.default is not Parameter.empty or parameter.kind is Parameter.VAR_POSITIONAL
     return NotRequired[known] if may_be_left_out and not is_required else Required[known]
@@ -232,12 +210,7 @@ def _name(plain: Any) -> str:
     return name
 
 
-_FIELDS = {
-    "name": text,
-    "parameters": instance(Mapping, "a JSON Schema"),
-    "description": text,
-    "strict": or_none(flag),
-}
+_FIELDS = {"name": text, "parameters": instance(Mapping, "a JSON Schema"), "description": text, "strict": or_none(flag)}
 
 _NO_PARAMETERS: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -306,10 +279,8 @@ class Tool:
     def to_openai(self) -> dict[str, Any]:
         """Return the tool as an entry of OpenAI's `tools`."""
         function: dict[str, Any] = {"name": self.name, "description": self.description, "parameters": self.parameters}
-        return {
-            "type": "function",
-            "function": function if self.strict is None else {**function, "strict": self.strict},
-        }
+        strict = {} if self.strict is None else {"strict": self.strict}
+        return {"type": "function", "function": function | strict}
 
     def __call__(self, /, **arguments: Any) -> Any:
         """Call the implementation. Raises TypeError if there is none."""

@@ -9,9 +9,9 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, overload
 
 from structured.automata import Automaton, RegularAutomaton
-from structured.automata.byte_automaton import Recogniser, stopping_place
+from structured.automata.byte_automaton import stopping_place
 from structured.errors import GrammarError, arguments
-from structured.errors.values import described
+from structured.errors.values import described, shortened
 from structured.output_types.output_type import Description, OutputType
 
 if TYPE_CHECKING:
@@ -187,7 +187,8 @@ class Grammar(OutputType[T]):
             return read_grammar(self.grammar, self.start, indenter=self._indenter, import_paths=self._import_paths)
         except GrammarError as error:
             if _RULE_OF_GBNF.search(self.grammar):
-                raise _elsewhere(error, self.grammar, "It looks like GBNF: Grammar.from_gbnf(…) reads that.") from error
+                remedy = "It looks like GBNF: Grammar.from_gbnf(…) reads that."
+                raise GrammarError(error.problem, text=self.grammar, place=error.place, remedy=remedy) from error
             refuse_additions(self.grammar)
             raise
 
@@ -243,10 +244,8 @@ class Grammar(OutputType[T]):
         task = "Write a text that the grammar allows, and nothing else."
         return Description("Grammar", shown, answer="Text", task=task)
 
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the grammar and what is read with it."""
-        return sha256(repr((self.name, self.start, self.grammar, self.describe())).encode()).hexdigest()
+    def _facts(self) -> tuple[object, ...]:
+        return self.name, self.start, self.grammar, self.describe()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
@@ -258,11 +257,6 @@ class Grammar(OutputType[T]):
 
 _RULE_OF_GBNF = re.compile(r"^[ \t]*[\w-]+[ \t]*::=", re.MULTILINE)
 _RULE_OF_LARK = re.compile(r"^[ \t]*[?!]*\w+(?:\.-?\d+)?[ \t]*:", re.MULTILINE)
-
-
-def _elsewhere(error: GrammarError, grammar: str, remedy: str) -> GrammarError:
-    """Return the error of a grammar that is in the other language."""
-    return GrammarError(error.problem, text=grammar, place=error.place, remedy=remedy)
 
 
 class _GbnfGrammar(Grammar[str]):
@@ -277,7 +271,8 @@ class _GbnfGrammar(Grammar[str]):
         except GrammarError as error:
             if _RULE_OF_GBNF.search(grammar) or not _RULE_OF_LARK.search(grammar):
                 raise
-            raise _elsewhere(error, grammar, "It looks like Lark's language: Grammar(…) reads that.") from error
+            remedy = "It looks like Lark's language: Grammar(…) reads that."
+            raise GrammarError(error.problem, text=grammar, place=error.place, remedy=remedy) from error
 
     def __repr__(self) -> str:
         return f"Grammar.from_gbnf({_excerpt(self.grammar)})"
@@ -286,19 +281,13 @@ class _GbnfGrammar(Grammar[str]):
         """Return the automaton of the texts."""
         return RegularAutomaton(self._pattern)
 
-    @cached_property
-    def _recogniser(self) -> Recogniser:
-        return Recogniser(self.automaton)
-
     def parse(self, text: str) -> str:
         """Return a text. Raises ValueError if the grammar has none such."""
         if not self._recogniser.accepts(text):
-            raise ValueError(f"the grammar has no such text: {self._told_stop(text)}")
+            place = stopping_place(self.automaton(), text)
+            stop = "it ends too early" if place is None else "line {}, column {}".format(*place)
+            raise ValueError(f"the grammar has no such text: {stop}")
         return text
-
-    def _told_stop(self, text: str) -> str:
-        place = stopping_place(self.automaton(), text)
-        return "it ends too early" if place is None else "line {}, column {}".format(*place)
 
     @property
     def digest(self) -> str:
@@ -316,7 +305,7 @@ def _shipped(name: str) -> str:
 def _excerpt(grammar: str) -> str:
     """Return the first line of a grammar that says something, as a literal; `…` stands for the others."""
     first, *others = [line for line in grammar.splitlines() if line.strip()] or [""]
-    text = first.strip() if len(first.strip()) <= MAX_SHOWN else f"{first.strip()[:MAX_SHOWN]}…"
+    text = shortened(first.strip(), MAX_SHOWN)
     return repr(f"{text} …" if others else text)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import datetime, time
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -73,8 +73,7 @@ def with_grounding(root: Subschema, grounded: Ground) -> Schema:
     to no field, and for a field that cannot be read off a document.
     """
     if isinstance(grounded, bool):
-        schema: Schema = _marked_everywhere(root, _quoted)
-        return schema
+        return _marked_everywhere(root, lambda schema, **_: {**schema, GROUNDED: "words"})
     return edited_at(root, grounded, _marked, places=WITH_ITEMS)
 
 
@@ -96,8 +95,7 @@ def with_support(root: Subschema) -> Schema:
     not have it. A model that may write quotations alone cannot go back to null once it has begun a text, and quotes
     something else: see `docs/log.md`, 2026-11-24.
     """
-    found: Schema = _marked_everywhere(root, _supported)
-    return found
+    return _marked_everywhere(root, _supported)
 
 
 def _supported(schema: Schema, *, may_be_missing: bool) -> Schema:
@@ -105,10 +103,6 @@ def _supported(schema: Schema, *, may_be_missing: bool) -> Schema:
     is_text = types_of(schema) - {"null"} == {"string"} and not is_stated_in_forms(schema)
     if is_text and (may_be_missing or "null" in types_of(schema)):
         return {**schema, SUPPORTED: True}
-    return {**schema, GROUNDED: "words"}
-
-
-def _quoted(schema: Schema, *, may_be_missing: bool) -> Schema:  # noqa: ARG001  it is quoted in any case
     return {**schema, GROUNDED: "words"}
 
 
@@ -122,9 +116,9 @@ _CONCLUSIONS = frozenset({"enum", "const", "contentSchema"})
 
 
 @deep
-def _marked_everywhere(part: Subschema, mark: Callable[..., Schema], *, may_be_missing: bool = False) -> Any:
+def _marked_everywhere(part: Subschema, mark: Callable[..., Schema], *, may_be_missing: bool = False) -> Schema:
     """Return a schema in which a function has marked all values that can be stated."""
-    schema = part.schema
+    schema: Schema = part.schema
     for keys, _ in subschemas(schema, part.location.draft) if isinstance(schema, Mapping) else ():
         if keys[0] != "propertyNames":
             is_branch = keys[0] in {"anyOf", "oneOf"}
@@ -163,9 +157,6 @@ def _options(part: Subschema, inside: frozenset[Identity] = frozenset()) -> Iter
             yield from _options(part.below(keyword, index), inside)
 
 
-KEPT = 8
-"""Documents whose statements are kept in memory, the least recently used dropped first."""
-
 MAX_PLACES = 20_000
 """The most places of one quotation that are returned."""
 
@@ -177,7 +168,7 @@ class DocumentStatements:
         self.document = document
 
     @staticmethod
-    @lru_cache(maxsize=KEPT)
+    @lru_cache(maxsize=8)
     def of(document: str) -> "DocumentStatements":
         """Return the statements of a document; the same object for the same text."""
         return DocumentStatements(document)
@@ -220,12 +211,7 @@ class DocumentStatements:
 
 def _spelled_number(value: Decimal) -> Sequence[str]:
     """Return a number with the decimals that are stated, and without those that are zero."""
-    shortest = value.normalize()
-    return f"{value:f}", f"{shortest:f}"
-
-
-def _spelled_date(value: date) -> Sequence[str]:
-    return (value.isoformat(),)
+    return f"{value:f}", f"{value.normalize():f}"
 
 
 def _spelled_time(value: time | datetime) -> Sequence[str]:
@@ -237,7 +223,7 @@ def _spelled_time(value: time | datetime) -> Sequence[str]:
 _KINDS: dict[str, tuple[Any, Any]] = {
     "number": (stated_numbers, _spelled_number),
     "decimal": (stated_numbers, _spelled_number),
-    "date": (stated_dates, _spelled_date),
+    "date": (stated_dates, lambda day: (day.isoformat(),)),
     "date-time": (stated_datetimes, _spelled_time),
     "time": (stated_times, _spelled_time),
 }

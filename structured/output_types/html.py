@@ -75,16 +75,12 @@ def joined(*parts: object) -> Html:
     return Html("".join(map(html, parts)))
 
 
-WIDTH = 160
-"""Characters of a line, at most, where there is no terminal."""
-
-
 def as_text(part: "RenderableType") -> str:
     """Return a table of rich, or another part, as plain text."""
     from rich.console import Console
 
     file = StringIO()
-    Console(file=file, width=WIDTH, color_system=None, legacy_windows=False).print(part)
+    Console(file=file, width=160, color_system=None, legacy_windows=False).print(part)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 

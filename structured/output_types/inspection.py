@@ -20,12 +20,13 @@ from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import may_be_left_out
 from structured.json_schema.schema_compiler import part_to_pattern
 from structured.output_types.answer_sizes import inspect_texts, most_bytes
-from structured.output_types.description import kinds, list_at
+from structured.output_types.description import kinds
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.missing_values import can_be_missing
 from structured.output_types.output_type import OutputType, automaton_of, check_interface, description_of
 from structured.output_types.paths import branch, branches, entry, member
 from structured.output_types.resolve import resolve_type
+from structured.output_types.schema_parts import listed
 from structured.output_types.type_report import HAZARDS, Cost, FieldReport, Hazard, hazards_of
 from structured.regex import nodes_of
 
@@ -142,22 +143,17 @@ class Survey:
                 walked = self._part(option, branch(path, label), field)
                 walked.is_branch = True
                 yield walked
-        for keys in [("then",), ("else",), *(("allOf", index) for index in range(len(list_at(part.schema, "allOf"))))]:
-            if keys[0] in part.schema:
-                yield self._part(part.below(*keys), path, field)
-        yield from self._inside(part, path, field)
-
-    def _inside(self, part: Subschema, path: str, field: _Field) -> Iterator[Part]:
-        schema = part.schema
+        conditional = [part.below(word) for word in ("then", "else") if word in part.schema]
+        for inner in (*conditional, *listed(part, "allOf")):
+            yield self._part(inner, path, field)
         for keyword in ("items", "prefixItems"):
-            for index in range(len(list_at(schema, keyword))):
-                yield self._part(part.below(keyword, index), f"{path}[{index}]", field)
-        for keyword in ("additionalItems", "items"):
-            if isinstance(schema.get(keyword), Mapping):
-                yield self._part(part.below(keyword), f"{path}[]", field)
-        if isinstance(schema.get("additionalProperties"), Mapping):
-            yield self._part(part.below("additionalProperties"), entry(path), field)
-        if isinstance(schema.get("properties"), Mapping):
+            for index, item in enumerate(listed(part, keyword)):
+                yield self._part(item, f"{path}[{index}]", field)
+        further = {"additionalItems": f"{path}[]", "items": f"{path}[]", "additionalProperties": entry(path)}
+        for keyword, inside in further.items():
+            if isinstance(part.schema.get(keyword), Mapping):
+                yield self._part(part.below(keyword), inside, field)
+        if isinstance(part.schema.get("properties"), Mapping):
             yield from self._properties(part, path, field)
 
     def _definition(self, part: Subschema, path: str, field: _Field) -> Iterator[Part]:
@@ -185,12 +181,8 @@ class Survey:
         self._listed[pointer] = path
         for name in part.schema["properties"]:
             inside = part.below("properties", name)
-            yield self._field(
-                inside,
-                path=member(path, name),
-                kind=self._kind(inside),
-                may_be_left_out=may_be_left_out(part, name),
-            )
+            is_optional = may_be_left_out(part, name)
+            yield self._field(inside, path=member(path, name), kind=self._kind(inside), may_be_left_out=is_optional)
 
 
 _ORDER = list(HAZARDS)
@@ -271,24 +263,21 @@ class _Search:
     @deep
     def refusals(self, part: Part) -> _Refusals:
         """Return why a part has no pattern, and why those below it have none; nothing if it has one."""
+        refusals: _Refusals = {}
         if self.work > MAX_WORK:
-            return {}
+            return refusals
         alone = part.schema.location.compilation.afresh()
         try:
             part_to_pattern(part.schema, alone)
         except SchemaError as error:
-            self.work += alone.work
-            refusals: _Refusals = {(error.schema_path, error.keyword, error.problem): error}
-            for below in part.below:
-                inner = self.refusals(below)
-                if not _is_left_out(below, inner, error):
-                    refusals |= {key: refusals.get(key, value) for key, value in inner.items()}
-            return refusals
+            refusals[error.schema_path, error.keyword, error.problem] = error
         self.work += alone.work
-        return {}
-
-
-def _is_left_out(branch: Part, inner: _Refusals, outer: SchemaError) -> bool:
-    """Tell whether a part is a branch that nothing satisfies, while another part is the one to change."""
-    first = next(iter(inner.values()), None)
-    return branch.is_branch and isinstance(first, UnsatisfiableError) and not isinstance(outer, UnsatisfiableError)
+        for below in part.below if refusals else ():
+            inner = self.refusals(below)
+            is_impossible = isinstance(next(iter(inner.values()), None), UnsatisfiableError)
+            own = next(iter(refusals.values()))
+            if not (
+                below.is_branch and is_impossible and not isinstance(own, UnsatisfiableError)
+            ):  # left out of a union
+                refusals |= {key: refusals.get(key, value) for key, value in inner.items()}
+        return refusals

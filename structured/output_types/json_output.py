@@ -18,12 +18,14 @@ from structured.json_schema.document.location import (
     Compilation,
     Location,
     OptionalProperties,
+    Reading,
     Schema,
     Subschema,
 )
 from structured.json_schema.grounding import is_stated_in_forms
 from structured.json_schema.schema_compiler import compiled, foundation, part_to_pattern
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace, read_whitespace
+from structured.output_types.annotations import Annotation
 from structured.output_types.description import describe, layouts
 from structured.output_types.grounded_values import Ground, marks, with_grounding, with_support
 from structured.output_types.output_type import Basis, Description, OutputType
@@ -81,10 +83,18 @@ class JsonOutput(OutputType[T]):
     schema: Schema | bool = field(repr=False)
     layout: JsonLayout = field(repr=False, default=DEFAULT_LAYOUT)
     removes_unsupported: bool = field(repr=False, default=False, kw_only=True)
+    task: str | None = field(repr=False, default=None, kw_only=True)
+    """The task in the prompt; None for that of every type."""
 
-    @abstractmethod
     def compilation(self) -> Compilation:
-        """Return the compilation of the schema."""
+        """Return the compilation of the schema, which is read as the description of a type."""
+        whitespace = read_whitespace(self.layout.whitespace)
+        return Compilation(self.schema, whitespace, Reading.TYPE, self.layout.optional_properties)
+
+    @property
+    def parts(self) -> Annotation:
+        """Plain data, as a stream reads it."""
+        return Annotation.of(Any)
 
     @abstractmethod
     def plain(self, value: Any) -> Any:
@@ -170,7 +180,8 @@ class JsonOutput(OutputType[T]):
     @cached_property
     def _description(self) -> Description:
         root = self.root
-        return type_description(describe(root), layouts(root))
+        description = type_description(describe(root), layouts(root))
+        return description if self.task is None else description._replace(task=self.task)
 
     def write(self, value: Any) -> str:
         """Return a value as the model would have to write it."""
@@ -189,9 +200,7 @@ class JsonOutput(OutputType[T]):
 
 def with_statements(compilation: Compilation, document: str) -> Compilation:
     """Return the compilation of the same schema for a document, which has to state some of the values."""
-    from structured.output_types.grounded_values import (
-        DocumentStatements,  # with much that only this needs
-    )
+    from structured.output_types.grounded_values import DocumentStatements  # with much that only this needs
 
     return replace(compilation, statements=DocumentStatements.of(document))
 

@@ -20,7 +20,6 @@ from structured.json_schema.document.library import Path, pointer_of
 from structured.json_schema.document.location import Compilation, KeyOrder, Location, Reading, Schema, Subschema
 from structured.json_schema.logic.validity import check_well_formed, rejection
 from structured.json_schema.whitespace import read_whitespace
-from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.missing_values import (
     Missing,
@@ -39,9 +38,6 @@ _FIELDS = {
 
 MAX_NESTED = 500
 """Brackets inside each other in a schema: Python reads no more than about twice as many."""
-
-SHALLOW = 40
-"""The most brackets inside each other that `jsonschema` validates without more room on the stack."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -136,11 +132,6 @@ class JsonSchemaType(JsonOutput[Any]):
         chosen = self if isinstance(missing, bool) else replace(self, schema=chosen_properties(self.root, missing))
         schema = with_missing_properties(chosen.root, are_chosen=missing is not True)
         return MissingFieldsType(self.name, schema, self.layout, of=self)
-
-    @property
-    def parts(self) -> Annotation:
-        """Plain data, as a stream reads it."""
-        return Annotation.of(Any)
 
     @cached_property
     def _validator(self) -> Subschema:
@@ -265,7 +256,7 @@ def _check(schema: Schema, draft: SchemaDraft) -> None:
     from jsonschema import SchemaError as MalformedError
 
     try:
-        check_well_formed(schema, draft, FormatChecker(formats=()), is_deep=nesting(schema) > SHALLOW)
+        check_well_formed(schema, draft, FormatChecker(formats=()), is_deep=nesting(schema) > 40)
     except MalformedError as error:
         path = "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in error.absolute_path)
         raise SchemaError(

@@ -22,9 +22,6 @@ from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, leaves, path_to_steps, steps_to_field
 from structured.output_types.schema_parts import flat, parts_at
 
-MAX_LISTED = 10
-"""Fields that an error lists."""
-
 
 class Key:
     """Marks a field that distinguishes the records of a list; several such fields together are one key.
@@ -50,9 +47,7 @@ def keys(root: Subschema, merge_by: Sequence[str] = ()) -> KeyOf:
 
     @cache
     def is_key(whole: str, field: str, steps: Steps) -> bool:
-        if field in merge_by or whole in merge_by:
-            return True
-        return _is_marked(root, steps)
+        return field in merge_by or whole in merge_by or _is_marked(root, steps)
 
     def key_of(steps: Steps, item: Any) -> Hashable | None:
         here = steps_to_field(steps)
@@ -96,7 +91,7 @@ def check_merge_by(output_type: OutputType[Any], merge_by: Sequence[str]) -> Non
     known = _fields_of_records(output_type.root)
     for path in merge_by:
         if not any(field == path or field.endswith(f"[].{path}") for field in known):
-            listed = ", ".join(map(repr, known[:MAX_LISTED]))
+            listed = ", ".join(map(repr, known[:10]))
             raise SchemaError(
                 f"merge_by names {path!r}, and no record of a list in {output_type.name} has such a field",
                 remedy=f"Name one of its fields: {listed}." if known else "It has no list of records: leave it out.",

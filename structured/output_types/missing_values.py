@@ -13,18 +13,19 @@ There the property stays as it is, and the model itself has to leave it out.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
 from structured.errors.recursion import deep
-from structured.json_schema.document.location import ANNOTATIONS, NOT_STATED, Compilation, Schema, Subschema
+from structured.json_schema.document.location import ANNOTATIONS, NOT_STATED, Compilation, Identity, Schema, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import any_branch, can_be_null, types_of
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import JsonOutput
 from structured.output_types.paths import Steps, has, steps_to_path
-from structured.output_types.schema_parts import all_parts, discriminators, edited_at, rewritten
+from structured.output_types.schema_parts import below, discriminators, edited_at, listed, reached, rewritten
 
 Missing = bool | Sequence[str]
 """The fields that may be missing: none, all of them, or those at some paths."""
@@ -102,7 +103,7 @@ def _nullable(part: Subschema, schema: Any) -> Any:
 @deep
 def chosen_properties(root: Subschema, paths: Sequence[str]) -> Schema:
     """Return a JSON Schema in which the properties at some paths are marked as chosen."""
-    return edited_at(root, paths, _chosen)
+    return edited_at(root, paths, lambda _, schema: {**schema, NOT_STATED: _CHOSEN})
 
 
 @deep
@@ -111,42 +112,34 @@ def with_missing_properties(root: Subschema, *, are_chosen: bool) -> Schema:
 
     Raises SchemaError for one that is chosen, required, and may not be null.
     """
-    schema: Schema = rewritten(root, _OptionalProperties(root, are_chosen=are_chosen).changed)
-    return schema
+    tied = _tied(root)
 
-
-def _chosen(_part: Subschema, schema: Any) -> Any:
-    return {**schema, NOT_STATED: _CHOSEN} if isinstance(schema, Mapping) else schema
-
-
-class _OptionalProperties:
-    """Lets the optional properties of a schema be missing: all, or those that are marked as chosen."""
-
-    def __init__(self, root: Subschema, *, are_chosen: bool) -> None:
-        self.are_chosen = are_chosen
-        parts = list(all_parts(root, behind_references=True))
-        leads_inside = any(place in part.schema.get("$ref", "") for part in parts for place in _INSIDE)
-        tying = [part for part in parts if leads_inside or _ties(part.schema)]
-        self.tied = {part.identity for first in tying for part in all_parts(first, behind_references=True)}
-
-    def changed(self, part: Subschema, keys: Sequence[str | int], schema: Any) -> Any:
-        """Return the schema at keys of a part: a property is listed if it is missing, unless it has to be there."""
+    def changed(part: Subschema, keys: Sequence[str | int], schema: Any) -> Any:
         inner = part.below(*keys)
-        if keys[0] != "properties" or (self.are_chosen and inner.schema.get(NOT_STATED) != _CHOSEN):
+        if keys[0] != "properties" or (are_chosen and inner.schema.get(NOT_STATED) != _CHOSEN):
             return schema
         if can_be_null(inner):
             return {**schema, NOT_STATED: KEPT}
-        if keys[1] in part.schema.get("required", ()):
-            if self.are_chosen:
-                raise inner.location.refusal(
-                    f"The property {keys[1]!r} is required and may not be null, so it cannot be missing",
-                    keyword="required",
-                    remedy="Take it from required, or allow null.",
-                )
-            return schema
-        if part.identity in self.tied:
-            return {**schema, NOT_STATED: LEFT_OUT}
-        return _nullable(inner, schema)
+        if keys[1] not in part.schema.get("required", ()):
+            return {**schema, NOT_STATED: LEFT_OUT} if part.identity in tied else _nullable(inner, schema)
+        if are_chosen:
+            raise inner.location.refusal(
+                f"The property {keys[1]!r} is required and may not be null, so it cannot be missing",
+                keyword="required",
+                remedy="Take it from required, or allow null.",
+            )
+        return schema
+
+    schema: Schema = rewritten(root, changed)
+    return schema
+
+
+def _tied(root: Subschema) -> set[Identity]:
+    """Return the schemas that may judge a value by whether a property is there, and those inside them."""
+    parts = [part for part in (root, *reached(root)) if isinstance(part.schema, Mapping)]
+    leads_inside = any(place in part.schema.get("$ref", "") for part in parts for place in _INSIDE)
+    tying = [part for part in parts if leads_inside or _ties(part.schema)]
+    return {part.identity for first in tying for part in (first, *reached(first))}
 
 
 def _ties(schema: Schema) -> bool:
@@ -187,48 +180,23 @@ def without(data: Any, missing: Sequence[Steps]) -> Any:
 
 def _drop(part: Subschema, value: Any, steps: Steps, missing: dict[Steps, None]) -> None:
     """Collect the missing members of a value, and remove those that the type does not read."""
-    schema = part.schema
-    if not isinstance(schema, Mapping) or not isinstance(value, dict | list):
+    if not isinstance(part.schema, Mapping) or not isinstance(value, dict | list):
         return
-    if "$ref" in schema:
-        _drop(follow(part), value, steps, missing)
-    for keyword in ("allOf", "anyOf", "oneOf"):
-        for index in range(len(schema.get(keyword, []))):
-            option = part.below(keyword, index)
-            if keyword == "allOf" or _fits(option, value):
-                _drop(option, value, steps, missing)
-    if isinstance(value, list):
-        _drop_in_items(part, value, steps, missing)
-    else:
-        _drop_in_members(part, value, steps, missing)
-
-
-def _drop_in_items(part: Subschema, value: list[Any], steps: Steps, missing: dict[Steps, None]) -> None:
-    first = len(part.schema.get("prefixItems", []))
-    for index, item in enumerate(value):
-        if index < first:
-            _drop(part.below("prefixItems", index), item, (*steps, index), missing)
-        elif "items" in part.schema:
-            _drop(part.below("items"), item, (*steps, index), missing)
-
-
-def _drop_in_members(part: Subschema, value: dict[str, Any], steps: Steps, missing: dict[Steps, None]) -> None:
-    properties = part.schema.get("properties", {})
-    for name in properties:
-        _drop_member(part.below("properties", name), value, name, (*steps, name), missing)
-    if "additionalProperties" in part.schema:
-        for name in [name for name in value if name not in properties]:
-            _drop(part.below("additionalProperties"), value[name], (*steps, name), missing)
-
-
-def _drop_member(part: Subschema, value: dict[str, Any], name: str, steps: Steps, missing: dict[Steps, None]) -> None:
-    note = part.schema.get(NOT_STATED) if isinstance(part.schema, Mapping) else None
-    if note is not None and value.get(name) is None:
-        missing[steps] = None
-        if note == DROPPED:
-            value.pop(name, None)
-    elif name in value:
-        _drop(part, value[name], steps, missing)
+    target = [follow(part)] if "$ref" in part.schema else []
+    options = (option for option in listed(part, "anyOf", "oneOf") if _fits(option, value))  # after others have dropped
+    for same in chain(target, listed(part, "allOf"), options):
+        _drop(same, value, steps, missing)
+    names = dict.fromkeys([*part.schema.get("properties", ()), *value]) if isinstance(value, dict) else {}
+    for step in names or range(len(value)):
+        for inner in below(part, step):
+            note = inner.schema.get(NOT_STATED) if isinstance(inner.schema, Mapping) else None
+            is_there = has(value, step)
+            if note is not None and (not is_there or value[step] is None):
+                missing[(*steps, step)] = None
+                if note == DROPPED and isinstance(value, dict):
+                    value.pop(str(step), None)
+            elif is_there:
+                _drop(inner, value[step], (*steps, step), missing)
 
 
 def _fits(part: Subschema, value: Any) -> bool:
@@ -321,7 +289,7 @@ class MissingFieldsType(JsonOutput[ParsedAnswer[T]]):
     """The type itself, which reads what is stated."""
 
     @property
-    def parts(self) -> Annotation | None:
+    def parts(self) -> Annotation:
         """The type, as a stream reads it."""
         return self.of.parts
 

@@ -7,7 +7,7 @@ one, so each thing that it returns is checked once, where the library takes it.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, TypeVarTuple, overload
 
@@ -15,7 +15,7 @@ from pydantic_core import to_jsonable_python
 from typing_extensions import get_protocol_members
 
 from structured.automata import Automaton
-from structured.automata.byte_automaton import with_limits_left
+from structured.automata.byte_automaton import Recogniser, with_limits_left
 from structured.errors import SchemaError, StructuredError
 from structured.errors.values import described, message
 from structured.json_schema.document.location import Subschema
@@ -120,10 +120,17 @@ class OutputType(ABC, Generic[T]):
     def describe(self) -> Description:
         """Return how the type is shown to the model."""
 
+    @cached_property
+    def _recogniser(self) -> Recogniser:
+        return Recogniser(self.automaton)
+
     @property
     def digest(self) -> str:
         """The SHA-256 of the facts that distinguish this type from others; by default, its name and description."""
-        return sha256(repr((self.name, self.describe())).encode(errors="surrogatepass")).hexdigest()
+        return sha256(repr(self._facts()).encode(errors="surrogatepass")).hexdigest()
+
+    def _facts(self) -> tuple[object, ...]:
+        return self.name, self.describe()
 
     def pieces(self, text: str) -> Sequence[Piece] | None:  # noqa: ARG002  an answer has no pieces by itself
         """Return the parts of an answer that are of other types, by which evidence is found for each; None for none."""
@@ -160,7 +167,6 @@ class OutputType(ABC, Generic[T]):
         return _OPERATORS["+"](self, other)
 
     def __radd__(self, other: str) -> "OutputType[T]":
-        """Return the texts of the other, each with one of this type behind it."""
         return _OPERATORS["+"](other, self)
 
     @overload
@@ -174,7 +180,6 @@ class OutputType(ABC, Generic[T]):
         return _OPERATORS["|"](self, other)
 
     def __ror__(self, other: object) -> "OutputType[Any]":
-        """Return the texts of both; the value is that of the first that accepts a text."""
         return _OPERATORS["|"](other, self)
 
     def __and__(self, other: object) -> "OutputType[T]":
@@ -182,7 +187,6 @@ class OutputType(ABC, Generic[T]):
         return _OPERATORS["&"](self, other)
 
     def __rand__(self, other: object) -> "OutputType[Any]":
-        """Return the texts of the other that are of this type as well, which is a regular language."""
         return _OPERATORS["&"](other, self)
 
     def __sub__(self, other: object) -> "OutputType[T]":
@@ -190,7 +194,6 @@ class OutputType(ABC, Generic[T]):
         return _OPERATORS["-"](self, other)
 
     def __rsub__(self, other: object) -> "OutputType[Any]":
-        """Return the texts of the other that are not of this type, which is a regular language."""
         return _OPERATORS["-"](other, self)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -241,22 +244,26 @@ class Several(OutputType[tuple[*Values]]):
     @overload
     def __add__(self, other: object) -> "OutputType[Any]": ...
     def __add__(self, other: object) -> "OutputType[Any]":
-        """Return the texts of this type, each with one of the other behind it."""
         return super().__add__(other)
 
 
-Operator = Callable[[object, object], OutputType[Any]]
-"""By operator, the function that combines two operands, one of them an output type."""
-
-_OPERATORS: dict[str, Operator] = {}
+_OPERATORS: dict[str, Callable[[object, object], OutputType[Any]]] = {}
 
 
-def define_operators(operators: Mapping[str, Operator]) -> None:
+def define_operators(operators: Mapping[str, Callable[[object, object], OutputType[Any]]]) -> None:
     """Define the operators between output types: they make combinations, which import all other output types."""
     _OPERATORS.update(operators)
 
 
 _MEMBERS = sorted(get_protocol_members(Automaton))
+
+
+_OPTIONAL: dict[str, tuple[type[Any], str]] = {
+    "parts": (Annotation, "Return an Annotation, or None where an answer has no parts."),
+    "value_schema": (Mapping, "Return a JSON Schema as a dict, or None."),
+    "root": (Subschema, "Return None, or the root of a type that resolve_json returns."),
+}
+"""The properties that may be None, with what else they are, and the remedy for anything else."""
 
 
 def check_interface(output_type: OutputType[Any]) -> None:
@@ -268,15 +275,10 @@ def check_interface(output_type: OutputType[Any]) -> None:
             f"The name of {kind} is {described(name)}, and messages call it by that", remedy="Give it a str as `name`."
         )
     _called(output_type, "check", output_type.check)
-    parts = _called(output_type, "parts", lambda: output_type.parts)
-    if not isinstance(parts, Annotation | None):
-        raise _wrong(output_type, "parts", parts, "Return an Annotation, or None where an answer has no parts.")
-    schema = _called(output_type, "value_schema", lambda: output_type.value_schema)
-    if not isinstance(schema, Mapping | None):
-        raise _wrong(output_type, "value_schema", schema, "Return a JSON Schema as a dict, or None.")
-    root = _called(output_type, "root", lambda: output_type.root)
-    if not isinstance(root, Subschema | None):
-        raise _wrong(output_type, "root", root, "Return None, or the root of a type that resolve_json returns.")
+    for member, (kind_of_value, remedy) in _OPTIONAL.items():
+        value = _called(output_type, member, partial(getattr, output_type, member))
+        if not isinstance(value, kind_of_value | None):
+            raise _wrong(output_type, member, value, remedy)
 
 
 def description_of(output_type: OutputType[Any]) -> Description:

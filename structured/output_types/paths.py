@@ -33,12 +33,17 @@ def branch(path: str, label: str) -> str:
     return f"{path} ({label})".lstrip() if label else path
 
 
-def steps_to_path(steps: Steps) -> str:
+def steps_to_path(steps: Steps, index: str = "[{}]") -> str:
     """Return the path of one value: `("lines", 2, "price")` → `lines[2].price`."""
     path = ""
     for step in steps:
-        path = f"{path}[{step}]" if isinstance(step, int) else member(path, step)
+        path = f"{path}{index.format(step)}" if isinstance(step, int) else member(path, step)
     return path
+
+
+def steps_to_field(steps: Steps) -> str:
+    """Return the path of the field that a value belongs to: `("lines", 2, "price")` → `lines[].price`."""
+    return steps_to_path(steps, "[]")
 
 
 def path_to_steps(path: str) -> Steps:
@@ -80,14 +85,6 @@ def members(data: Any, steps: Steps = ()) -> Iterator[tuple[Steps, Any]]:
             yield from members(inside, (*steps, name))
     else:
         yield steps, data
-
-
-def steps_to_field(steps: Steps) -> str:
-    """Return the path of the field that a value belongs to: `("lines", 2, "price")` → `lines[].price`."""
-    path = ""
-    for step in steps:
-        path = f"{path}[]" if isinstance(step, int) else member(path, step)
-    return path
 
 
 def branches(part: Subschema, keyword: str) -> Iterator[tuple[Subschema, str]]:

@@ -17,7 +17,7 @@ import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from zoneinfo import available_timezones
@@ -49,8 +49,6 @@ from structured.output_types.core_schema import (
     without_claims,
 )
 
-Field = core_schema.ModelField | core_schema.DataclassField | core_schema.TypedDictField
-
 _NO_JSON = {"callable": "a function", "is-subclass": "a class"}
 """Kinds of core schemas that no JSON value satisfies, in words."""
 
@@ -75,6 +73,40 @@ class CompleteJsonSchema(GenerateJsonSchema):
         """Whatever a model's configuration says: answers are validated."""
         return "validation"
 
+    def build_schema_type_to_method(self) -> dict[Any, Callable[[Any], JsonSchemaValue]]:
+        """Let the kinds of schemas to which the same is added have one method."""
+        return super().build_schema_type_to_method() | {
+            **dict.fromkeys(("date", "datetime", "time", "timedelta"), self._with_bounds),
+            **dict.fromkeys(("literal", "enum"), self._with_unreadable_values),
+            **dict.fromkeys(("set", "frozenset"), self._hashable),
+            **dict.fromkeys(("dict", "frozendict", "ordered-dict", "counter"), self._with_keys),
+            **dict.fromkeys(("function-before", "function-wrap", "function-plain"), self._with_function),
+            **dict.fromkeys(("model-field", "dataclass-field", "typed-dict-field"), self._with_deep_alias),
+            **dict.fromkeys(("model-fields", "dataclass-args", "typed-dict"), self._with_names),
+            "complex": lambda schema: self._of_pydantic(schema) | {"format": "complex"},  # no other string is one
+            "url": lambda url: {"type": "string", "format": "uri"} | _present(url, "host_required", *_OF_URLS),
+            "multi-host-url": lambda url: {"type": "string", "format": "multi-host-uri"} | _present(url, *_OF_URLS),
+        }
+
+    def _of_pydantic(self, schema: Any) -> JsonSchemaValue:
+        """Return the schema as Pydantic writes it."""
+        written: JsonSchemaValue = getattr(super(), f"{schema['type'].replace('-', '_')}_schema")(schema)
+        return written
+
+    def _with_bounds(self, schema: Any) -> JsonSchemaValue:
+        """Add the bounds, `now_op` of PastDate and FutureDate, `tz_constraint` of AwareDatetime and NaiveDatetime."""
+        return self._of_pydantic(schema) | _present(schema, *_BOUNDS, "now_op", "tz_constraint")
+
+    def _with_unreadable_values(self, schema: Any) -> JsonSchemaValue:
+        """Add what Pydantic shows and does not accept: `Literal[b"x"]`, `Literal[2**70]`, an Enum of dates."""
+        shown = self._of_pydantic(schema)
+        values = [shown["const"]] if "const" in shown else shown["enum"]
+        return shown | _unreadable_values(values, map(json.dumps, values), schema)
+
+    def _with_function(self, schema: Any) -> JsonSchemaValue:
+        """Add the keywords of the function."""
+        return noted(self._of_pydantic(schema), said_of(schema["function"]["function"]))
+
     @deep
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
         """Add `claimed` where the author of a type contradicts its validation."""
@@ -86,7 +118,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
             return super().generate_inner(schema)
         truth = super().generate_inner(without_claims(schema))
         shown = super().generate_inner(schema)
-        self._check_claim(truth, self.resolve_ref_schema(shown))
+        _note_claim(truth, self.resolve_ref_schema(shown))
         return shown
 
     def _of_a_function(self, schema: Any) -> JsonSchemaValue:
@@ -108,7 +140,7 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
     @contextmanager
     def _choosing(self) -> Iterator[None]:
-        """Let Pydantic raise its own exception for a type that no JSON value satisfies, so that unions leave it out."""
+        """Let Pydantic raise its own exception for a type that no JSON value satisfies: unions leave it out."""
         self._choices += 1
         try:
             yield
@@ -120,33 +152,24 @@ class CompleteJsonSchema(GenerateJsonSchema):
         with self._choosing():
             return super().union_schema(schema)
 
-    @staticmethod
-    def _check_claim(truth: JsonSchemaValue, shown: JsonSchemaValue) -> None:
-        if contradicts(shown, truth):
-            shown["claimed"] = True
-
     def _update_class_schema(self, json_schema: JsonSchemaValue, cls: type[Any], config: Any) -> None:
         self._is_restricted = self._is_restricted or bool(restrictions(config))
         truth = dict(json_schema)
         super()._update_class_schema(json_schema, cls, config)
-        self._check_claim(truth, json_schema)
+        _note_claim(truth, json_schema)
 
     def definitions_schema(self, schema: core_schema.DefinitionsSchema) -> JsonSchemaValue:
         """Keep the definitions, to look up references in them."""
         self._core_definitions |= {definition["ref"]: definition for definition in schema["definitions"]}
-        self._unconfigured += [
-            definition["ref"].partition(":")[0]
-            for definition in schema["definitions"]
-            if lacks_configuration(definition)
-        ]
+        lacking = filter(lacks_configuration, schema["definitions"])
+        self._unconfigured += [definition["ref"].partition(":")[0] for definition in lacking]
         return super().definitions_schema(schema)
 
     def generate(self, schema: Any, mode: JsonSchemaMode = "validation") -> JsonSchemaValue:
         """Add `configured_alias` where a model's configuration may hold for a definition without one, or may not."""
         shown = super().generate(schema, mode)
-        return shown | (
-            {"configured_alias": self._unconfigured[0]} if self._unconfigured and self._is_restricted else {}
-        )
+        is_unsure = self._unconfigured and self._is_restricted
+        return shown | ({"configured_alias": self._unconfigured[0]} if is_unsure else {})
 
     def str_schema(self, schema: core_schema.StringSchema) -> JsonSchemaValue:
         """Add `ascii_only`, `strip_whitespace` and `regex_engine`; the flags of a pattern are written into it."""
@@ -181,22 +204,6 @@ class CompleteJsonSchema(GenerateJsonSchema):
         infinite = {key: bound for key, bound in bounds.items() if bound in (math.inf, -math.inf)}
         return super().float_schema(schema) | infinite
 
-    def date_schema(self, schema: core_schema.DateSchema) -> JsonSchemaValue:
-        """Add the bounds, and `now_op` of PastDate and FutureDate."""
-        return super().date_schema(schema) | _present(schema, *_BOUNDS, "now_op")
-
-    def datetime_schema(self, schema: core_schema.DatetimeSchema) -> JsonSchemaValue:
-        """Add the bounds, `now_op`, and `tz_constraint` of AwareDatetime and NaiveDatetime."""
-        return super().datetime_schema(schema) | _present(schema, *_BOUNDS, "now_op", "tz_constraint")
-
-    def time_schema(self, schema: core_schema.TimeSchema) -> JsonSchemaValue:
-        """Add the bounds, and `tz_constraint`."""
-        return super().time_schema(schema) | _present(schema, *_BOUNDS, "tz_constraint")
-
-    def timedelta_schema(self, schema: core_schema.TimedeltaSchema) -> JsonSchemaValue:
-        """Add the bounds."""
-        return super().timedelta_schema(schema) | _present(schema, *_BOUNDS)
-
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
         """Keep what is said of its value, and let it be a number: in strings, models copy separators, and end at them.
 
@@ -219,27 +226,6 @@ class CompleteJsonSchema(GenerateJsonSchema):
         if not bounds:
             return super().fraction_schema(schema)
         return self.float_schema(core_schema.float_schema(**bounds))
-
-    def complex_schema(self, schema: core_schema.ComplexSchema) -> JsonSchemaValue:
-        """Add the format: no other string is a complex number."""
-        return super().complex_schema(schema) | {"format": "complex"}
-
-    def url_schema(self, schema: core_schema.UrlSchema) -> JsonSchemaValue:
-        """Name the constraints of a URL as Pydantic does."""
-        constraints = _present(schema, "allowed_schemes", "host_required", "max_length")
-        return {"type": "string", "format": "uri"} | constraints
-
-    def multi_host_url_schema(self, schema: core_schema.MultiHostUrlSchema) -> JsonSchemaValue:
-        """Do the same."""
-        return {"type": "string", "format": "multi-host-uri"} | _present(schema, "allowed_schemes", "max_length")
-
-    def literal_schema(self, schema: core_schema.LiteralSchema) -> JsonSchemaValue:
-        """Add `unreadable_values`, as for an Enum."""
-        return _with_unreadable_values(super().literal_schema(schema), schema)
-
-    def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
-        """Add `unreadable_values`: the members that Pydantic does not find again from their JSON text."""
-        return _with_unreadable_values(super().enum_schema(schema), schema)
 
     def is_subclass_schema(self, schema: core_schema.IsSubclassSchema) -> JsonSchemaValue:
         """Refuse it: no JSON value is a class."""
@@ -264,37 +250,17 @@ class CompleteJsonSchema(GenerateJsonSchema):
             return {"type": "string", "format": "json-string"}
         return super().json_schema(schema)
 
-    def set_schema(self, schema: core_schema.SetSchema) -> JsonSchemaValue:
+    def _hashable(self, schema: Any) -> JsonSchemaValue:
         """Add `unhashable` if an item may be a value that no set holds."""
-        return self._hashable(super().set_schema(schema), schema)
-
-    def frozenset_schema(self, schema: core_schema.FrozenSetSchema) -> JsonSchemaValue:
-        """Do the same."""
-        return self._hashable(super().frozenset_schema(schema), schema)
-
-    def _hashable(self, shown: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
+        shown = self._of_pydantic(schema)
         items: CoreSchema = schema.get("items_schema", {"type": "any"})
         if items["type"] == "any":
             return shown | {"items": {"type": SCALAR_TYPES}}
         return shown if has_hash(items, self._core_definitions) else shown | {"unhashable": inner(items)["type"]}
 
-    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+    def _with_keys(self, schema: Any) -> JsonSchemaValue:
         """Add `propertyNames`: the schema of the keys, which Pydantic mostly leaves out."""
-        return self._with_keys(super().dict_schema(schema), schema)
-
-    def frozendict_schema(self, schema: Any) -> JsonSchemaValue:
-        """Do the same."""
-        return self._with_keys(super().frozendict_schema(schema), schema)
-
-    def ordered_dict_schema(self, schema: Any) -> JsonSchemaValue:
-        """Do the same."""
-        return self._with_keys(super().ordered_dict_schema(schema), schema)
-
-    def counter_schema(self, schema: Any) -> JsonSchemaValue:
-        """Do the same."""
-        return self._with_keys(super().counter_schema(schema), schema)
-
-    def _with_keys(self, shown: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
+        shown = self._of_pydantic(schema)
         kept = {keyword: value for keyword, value in shown.items() if keyword not in _SAID_OF_MEMBERS}
         kept["additionalProperties"] = self.generate_inner(schema.get("values_schema", {"type": "any"})) or True
         keys = self._key_schema(schema.get("keys_schema", {"type": "any"}))
@@ -330,10 +296,6 @@ class CompleteJsonSchema(GenerateJsonSchema):
         any_of = {("anyOf" if keyword == "oneOf" else keyword): value for keyword, value in shown.items()}
         return noted(any_of, said_of(chosen))
 
-    def function_before_schema(self, schema: core_schema.BeforeValidatorFunctionSchema) -> JsonSchemaValue:
-        """Add the keywords of the function."""
-        return noted(super().function_before_schema(schema), said_of(schema["function"]["function"]))
-
     def function_after_schema(self, schema: core_schema.AfterValidatorFunctionSchema) -> JsonSchemaValue:
         """Add the keywords of the function; of `ByteSize`, whose pattern promises too much, name the format."""
         shown = super().function_after_schema(schema)
@@ -350,34 +312,15 @@ class CompleteJsonSchema(GenerateJsonSchema):
             return noted(shown, {"length": inner(schema["schema"])["type"]})
         return noted(shown, _with_lengths(shown, lengths, *keywords))
 
-    def function_wrap_schema(self, schema: core_schema.WrapValidatorFunctionSchema) -> JsonSchemaValue:
-        """Add the keywords of the function."""
-        return noted(super().function_wrap_schema(schema), said_of(schema["function"]["function"]))
-
-    def function_plain_schema(self, schema: core_schema.PlainValidatorFunctionSchema) -> JsonSchemaValue:
-        """Add the keywords of the function."""
-        return noted(super().function_plain_schema(schema), said_of(schema["function"]["function"]))
-
-    def model_fields_schema(self, schema: core_schema.ModelFieldsSchema) -> JsonSchemaValue:
-        """Add `reserved_names`, `ambiguous_aliases` and `extras_keys`."""
-        spellings = self._spellings(schema["fields"].items(), schema)
-        shown = _with_names(super().model_fields_schema(schema), spellings)
-        keys: Any = schema.get("extras_keys_schema")
-        return shown | (
-            {"extras_keys": keys["type"]} if keys and self.generate_inner(keys) != {"type": "string"} else {}
-        )
-
-    def dataclass_args_schema(self, schema: core_schema.DataclassArgsSchema) -> JsonSchemaValue:
-        """Add `reserved_names` and `ambiguous_aliases`."""
-        fields = [(field["name"], field) for field in schema["fields"]]
-        spellings = self._spellings(fields, schema)
-        return _with_names(super().dataclass_args_schema(schema), spellings)
-
-    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
-        """Add `reserved_names` and `ambiguous_aliases`."""
+    def _with_names(self, schema: Any) -> JsonSchemaValue:
+        """Add `reserved_names`, `ambiguous_aliases` and, where they are more than strings, `extras_keys`."""
+        fields, keys = schema["fields"], schema.get("extras_keys_schema")
+        named = fields.items() if isinstance(fields, Mapping) else [(field["name"], field) for field in fields]
         with self._config_wrapper_stack.push(_inherited(schema)):
-            spellings = self._spellings(schema["fields"].items(), schema)
-            return _with_names(super().typed_dict_schema(schema), spellings)
+            spellings = self._spellings(named, schema)
+            shown = _with_names(self._of_pydantic(schema), spellings)
+            is_free = keys is None or self.generate_inner(keys) == {"type": "string"}
+        return shown if is_free else shown | {"extras_keys": keys["type"]}
 
     def _spellings(self, fields: Iterable[tuple[str, Any]], schema: Any) -> list[Spelling]:
         """Return the names of fields; where two look for the first of theirs, each is written by another."""
@@ -409,23 +352,13 @@ class CompleteJsonSchema(GenerateJsonSchema):
         is_validated = default.get("validate_default", self._config.config_dict.get("validate_default", False))
         return super().field_is_required(field, total) or (default["type"] == "default" and bool(is_validated))
 
-    def model_field_schema(self, schema: core_schema.ModelField) -> JsonSchemaValue:
+    def _with_deep_alias(self, schema: Any) -> JsonSchemaValue:
         """Add `validation_alias`, where it leads deeper into the input."""
-        return super().model_field_schema(schema) | self._deep_alias(schema)
-
-    def dataclass_field_schema(self, schema: core_schema.DataclassField) -> JsonSchemaValue:
-        """Add `validation_alias`, where it leads deeper into the input."""
-        return super().dataclass_field_schema(schema) | self._deep_alias(schema)
-
-    def typed_dict_field_schema(self, schema: core_schema.TypedDictField) -> JsonSchemaValue:
-        """Add `validation_alias`, where it leads deeper into the input."""
-        return super().typed_dict_field_schema(schema) | self._deep_alias(schema)
-
-    def _deep_alias(self, schema: Field) -> dict[str, Any]:
-        alias = schema.get("validation_alias")
+        shown, alias = self._of_pydantic(schema), schema.get("validation_alias")
         if not isinstance(alias, list) or self._config.validate_by_name or not self._config.validate_by_alias:
-            return {}
-        return {} if any(isinstance(path, list) and len(path) == 1 for path in alias) else {"validation_alias": alias}
+            return shown
+        is_deep = not any(isinstance(path, list) and len(path) == 1 for path in alias)
+        return shown | ({"validation_alias": alias} if is_deep else {})
 
     def field_is_present(self, field: core_schema.ModelField | core_schema.DataclassField | Any) -> bool:
         """Leave out the fields of a dataclass that its constructor does not take: a value for one is rejected."""
@@ -449,9 +382,15 @@ class CompleteJsonSchema(GenerateJsonSchema):
 
 
 _BOUNDS = ("ge", "gt", "le", "lt")
+_OF_URLS = ("allowed_schemes", "max_length")
 _MEASURING = frozenset({"maxLength", "minLength", "pattern"})
 _SAID_OF_MEMBERS = frozenset({"additionalProperties", "patternProperties", "propertyNames"})
 _FLAGS = {"a": re.ASCII, "i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
+
+
+def _note_claim(truth: JsonSchemaValue, shown: JsonSchemaValue) -> None:
+    if contradicts(shown, truth):
+        shown["claimed"] = True
 
 
 def _inherited(schema: Any) -> Any:
@@ -477,15 +416,12 @@ def _with_names(shown: JsonSchemaValue, spellings: list[Spelling]) -> JsonSchema
     """
     written = [spelling.written for spelling in spellings]
     reserved = sorted({name for spelling in spellings for name in spelling.looked_up} - set(written))
+    counts = Counter(written)
     ambiguous = [
-        spelling.written
-        for spelling in spellings
-        if written.count(spelling.written) > 1 or not spelling.preferred.isdisjoint(written)
+        name.written for name in spellings if counts[name.written] > 1 or not name.preferred.isdisjoint(written)
     ]
     required = shown.get("required", [])
-    mistaken = [
-        spelling.written for spelling in spellings if not (spelling.looked_up - {spelling.written}).isdisjoint(written)
-    ]
+    mistaken = [name.written for name in spellings if not (name.looked_up - {name.written}).isdisjoint(written)]
     shown |= {"required": [*dict.fromkeys([*required, *mistaken])]} if mistaken else {}
     shown |= {"reserved_names": reserved} if reserved else {}
     return shown | ({"ambiguous_aliases": sorted(set(ambiguous))} if ambiguous else {})
@@ -508,31 +444,24 @@ def _rounded(bound: Any, towards: float) -> float:
     return nearest if is_inside else math.nextafter(nearest, towards)
 
 
-def _with_unreadable_values(shown: JsonSchemaValue, schema: CoreSchema) -> JsonSchemaValue:
-    """Add the values that Pydantic shows and does not accept: `Literal[b"x"]`, `Literal[2**70]`, an Enum of dates."""
-    values = [shown["const"]] if "const" in shown else shown["enum"]
-    unreadable = _unreadable(values, map(json.dumps, values), schema)
-    return shown | {"unreadable_values": unreadable} if unreadable else shown
-
-
 def _listed_keys(schema: Any) -> JsonSchemaValue:
     """Return the schema of keys that are of a Literal or an Enum: `Literal["a", True]` → `"a"`, `"true"`."""
     members = schema["expected"] if schema["type"] == "literal" else [member.value for member in schema["members"]]
     values = [getattr(member, "value", member) for member in members]
     texts = [value if isinstance(value, str) else json.dumps(value, default=repr) for value in values]
     pairs = core_schema.dict_schema(schema)
-    unreadable = _unreadable(texts, (json.dumps({text: None}) for text in texts), pairs)
     shown = {"type": "string", "enum": texts}
-    return shown | {"unreadable_values": unreadable} if unreadable else shown
+    return shown | _unreadable_values(texts, (json.dumps({text: None}) for text in texts), pairs)
 
 
-def _unreadable(values: list[Any], texts: Iterable[str], schema: Any) -> list[Any]:
-    """Return those of some values that Pydantic does not read from their JSON texts; all have one validator."""
+def _unreadable_values(values: list[Any], texts: Iterable[str], schema: Any) -> dict[str, list[Any]]:
+    """Return as a keyword the values, if any, that Pydantic does not read from their JSON texts."""
     try:
         validator = SchemaValidator(schema)
     except CoreSchemaError:
-        return values
-    return [value for value, text in zip(values, texts, strict=True) if not _is_readable(text, validator)]
+        return {"unreadable_values": values} if values else {}
+    unreadable = [value for value, text in zip(values, texts, strict=True) if not _is_readable(text, validator)]
+    return {"unreadable_values": unreadable} if unreadable else {}
 
 
 def _is_readable(text: str, validator: SchemaValidator) -> bool:

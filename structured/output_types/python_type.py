@@ -12,9 +12,7 @@ from pydantic import BaseModel, PydanticUndefinedAnnotation, PydanticUserError, 
 from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.errors.values import shown
-from structured.json_schema.document.location import Compilation, Reading
 from structured.json_schema.nullable import types_of
-from structured.json_schema.whitespace import read_whitespace
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.json_schema import check_document
@@ -36,11 +34,6 @@ class PythonType(JsonOutput[T]):
     adapter: TypeAdapter[T] = field(repr=False, kw_only=True)
     annotation: Any = field(repr=False, kw_only=True, default=Any)
     """The type itself."""
-
-    def compilation(self) -> Compilation:
-        """Return the compilation of the schema, which is read as the description of a type."""
-        whitespace = read_whitespace(self.layout.whitespace)
-        return Compilation(self.schema, whitespace, Reading.TYPE, self.layout.optional_properties)
 
     @property
     def parts(self) -> Annotation:
@@ -127,6 +120,7 @@ def type_name(output_type: object) -> str:
 
 def _refuse_other_kinds(value: object) -> None:
     """Raise SchemaError for a value that is often taken for a type, with a remedy."""
+    problem = f"{shown(value)} is a value"
     if isinstance(value, str):
         problem, remedy = f"{shown(value)} is a string", "Pass the type itself, without quotes, before the text."
         if len(value.split()) == 1:
@@ -134,20 +128,18 @@ def _refuse_other_kinds(value: object) -> None:
         if value.lstrip().startswith("{"):
             remedy = "If it is a JSON Schema, pass JsonSchema(...) of it."
     elif isinstance(value, Mapping | bool):
-        problem, remedy = f"{shown(value)} is a value", "If it is a JSON Schema, pass JsonSchema(...) of it."
+        remedy = "If it is a JSON Schema, pass JsonSchema(...) of it."
     elif isinstance(value, list | tuple | set) and value and all(isinstance(item, str | int) for item in value):
-        problem, remedy = f"{shown(value)} is a value", "If these are choices, pass Choice(...) of them."
+        remedy = "If these are choices, pass Choice(...) of them."
     elif isinstance(value, list) and len(value) == 1:
-        problem, remedy = f"{shown(value)} is a value", f"For a list of them, pass list[{type_name(value[0])}]."
+        remedy = f"For a list of them, pass list[{type_name(value[0])}]."
     elif isinstance(value, type) and issubclass(value, OutputType):
-        problem, remedy = (
-            f"{value.__name__} is a class of output types",
-            f"Pass an instance of it: {value.__name__}(…).",
-        )
+        problem = f"{value.__name__} is a class of output types"
+        remedy = f"Pass an instance of it: {value.__name__}(…)."
     elif isinstance(value, types.ModuleType):
         problem, remedy = f"{value.__name__} is a module", f"Pass a type that it holds: {value.__name__}.…"
     elif isinstance(value, BaseModel) or (is_dataclass(value) and not isinstance(value, type)):
-        problem, remedy = f"{shown(value)} is a value", f"Pass its type, {type(value).__name__}."
+        remedy = f"Pass its type, {type(value).__name__}."
     else:
         return
     raise SchemaError(f"{problem}, not a type", remedy=remedy)

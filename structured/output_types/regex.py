@@ -1,18 +1,16 @@
 """Regular expressions: texts that one matches as a whole, as output types, and the one that a type has."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from hashlib import sha256
 from typing import Any, Generic, Literal, TypeVar, overload
 
 from structured.automata import RegularAutomaton
-from structured.automata.byte_automaton import Recogniser
 from structured.automata.dfa.assertion_removal import matched_texts
 from structured.errors import PatternError, SchemaError
 from structured.errors.arguments import check_takes, one_of
 from structured.errors.recursion import deep
-from structured.errors.values import described
+from structured.errors.values import described, shortened
 from structured.json_schema.document.location import Location
 from structured.json_schema.schema_compiler import ANY_VALUE, compiled
 from structured.output_types.json_output import JsonLayout, JsonOutput
@@ -53,11 +51,7 @@ class Regex(OutputType[T], Generic[T]):
 
     @overload
     def __init__(
-        self: "Regex[str]",
-        pattern: "str | re.Pattern[str]",
-        *,
-        flags: int = 0,
-        dialect: DialectName = "python",
+        self: "Regex[str]", pattern: "str | re.Pattern[str]", *, flags: int = 0, dialect: DialectName = "python"
     ) -> None: ...
     @overload
     def __init__(
@@ -77,13 +71,7 @@ class Regex(OutputType[T], Generic[T]):
         flags: int = 0,
     ) -> None: ...
     @overload
-    def __init__(
-        self,
-        pattern: "str | re.Pattern[str]",
-        *,
-        groups: Callable[..., T],
-        flags: int = 0,
-    ) -> None: ...
+    def __init__(self, pattern: "str | re.Pattern[str]", *, groups: Callable[..., T], flags: int = 0) -> None: ...
     def __init__(
         self,
         pattern: "str | re.Pattern[str]",
@@ -139,7 +127,7 @@ class Regex(OutputType[T], Generic[T]):
         self.whole = whole_regex_to_pattern(pattern, _DIALECTS[dialect], read)
         if groups is not None:
             _check_groups(groups, pattern, self.flags)
-        self.name = f"Regex({_shortened(pattern)!r})"
+        self.name = f"Regex({shortened(pattern, MAX_SHOWN)!r})"
         self.validators = tuple([_name(function) for function in (convert, groups) if function is not None])
 
     def __repr__(self) -> str:
@@ -174,14 +162,10 @@ class Regex(OutputType[T], Generic[T]):
         """Return the automaton of the texts."""
         return RegularAutomaton(self.pattern)
 
-    @cached_property
-    def _recogniser(self) -> Recogniser:
-        return Recogniser(self.automaton)
-
     def parse(self, text: str) -> T:
         """Return the value of a text. Raises ValueError if the expression does not match it, or it is rejected."""
         if not self._recogniser.accepts(text):
-            raise ValueError(f"{_shortened(text)!r} is not matched by {self.name} as a whole")
+            raise ValueError(f"{shortened(text, MAX_SHOWN)!r} is not matched by {self.name} as a whole")
         value: Any = text
         if self.groups is not None:
             match = re.fullmatch(self.source, text, self.flags)
@@ -204,11 +188,8 @@ class Regex(OutputType[T], Generic[T]):
             ),
         )
 
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the expression, its flags and its dialect."""
-        written = repr(("regex", self.source, int(self.flags), self.dialect))
-        return sha256(written.encode(errors="surrogatepass")).hexdigest()
+    def _facts(self) -> tuple[object, ...]:
+        return "regex", self.source, int(self.flags), self.dialect
 
     def write(self, value: Any) -> str:
         """Return the text that means a value: a text as it is, anything else as `str` writes it."""
@@ -234,10 +215,6 @@ def _check_groups(groups: Callable[..., Any], pattern: str, flags: int) -> None:
 
 def _name(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__name__", repr(function)))
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…"
 
 
 @deep
@@ -270,8 +247,7 @@ def to_regex(output_type: object, *, layout: JsonLayout | None = None) -> str:
     if isinstance(automaton, RegularAutomaton):
         if any(isinstance(node, Reference) for node in nodes_of(automaton.pattern)):
             raise SchemaError(
-                f"The parts of {resolved.name} refer to each other, and are not printed",
-                remedy=_ONLY_THE_EXPRESSION,
+                f"The parts of {resolved.name} refer to each other, and are not printed", remedy=_ONLY_THE_EXPRESSION
             )
         return _printed(automaton.pattern, resolved.name, [])
     compilation = resolve_json(output_type, layout).compilation()
@@ -281,49 +257,36 @@ def to_regex(output_type: object, *, layout: JsonLayout | None = None) -> str:
 def _printed(pattern: Pattern, name: str, references: Sequence[tuple[Reference, Location]]) -> str:
     """Return the text of a pattern, whose references lead to some locations. Raises SchemaError if it has none."""
     nodes = nodes_of(pattern)
+    scans = [node for node in nodes if isinstance(node, Scan)]
+    beside = [node for scan in scans for part in scan.included + scan.excluded for node in nodes_of(part)]
     names = sorted({node.name for node in nodes if isinstance(node, Reference)})
     if names:
-        location = next((location for reference, location in references if reference.name in names), None)
-        recursive = f"The pattern of {name}" if location is None else str([name, *location.keys][-1])
-        problem = f"{recursive} contains itself, and no regular expression can"
-        if location is None and ANY_VALUE in names:
-            problem = "A value of any type may hold others, to any depth, which no regular expression can say"
-        raise SchemaError(
-            problem,
-            schema_path="" if location is None else location.pointer,
-            remedy=_ONLY_THE_EXPRESSION,
-        )
+        raise _recursive(names, name, references)
+    text = None
     if any(isinstance(node, Distinct) for node in nodes):
-        raise SchemaError(
-            "That any number of items differ cannot be said by a regular expression",
-            keyword="uniqueItems",
-            remedy=_ONLY_THE_EXPRESSION,
-        )
-    if any(isinstance(node, Lookbehind) for scan in nodes if isinstance(scan, Scan) for node in _inside(scan)):
-        raise SchemaError(
-            "Lookbehind, as in (?<=…) and (?m)^, cannot be expressed inside JSON by a regular expression",
-            keyword="pattern",
-            remedy=_ONLY_THE_EXPRESSION,
-        )
-    scans = [node for node in nodes if isinstance(node, Scan) and not node.included and not node.excluded]
-    if any(scan.expression is None for scan in scans):
-        raise SchemaError(
-            "The multiples of a number take too long a regular expression",
-            keyword="multipleOf",
-            remedy=_ONLY_THE_EXPRESSION,
-        )
-    text = printed(pattern)
+        problem, keyword = "That any number of items differ cannot be said by a regular expression", "uniqueItems"
+    elif any(isinstance(node, Lookbehind) for node in beside):
+        problem = "Lookbehind, as in (?<=…) and (?m)^, cannot be expressed inside JSON by a regular expression"
+        keyword = "pattern"
+    elif any(not (scan.included or scan.excluded) and scan.expression is None for scan in scans):
+        problem, keyword = "The multiples of a number take too long a regular expression", "multipleOf"
+    elif (text := printed(pattern)) is None:
+        pieces, characters = MAX_PRINTED
+        problem, keyword = f"The regular expression has more than {pieces:,} pieces or {characters:,} characters", None
     if text is None:
-        raise SchemaError(
-            f"The regular expression has more than {MAX_PRINTED[0]:,} pieces or {MAX_PRINTED[1]:,} characters",
-            remedy="Extract it as it is: only the regular expression is missing, and nothing else needs it.",
-        )
+        raise SchemaError(problem, keyword=keyword, remedy=_ONLY_THE_EXPRESSION)
     return text
 
 
+def _recursive(names: Sequence[str], name: str, references: Sequence[tuple[Reference, Location]]) -> SchemaError:
+    """Return the error of a pattern in which some names refer to what is around them."""
+    location = next((location for reference, location in references if reference.name in names), None)
+    recursive = f"The pattern of {name}" if location is None else str([name, *location.keys][-1])
+    problem = f"{recursive} contains itself, and no regular expression can"
+    if location is None and ANY_VALUE in names:
+        problem = "A value of any type may hold others, to any depth, which no regular expression can say"
+    pointer = "" if location is None else location.pointer
+    return SchemaError(problem, schema_path=pointer, remedy=_ONLY_THE_EXPRESSION)
+
+
 _ONLY_THE_EXPRESSION = "Extract it as it is: only the regular expression is missing, and nothing else needs it."
-
-
-def _inside(scan: Scan) -> Iterator[Pattern]:
-    """Yield the nodes of the patterns that a scan runs beside each other."""
-    return (node for pattern in scan.included + scan.excluded for node in nodes_of(pattern))

@@ -32,9 +32,6 @@ from structured.regex.character_classes import ECMA, PYTHON, RUST
 from structured.regex.regex_parser import whole_regex_to_pattern
 from structured.regex.syntax import Boundary, Lookahead, Lookbehind
 
-MAX_EXPRESSION = 8_000
-"""Characters of a regular expression that is sent in place of the one that was written."""
-
 
 @dataclass(frozen=True, slots=True)
 class JsonConstraint:
@@ -69,7 +66,7 @@ class RegexConstraint:
         if self.common is not None:
             return self.common
         text = None if any(isinstance(node, Reference) for node in nodes_of(self.pattern)) else printed(self.pattern)
-        if text is None or len(text) > MAX_EXPRESSION or "\\U" in text:
+        if text is None or len(text) > 8_000 or "\\U" in text:
             raise SchemaError(
                 "The regular expression has no short form that means the same in the dialects of servers",
                 remedy="Leave lookaround out, and write classes out, as [0-9] in place of \\d, or pass flags=re.ASCII.",
@@ -122,11 +119,7 @@ written with repetitions."""
 _ASSERTION = re.compile(r"\(\?(?:=|!|<=|<!|>)|[*+?}]\+")
 """Lookaround, atomic groups and possessive quantifiers of Python."""
 
-_FORMATS = frozenset(
-    {
-        *("date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"),
-    }
-)
+_FORMATS = {"date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"}
 
 
 def standard_schema(schema: Schema, optional: OptionalProperties) -> Schema:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from structured.errors import SchemaError
-from structured.errors.values import counted
+from structured.errors.values import counted, shortened
 from structured.json_schema.whitespace import WhitespaceName
 from structured.output_types.html import as_text, verbatim
 from structured.output_types.type_report import Answers, Cost, FieldReport, Hazard
@@ -107,17 +107,10 @@ def _shown_answers(answers: Answers) -> Iterator[str]:
         yield f"There {'is 1 answer' if answers.count == 1 else f'are {number} answers'}."
     for which, text in (("shortest", answers.shortest), ("longest", answers.longest)):
         if text is not None and answers.count != 1:
-            yield f"The {which}: {_excerpt(text)!r}."
-
-
-def _excerpt(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:60]}…"
+            yield f"The {which}: {shortened(text, 60)!r}."
 
 
 _STATUS_STYLES = {"enforced": "green", "checked": "yellow", "refused": "bold red"}
-
-LONGEST_KIND = 120
-"""The most characters of a field's kind that are shown."""
 
 
 def report_parts(report: Report) -> Iterator[RenderableType]:
@@ -129,7 +122,11 @@ def report_parts(report: Report) -> Iterator[RenderableType]:
     for heading in ("field", "kind", "status"):
         table.add_column(heading, overflow="fold")
     for field in report.fields:
-        table.add_row(_shown_path(field.path), _printable(field.shown_kind), _shown_status(field))
+        table.add_row(
+            _shown_path(field.path),
+            _printable(f"{field.kind}, or left out" if field.may_be_left_out else field.kind),
+            _shown_status(field),
+        )
     yield from (title, Text(), table)
     refused = [(field.path, error) for field in report.fields for error in field.refusals]
     if refused:
@@ -166,14 +163,12 @@ def _note(problem: str, paths: Sequence[str], remedy: str, *, style: str) -> Tab
 
 def _shown_cost(report: Report) -> Text:
     if report.cost is None:
-        refused = sum(field.status == "refused" for field in report.fields)
-        return Text(
-            f"{counted(refused, 'field')} of {len(report.fields)} refused: nothing can be extracted.", style="red"
-        )
+        refused = counted(sum(field.status == "refused" for field in report.fields), "field")
+        return Text(f"{refused} of {len(report.fields)} refused: nothing can be extracted.", style="red")
     return Text.assemble(("Cost  ", "bold"), str(_printable(shown_cost(report), None)))
 
 
-def _printable(kind: str, most: int | None = LONGEST_KIND) -> Text:
+def _printable(kind: str, most: int | None = 120) -> Text:
     """Return a kind, shortened, with characters escaped that no terminal can show."""
     short = kind if most is None or len(kind) <= most else f"{kind[:most]} …"
     return Text(short.encode(errors="backslashreplace").decode())

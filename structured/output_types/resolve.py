@@ -14,9 +14,6 @@ from structured.output_types.missing_values import Missing
 from structured.output_types.output_type import OutputType
 from structured.output_types.python_type import PythonType, python_type
 
-KEPT = 64
-"""Types kept in memory, the least recently used dropped first."""
-
 
 def resolve_type(
     output_type: object,
@@ -70,7 +67,7 @@ def _resolve(
     )
 
 
-_resolve_once = functools.lru_cache(maxsize=KEPT)(_resolve)
+_resolve_once = functools.lru_cache(maxsize=64)(_resolve)
 
 
 def resolve_json(output_type: object, layout: JsonLayout | None = None) -> JsonOutput[Any]:
@@ -85,18 +82,9 @@ def resolve_json(output_type: object, layout: JsonLayout | None = None) -> JsonO
 
 
 def _read_type(output_type: Any, layout: JsonLayout | None = None) -> JsonOutput[Any]:
-    """Return the output type of a Python type, a function or a `JsonSchema`, also as `Annotated[Any, JsonSchema(...)]`.
-
-    Raises SchemaError for what is neither.
-    """
-    output_type = _annotated(output_type)
+    """Return the output type of a Python type, a function or a `JsonSchema`. Raises SchemaError for what is neither."""
     if isinstance(output_type, JsonOutput):
         return output_type if layout is None else replace(output_type, layout=layout)
-    if isinstance(output_type, OutputType):
-        raise SchemaError(
-            f"{output_type.name} is an OutputType of its own, with no JSON Schema to look into",
-            remedy="Pass it to extract, Extractor or extract_batch.",
-        )
     if isinstance(output_type, JsonSchema):
         assert not isinstance(output_type.schema, str), "it is read when it is made"
         return JsonSchemaType(output_type.name, output_type.schema, layout or DEFAULT_LAYOUT, source=output_type)

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,8 +13,20 @@ from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import subschemas
 from structured.json_schema.document.location import ANNOTATIONS, GROUNDED, Identity, Schema, Subschema, Subschemas
 from structured.json_schema.document.references import REFERENCES, follow, targets
+from structured.json_schema.logic.listed_values import type_of
 from structured.json_schema.nullable import types_of
 from structured.output_types.paths import Steps, branch, branches, entry, member
+
+
+def list_at(schema: Schema, keyword: str) -> list[Any]:
+    """Return the list that a keyword has; an empty one if it has none."""
+    value = schema.get(keyword)
+    return value if isinstance(value, list) else []
+
+
+def listed(part: Subschema, *keywords: str) -> list[Subschema]:
+    """Return the schemas in the lists that some keywords of a schema have: its branches, or its first items."""
+    return [part.below(keyword, at) for keyword in keywords for at in range(len(list_at(part.schema, keyword)))]
 
 
 def parts_at(root: Subschema, steps: Steps) -> list[Subschema]:
@@ -38,26 +51,15 @@ def _allows_unstated(part: Subschema, value: Any, seen: set[Identity]) -> bool:
         return part.schema is True
     seen.add(part.identity)
     schema = part.schema
-    conjuncts = [part.below("allOf", index) for index in range(len(schema.get("allOf", ())))]
-    if GROUNDED in schema or not all(_allows_unstated(conjunct, value, seen) for conjunct in conjuncts):
+    if GROUNDED in schema or not all(_allows_unstated(conjunct, value, seen) for conjunct in listed(part, "allOf")):
         return False
-    inner = [follow(part)] if "$ref" in schema else []
-    for keyword in ("anyOf", "oneOf"):
-        inner += [part.below(keyword, index) for index in range(len(schema.get(keyword, ())))]
+    inner = [*([follow(part)] if "$ref" in schema else []), *listed(part, "anyOf", "oneOf")]
     if inner:
         return any(_allows_unstated(option, value, seen) for option in inner)
     if "enum" in schema or "const" in schema:
         return value in schema.get("enum", [schema.get("const")])
-    return not types_of(schema) or bool(types_of(schema) & _types(value))
-
-
-def _types(value: Any) -> set[object]:
-    """Return the types of JSON Schema that a value without members has."""
-    if value is None:
-        return {"null"}
-    if isinstance(value, bool):
-        return {"boolean"}
-    return {"string"} if isinstance(value, str) else {"integer", "number"}
+    types = {"integer", "number"} if type(value) in (int, float) else {type_of(value)}
+    return not types_of(schema) or bool(types_of(schema) & types)
 
 
 @deep
@@ -70,10 +72,8 @@ def flat(parts: list[Subschema], seen: set[Identity] | None = None) -> list[Subs
             continue
         seen.add(part.identity)
         flattened.append(part)
-        if "$ref" in part.schema:
-            flattened += flat([follow(part)], seen)
-        for keyword in ("allOf", "anyOf", "oneOf"):
-            flattened += flat([part.below(keyword, index) for index in range(len(part.schema.get(keyword, ())))], seen)
+        target = [follow(part)] if "$ref" in part.schema else []
+        flattened += flat([*target, *listed(part, "allOf", "anyOf", "oneOf")], seen)
     return flattened
 
 
@@ -95,24 +95,9 @@ def below(part: Subschema, step: str | int) -> Iterator[Subschema]:
 
 
 def _is_found(pattern: str, name: str) -> bool:
-    """Tell whether a pattern is found in a name; one that only ECMA 262 knows is found in none."""
-    try:
+    with suppress(re.error):  # of a pattern that only ECMA 262 knows
         return re.search(pattern, name) is not None
-    except re.error:
-        return False
-
-
-def all_parts(root: Subschema, *, behind_references: bool = False) -> Iterator[Subschema]:
-    """Yield a schema and those inside it that are objects, definitions among them, each once."""
-    seen: set[Identity] = set()
-    left = [root]
-    while left:
-        part = left.pop()
-        if part.identity not in seen and isinstance(part.schema, Mapping):
-            seen.add(part.identity)
-            yield part
-            left += [part.below(*keys) for keys, _ in subschemas(part.schema, part.location.draft)]
-            left += known_targets(part) if behind_references else []
+    return False
 
 
 def reached(part: Subschema) -> Iterator[Subschema]:
@@ -173,9 +158,8 @@ def remark(part: Subschema, title: str = "", seen: Iterable[Identity] = ()) -> s
     Parts with fields have none, since the fields have remarks of their own, nor have parts that are seen.
     """
     described = "; ".join(_gathered(part, lambda schema: list(filter(None, [description_of(schema)])), set(seen)))
-    remark_text = ": ".join(filter(None, [title, described]))
-    examples = _gathered(part, _examples, set(seen))[:MAX_EXAMPLES]
-    return "; ".join([*([remark_text] if remark_text else []), *([f"e.g. {', '.join(examples)}"] if examples else [])])
+    examples = ", ".join(_gathered(part, _examples, set(seen))[:MAX_EXAMPLES])
+    return "; ".join(filter(None, [": ".join(filter(None, [title, described])), examples and f"e.g. {examples}"]))
 
 
 @deep
@@ -184,37 +168,28 @@ def _gathered(part: Subschema, remarks_of: Callable[[Schema], list[str]], seen: 
     if not isinstance(part.schema, Mapping) or is_object(part) or part.identity in seen:
         return []
     seen.add(part.identity)
-    options = [
-        option
-        for keyword in ("anyOf", "oneOf")
-        for option in parts_below(part, keyword)
-        if option.schema != {"type": "null"}
-    ]
+    options = [option for option in parts_below(part, "anyOf", "oneOf") if option.schema != {"type": "null"}]
     others = [*known_targets(part), *parts_below(part, "allOf"), *(options if len(options) == 1 else [])]
     remarks = remarks_of(part.schema) or [text for other in others for text in _gathered(other, remarks_of, seen)]
-    items = (item for keyword in _ITEMS for item in parts_below(part, keyword))
+    items = parts_below(part, *_ITEMS)
     return list(dict.fromkeys([*remarks, *(text for item in items for text in _gathered(item, remarks_of, seen))]))
 
 
 _ITEMS = ("items", "prefixItems", "additionalItems", "additionalProperties", "patternProperties")
 
 
-def parts_below(part: Subschema, keyword: str) -> list[Subschema]:
-    """Return the schemas that a keyword of a schema has."""
-    return [part.below(*keys) for keys, _ in subschemas(part.schema, part.location.draft) if keys[0] == keyword]
+def parts_below(part: Subschema, *keywords: str) -> list[Subschema]:
+    """Return the schemas that some keywords of a schema have and that are objects, by keyword."""
+    held = [keys for keys, _ in subschemas(part.schema, part.location.draft) if keys[0] in keywords]
+    return [part.below(*keys) for keys in sorted(held, key=lambda keys: keywords.index(str(keys[0])))]
 
 
 def _examples(schema: Schema) -> list[str]:
-    examples = schema.get("examples")
-    if not isinstance(examples, list):
-        return []
-    shown = (quoted(example) for example in examples)
-    return [example for example in shown if len(example) <= LONGEST_EXAMPLE][:MAX_EXAMPLES]
+    shown = map(quoted, list_at(schema, "examples"))
+    return [example for example in shown if len(example) <= 80][:MAX_EXAMPLES]
 
 
 MAX_EXAMPLES = 3
-LONGEST_EXAMPLE = 80
-"""Characters of an example that is shown; a longer one is left out."""
 
 
 def title_of(part: Subschema) -> str:
@@ -293,17 +268,15 @@ def edited_at(root: Subschema, paths: Sequence[str], change: Change, *, places: 
 
 def discriminators(root: Subschema) -> set[Identity]:
     """Return the properties that discriminate between the branches of unions."""
-    return {identity for part in all_parts(root) for identity in _discriminators_at(part)}
-
-
-def _discriminators_at(part: Subschema) -> Iterator[Identity]:
-    discriminator = part.schema.get("discriminator")
-    if isinstance(discriminator, Mapping):
-        name = str(discriminator.get("propertyName"))
-        options = [part.below("oneOf", index) for index in range(len(part.schema.get("oneOf", [])))]
-        for option in flat(options):
-            if name in option.schema.get("properties", {}):
-                yield option.below("properties", name).identity
+    parts = (part for part in (root, *reached(root)) if isinstance(part.schema, Mapping))
+    unions = (part for part in parts if isinstance(part.schema.get("discriminator"), Mapping))
+    named = ((str(part.schema["discriminator"].get("propertyName")), part) for part in unions)
+    return {
+        option.below("properties", name).identity
+        for name, part in named
+        for option in flat(listed(part, "oneOf"))
+        if name in option.schema.get("properties", {})
+    }
 
 
 class _Edits:
@@ -341,7 +314,8 @@ class _Edits:
     def _inside(self, part: Subschema, paths: tuple[str, str]) -> Any:
         """Return the schema of what has two paths, with the names of branches and without."""
         schema = part.schema
-        if not isinstance(schema, Mapping) or not self._leads_on(paths):
+        leads_on = any(chosen.startswith(path) and chosen != path for chosen in self.paths for path in paths)
+        if not isinstance(schema, Mapping) or not leads_on:
             return schema
         if "$ref" in schema:
             target = self._inside(self._definition(part), paths)
@@ -350,14 +324,11 @@ class _Edits:
             for index, (option, label) in enumerate(branches(part, keyword)):
                 inside = self._inside(option, (branch(paths[0], label), paths[1]))
                 schema = replaced(schema, (keyword, index), inside)
-        for keys, _ in list(subschemas(schema, part.location.draft)):
-            if keys[0] in _STEPS:
-                further = _STEPS[str(keys[0])]
-                there = (further(paths[0], keys[-1]), further(paths[1], keys[-1]))
-                inner = part.below(*keys)
-                inside = self._inside(inner, there)
-                inside = self._at(inner, there, inside) if keys[0] in self.places else inside
-                schema = replaced(schema, keys, inside)
+        for keys in [keys for keys, _ in subschemas(schema, part.location.draft) if keys[0] in _STEPS]:
+            further, inner = _STEPS[str(keys[0])], part.below(*keys)
+            there = (further(paths[0], keys[-1]), further(paths[1], keys[-1]))
+            inside = self._inside(inner, there)
+            schema = replaced(schema, keys, self._at(inner, there, inside) if keys[0] in self.places else inside)
         return schema
 
     def _definition(self, part: Subschema) -> Subschema:
@@ -377,10 +348,6 @@ class _Edits:
                 remedy="Write the definition under $defs of the schema itself, or let all fields be missing.",
             )
         return definition
-
-    def _leads_on(self, paths: tuple[str, str]) -> bool:
-        """Tell whether a chosen path may lead to something inside."""
-        return any(chosen.startswith(path) and chosen != path for chosen in self.paths for path in paths)
 
 
 _STEPS: Mapping[str, Callable[[str, Any], str]] = {

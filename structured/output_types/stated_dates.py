@@ -252,15 +252,11 @@ def _times(document: str) -> Iterator[tuple[Span, list[time]]]:
             offset = _offset(zone) if zone else None
             if zone and offset:
                 yield (match.start(), zone.end()), [clock.replace(tzinfo=offset) for clock in clocks]
-                end = match.end() if _may_be_an_end(match, zone) else zone.end()
+                is_offset = zone["is_utc"] or zone["sign"] == "+" or match["second"] or match["iso"] is not None
+                end = zone.end() if is_offset else match.end()  # of `09:00-12:00`
     for word in _WORD.finditer(document):
         if word[0].lower() in _SPOKEN_FIRST and (spoken := _SPOKEN.match(document, word.start())):
             yield spoken.span(), _spoken(spoken)
-
-
-def _may_be_an_end(clock: re.Match[str], zone: re.Match[str]) -> bool:
-    """Tell whether an offset may be the second time of `09:00-12:00`, and not of `2024-03-14T09:00-12:00`."""
-    return not (zone["is_utc"] or zone["sign"] == "+" or clock["second"] or clock["iso"] is not None)
 
 
 def _spoken(match: re.Match[str]) -> list[time]:

@@ -36,11 +36,6 @@ class FieldReport:
     may_be_left_out: bool = False
 
     @property
-    def shown_kind(self) -> str:
-        """The kind as a table shows it: `string`, `string, or left out`."""
-        return f"{self.kind}, or left out" if self.may_be_left_out else self.kind
-
-    @property
     def status(self) -> Status:
         """`"enforced"`: the mask allows nothing else. `"checked"`: it does, and validators have the last word."""
         return "refused" if self.refusals else "checked" if self.validators else "enforced"
@@ -158,14 +153,9 @@ HAZARDS = {
 _APPLICATORS = frozenset({*REFERENCES, "allOf", "else", "then", *CHOICES})
 _ASSERTIONS = frozenset({*ASSERTIONS, *STRUCTURE, *SHAPES}) - INTERNAL
 _KNOWN = _ASSERTIONS | ANNOTATIONS | UNSUPPORTED.keys()
-_SIMILAR = 0.8
-"""How similar a keyword has to be to one that forbids something, as difflib counts, to be taken for a slip."""
-
 _LOWER = {"minimum", "exclusiveMinimum"}
 _UPPER = {"maximum", "exclusiveMaximum"}
 _DATES = {"date": "date", "date-time": "datetime"}
-_LOWER_DATE, _UPPER_DATE = {"ge", "gt"}, {"le", "lt"}
-
 
 _FIELDS = {"additionalProperties", "patternProperties", "properties", "required", *_APPLICATORS}
 """Keywords that describe the members of an object."""
@@ -175,14 +165,15 @@ def hazards_of(part: Subschema) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the kinds of hazards of a schema, without those of the schemas in it, each with the names in its text."""
     if isinstance(part.schema, Mapping) and not part.location.is_type:
         yield from _slips(part.schema, part.location.keys)
-    for kind in _kinds_of(part.schema, part.location.is_type):
+    is_listed = isinstance(part.schema, Mapping) and not part.schema.keys().isdisjoint({"enum", "const"})
+    for kind in () if is_listed else _kinds_of(part.schema, part.location.is_type):
         yield kind, ()
 
 
 def _slips(schema: Mapping[str, Any], keys: Sequence[str | int]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield keywords and properties that the author of a schema may have misspelt."""
     for keyword in schema.keys() - _KNOWN:
-        for near in get_close_matches(keyword, _ASSERTIONS, n=1, cutoff=_SIMILAR):
+        for near in get_close_matches(keyword, _ASSERTIONS, n=1, cutoff=0.8):
             yield "keyword", (keyword, near)
     is_part = not {"allOf", "anyOf", "else", "if", "not", "oneOf", "then"}.isdisjoint(keys[-2:])
     others = {"additionalProperties", "patternProperties", *_APPLICATORS}
@@ -197,8 +188,6 @@ def _kinds_of(schema: object, is_type: bool) -> Iterator[str]:
         yield "anything"
         return
     types = types_of(schema)
-    if "enum" in schema or "const" in schema:
-        return
     if types == {"object"} and not any(schema.get(keyword) for keyword in _FIELDS):
         yield "empty"
     if "array" in types and "maxItems" not in schema:
@@ -207,16 +196,12 @@ def _kinds_of(schema: object, is_type: bool) -> Iterator[str]:
         yield "dictionary"
     if "string" in types and not schema.keys() & {"format", "maxLength", "pattern"}:
         yield "string"
-    yield from _kinds_of_time(schema, is_type)
-    if types & {"integer", "number"} and not (schema.keys() & _LOWER and schema.keys() & _UPPER):
-        yield "number"
-
-
-def _kinds_of_time(schema: Mapping[str, Any], is_type: bool) -> Iterator[str]:
     name = schema.get("format")
-    if name in _DATES and not (schema.keys() & _LOWER_DATE and schema.keys() & _UPPER_DATE):
+    if name in _DATES and not (schema.keys() & {"ge", "gt"} and schema.keys() & {"le", "lt"}):
         yield _DATES[name]
     if name == "date-time" and is_type and "tz_constraint" not in schema:
         yield "time zone"
     if name == "duration":
         yield "duration"
+    if types & {"integer", "number"} and not (schema.keys() & _LOWER and schema.keys() & _UPPER):
+        yield "number"

@@ -21,7 +21,8 @@ from structured.json_schema.document.location import Reading, Subschema
 from structured.json_schema.logic import validity
 from structured.json_schema.logic.validity import allows
 from structured.json_schema.schema_compiler import compiled, schema_to_pattern
-from structured.output_types.description import MAX_LISTED, describe_schema
+from structured.output_types.described_types import DescribedType
+from structured.output_types.description import MAX_LISTED
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 from structured.vocabulary import Vocabulary
@@ -62,7 +63,7 @@ def test_many_values_cost_as_much_as_they_are(name: str) -> None:
 
 @pytest.mark.parametrize("count", [1, 50, MANY])
 def test_a_sketch_shows_all_values_up_to_a_limit_and_then_how_many_more(count: int) -> None:
-    sketch = describe_schema({"enum": VALUES[:count]})
+    sketch = DescribedType("Type", {"enum": VALUES[:count]}).describe().text
     shown, _, more = sketch.partition(" | ... (")
     values = [json.loads(value) for value in shown.split(" | ")]
     assert values == VALUES[: len(values)]

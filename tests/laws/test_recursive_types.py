@@ -19,7 +19,7 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.index.masks import unpack
 from structured.json_schema.schema_compiler import schema_to_pattern
-from structured.output_types.description import describe_schema
+from structured.output_types.described_types import DescribedType
 from structured.output_types.regex import to_regex
 from structured.output_types.resolve import resolve_type
 from structured.regex import Reference, alternation, concat, literal, optional, productive_nodes, repeat
@@ -172,7 +172,7 @@ def test_only_the_regular_expression_is_missing() -> None:
 
 def test_the_prompt_shows_such_a_type_by_its_name() -> None:
     """Once, with what the name means after it."""
-    assert describe_schema(resolve_type(list[Node]).schema) == (
+    assert DescribedType("Type", resolve_type(list[Node]).schema).describe().text == (
         "[Node, ...]\nNode = {  // Itself in a list.\n  value: integer\n  children: [Node, ...]\n}"
     )
 

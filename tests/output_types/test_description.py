@@ -15,7 +15,8 @@ from pydantic import BaseModel, Field, PastDate
 from typing_extensions import TypedDict
 
 from structured import JsonSchema
-from structured.output_types.description import describe, describe_schema
+from structured.output_types.described_types import DescribedType
+from structured.output_types.description import describe
 from structured.output_types.json_output import TASK
 from structured.output_types.resolve import resolve_type
 
@@ -125,7 +126,7 @@ def test_the_task_says_how_dates_and_times_are_written() -> None:
 
 def test_what_is_said_of_a_type_that_contains_itself_is_said_once() -> None:
     schema = {"description": "A tree", "type": "array", "items": {"$ref": "#"}}
-    assert describe_schema(schema) == "Answer  // A tree\nAnswer = [Answer, ...]"
+    assert DescribedType("Type", schema).describe().text == "Answer  // A tree\nAnswer = [Answer, ...]"
 
 
 @dataclasses.dataclass

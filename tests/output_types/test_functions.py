@@ -43,7 +43,7 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types import Call, Tool
-from structured.output_types.functions import Docstring
+from structured.output_types.functions import read_docstring
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.resolve import resolve_type
 from structured.results import PartialReader
@@ -282,8 +282,8 @@ def test_docstrings_of_three_styles_say_the_same(written: str) -> None:
     def function() -> None: ...
 
     function.__doc__ = written
-    wanted = Docstring("Book a room. At any hotel.", {"city": "Where it is, by name.", "more": "Others."})
-    assert Docstring.of(function) == wanted
+    wanted = ("Book a room. At any hotel.", {"city": "Where it is, by name.", "more": "Others."})
+    assert read_docstring(function) == wanted
 
 
 @given(st.text(alphabet=":\n- apArgsRetun*()[]`", max_size=60))

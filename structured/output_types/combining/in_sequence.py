@@ -2,10 +2,9 @@
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar, cast, overload
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, TypeVar, cast, overload
 
-from structured.automata import Automaton
 from structured.automata.combination import MAX_POSITIONS, Expression, InSequence, Repeated
 from structured.errors import PatternError, SchemaError
 from structured.errors.arguments import check_takes
@@ -14,7 +13,6 @@ from structured.errors.values import described, nearest
 from structured.output_types.combining.parts import (
     Combination,
     described_parts,
-    fixed_automaton,
     joined_names,
     naming,
     part_automaton,
@@ -24,6 +22,7 @@ from structured.output_types.combining.parts import (
 )
 from structured.output_types.output_type import Description, OutputType, Piece
 from structured.output_types.paths import Steps
+from structured.regex import literal
 
 T = TypeVar("T")
 
@@ -33,7 +32,62 @@ MAX_COUNT = MAX_POSITIONS // 2
 LIST_TASK = "Find all that the text states of this kind, and answer with such a list and nothing else."
 
 
-class Repeat(Combination[list[T]]):
+class _InARow(Combination[T]):
+    """Texts in a row, each of an output type, whose values are one value together."""
+
+    @abstractmethod
+    def _typed(self, values: Sequence[Any]) -> Iterable[tuple[OutputType[Any], Any]]:
+        """Return the values of the parts, or their texts, each with its output type."""
+
+    @abstractmethod
+    def _whole(self, values: list[Any]) -> T:
+        """Return the value of some values."""
+
+    def _data(self, values: list[Any]) -> Any:
+        """Return the plain data of those of the parts."""
+        return values
+
+    @abstractmethod
+    def _values(self, whole: Any) -> Sequence[Any]:
+        """Return the values of the parts. Raises ValueError if these are not all known."""
+
+    @abstractmethod
+    def _joined(self, texts: Iterable[str]) -> str:
+        """Return the text of the texts of the parts."""
+
+    def _texts(self, text: str) -> list[str]:
+        return [text[piece.start : piece.end] for piece in self.pieces(text)]
+
+    @abstractmethod
+    def pieces(self, text: str) -> list[Piece]:
+        """Return the pieces of the parts that have values. Raises ValueError if it is none of the texts."""
+
+    def parse(self, text: str) -> T:
+        """Return the values of the parts of a text. Raises ValueError if a part is rejected, or it is no such text."""
+        return self._whole([part.parse(piece) for part, piece in self._typed(self._texts(text))])
+
+    def _write(self, value: Any) -> str:
+        """Return the text of the values of the parts; each may also be the text of its part."""
+        texts = [part.write(member) for part, member in self._typed(self._values(value))]
+        text = self._joined(texts)
+        if self.parse(text) != value and self._texts(text) != texts:
+            raise ValueError(f"{described(value)} is not what {text!r} is read as")
+        return text
+
+    def plain(self, value: Any) -> Any:
+        """Return the values as plain JSON data."""
+        return self._data([part.plain(member) for part, member in self._typed(self._values(value))])
+
+    def to_data(self, text: str) -> Any:
+        """Return the plain data of the parts, each of which is voted on by itself."""
+        return self._data([part.to_data(piece) for part, piece in self._typed(self._texts(text))])
+
+    def from_data(self, data: Any) -> str:
+        """Return the text of plain data."""
+        return self._joined(part.from_data(value) for part, value in self._typed(self._values(data)))
+
+
+class Repeat(_InARow[list[T]]):
     r"""A list: texts of an output type with a separator between each two. Its value is the list of theirs.
 
     >>> from structured import Regex, Repeat
@@ -83,7 +137,7 @@ class Repeat(Combination[list[T]]):
                 f"An item of {self.name} may be empty, and so is the separator",
                 remedy="Give a separator, or an item of one character at least.",
             )
-        return Repeated(item, fixed_automaton(self.separator), self.minimum, self.maximum)
+        return Repeated(item, part_automaton(self.separator, document), self.minimum, self.maximum)
 
     @property
     def how_to_limit(self) -> str:
@@ -101,34 +155,22 @@ class Repeat(Combination[list[T]]):
         spans = [(start, end) for position, start, end in self._split(text) if position % 2 == 0]  # no separators
         return [Piece((place,), self.item, start, end) for place, (start, end) in enumerate(spans)]
 
-    def _texts(self, text: str) -> list[str]:
-        return [text[piece.start : piece.end] for piece in self.pieces(text)]
+    def _typed(self, values: Sequence[Any]) -> Iterable[tuple[OutputType[Any], Any]]:
+        return [(self.item, value) for value in values]
 
-    def parse(self, text: str) -> list[T]:
-        """Return the values of the items. Raises ValueError if an item is rejected, or the text is no such list."""
-        return [self.item.parse(piece) for piece in self._texts(text)]
+    def _whole(self, values: list[Any]) -> list[T]:
+        return values
+
+    def _values(self, whole: Any) -> Sequence[Any]:
+        if not isinstance(whole, list | tuple):
+            raise ValueError("give a list of values, or the text itself")  # noqa: TRY004  a value of another type
+        return whole
+
+    def _joined(self, texts: Iterable[str]) -> str:
+        return self.separator.join(texts)
 
     def _write(self, value: Any) -> str:
-        """Return the text of a list of values; each may also be the text of an item."""
-        if not isinstance(value, list | tuple):
-            raise ValueError("give a list of values, or the text itself")  # noqa: TRY004  a value of another type
-        texts = list(map(self.item.write, value))
-        text = self.separator.join(texts)
-        if self.parse(text) != list(value) and self._texts(text) != texts:
-            raise ValueError(f"{described(value)} is not what {text!r} is read as")
-        return text
-
-    def plain(self, value: Any) -> Any:
-        """Return the values as plain JSON data."""
-        return [self.item.plain(item) for item in value]
-
-    def to_data(self, text: str) -> Any:
-        """Return the plain data of the items."""
-        return [self.item.to_data(piece) for piece in self._texts(text)]
-
-    def from_data(self, data: Any) -> str:
-        """Return the text of plain data."""
-        return self.separator.join(map(self.item.from_data, data))
+        return super()._write(list(value) if isinstance(value, tuple) else value)
 
     def describe(self) -> Description:
         """Return how many items there are, their separator, and the type of an item."""
@@ -156,36 +198,28 @@ TASK = (
 )
 
 
-class Row(Combination[T]):
+class Row(_InARow[T]):
     """Parts in a row. All but the fixed texts have values, each with a name."""
 
     def __init__(self, parts: Sequence[tuple[str, Part]], name: str) -> None:
         """Take the parts with their names; those of fixed texts are empty."""
         for _, part in parts:
             if isinstance(part, str):
-                fixed_automaton(part)  # raises PatternError for what is no text
+                literal(part)  # raises PatternError for what is no text
         self._row = tuple(parts)
-        self._take((part for _, part in parts if isinstance(part, OutputType)), name)
-
-    @property
-    def _names(self) -> list[str]:
-        return [name for name, part in self._row if isinstance(part, OutputType)]
+        self._names = [name for name, part in parts if isinstance(part, OutputType)]
+        labels = [f"{{{name}}}" for name in self._names]
+        self._take((part for _, part in parts if isinstance(part, OutputType)), name, labels)
 
     def _written_down(self) -> tuple[object, ...]:
         return tuple([part if isinstance(part, str) else (name,) for name, part in self._row])
 
     def _expression(self, document: str | None) -> Expression:
-        return InSequence(tuple([self._automaton_of(name, part, document) for name, part in self._row]))
-
-    def _automaton_of(self, name: str, part: Part, document: str | None) -> Automaton:
-        if isinstance(part, str):
-            return fixed_automaton(part)
-        with naming(f"{{{name}}}"):
-            return part_automaton(part, document)
-
-    @property
-    def _labels(self) -> Sequence[str]:
-        return [f"{{{name}}}" for name in self._names]
+        automata: list[Expression] = []
+        for name, part in self._row:
+            with naming(f"{{{name}}}"):
+                automata.append(part_automaton(part, document))
+        return InSequence(tuple(automata))
 
     def pieces(self, text: str) -> list[Piece]:
         """Return the pieces of the parts that have values. Raises ValueError if it is none of the texts."""
@@ -196,37 +230,17 @@ class Row(Combination[T]):
             if isinstance(part, OutputType)
         ]
 
-    def _texts(self, text: str) -> list[str]:
-        return [text[piece.start : piece.end] for piece in self.pieces(text)]
-
     @property
     def _steps(self) -> list[Steps]:
         """The places of the values in the plain data."""
         return [(name,) for name in self._names]
 
-    def parse(self, text: str) -> T:
-        """Return the values of the parts of a text. Raises ValueError if a part is rejected, or it is no such text."""
-        return self._whole([part.parse(piece) for part, piece in zip(self.members, self._texts(text), strict=True)])
-
-    @abstractmethod
-    def _whole(self, values: list[Any]) -> T:
-        """Return the value of some values."""
-
-    @abstractmethod
-    def _values(self, whole: Any) -> Sequence[Any]:
-        """Return the values of the parts. Raises ValueError if these are not all known."""
+    def _typed(self, values: Sequence[Any]) -> Iterable[tuple[OutputType[Any], Any]]:
+        return zip(self.members, values, strict=True)
 
     def _joined(self, texts: Iterable[str]) -> str:
         left = iter(texts)
         return "".join(part if isinstance(part, str) else next(left) for _, part in self._row)
-
-    def _write(self, value: Any) -> str:
-        """Return the text of the values of the parts; each may also be the text of its part."""
-        texts = [part.write(member) for part, member in zip(self.members, self._values(value), strict=True)]
-        text = self._joined(texts)
-        if self.parse(text) != value and self._texts(text) != texts:
-            raise ValueError(f"{described(value)} is not what {text!r} is read as")
-        return text
 
     def describe(self) -> Description:
         """Return the texts with a name in braces for each part, and what each part is."""
@@ -263,6 +277,9 @@ class Concatenation(Row[T]):
     def _whole(self, values: list[Any]) -> T:
         return cast("T", values[0] if len(values) == 1 else tuple(values))
 
+    def _data(self, values: list[Any]) -> Any:
+        return values[0] if len(values) == 1 else values
+
     def _values(self, whole: Any) -> Sequence[Any]:
         if len(self.members) == 1:
             return [whole]
@@ -270,24 +287,9 @@ class Concatenation(Row[T]):
             raise ValueError(f"give a tuple of {len(self.members)} values, or the text itself")
         return whole
 
-    def plain(self, value: Any) -> Any:
-        """Return the values as plain JSON data."""
-        plain = [part.plain(member) for part, member in zip(self.members, self._values(value), strict=True)]
-        return plain[0] if len(plain) == 1 else plain
-
     @property
     def _steps(self) -> list[Steps]:
         return [()] if len(self.members) == 1 else [(place,) for place in range(len(self.members))]
-
-    def to_data(self, text: str) -> Any:
-        """Return the plain data of the parts, several as a list."""
-        data = [part.to_data(piece) for part, piece in zip(self.members, self._texts(text), strict=True)]
-        return data[0] if len(data) == 1 else data
-
-    def from_data(self, data: Any) -> str:
-        """Return the text of plain data."""
-        values = self._values(data)
-        return self._joined(part.from_data(value) for part, value in zip(self.members, values, strict=True))
 
 
 class Template(Row[T]):
@@ -297,9 +299,7 @@ class Template(Row[T]):
         """Take a text with a place for each part. Raises PatternError where it is none."""
         self.text = text
         self.result = result
-        places = _places(text, parts)
-        row = [(place.name, parts[place.name] if place.name else place.text) for place in places]
-        super().__init__(row, f"template({text!r})")
+        super().__init__(_row_of(text, parts), f"template({text!r})")
         if result is not dict:
             self.validators = (*self.validators, str(getattr(result, "__name__", repr(result))))
 
@@ -309,15 +309,13 @@ class Template(Row[T]):
         if self.result is not dict:
             return None
         properties = {name: dict(value_schema_of(part)) for name, part in zip(self._names, self.members, strict=True)}
-        return {
-            "type": "object",
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        }
+        return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
     def _whole(self, values: list[Any]) -> T:
-        return self.result(**dict(zip(self._names, values, strict=True)))
+        return self.result(**self._data(values))
+
+    def _data(self, values: list[Any]) -> dict[str, Any]:
+        return dict(zip(self._names, values, strict=True))
 
     def _values(self, whole: Any) -> Sequence[Any]:
         if isinstance(whole, Mapping):
@@ -333,20 +331,7 @@ class Template(Row[T]):
 
     def plain(self, value: Any) -> Any:
         """Return the values as plain JSON data; of another result than a dictionary, what Pydantic writes."""
-        if self.result is not dict:
-            return super().plain(value)
-        values = zip(self._names, self.members, self._values(value), strict=True)
-        return {name: part.plain(value) for name, part, value in values}
-
-    def to_data(self, text: str) -> Any:
-        """Return the plain data of the parts by their names; each is voted on by itself."""
-        pieces = zip(self._names, self.members, self._texts(text), strict=True)
-        return {name: part.to_data(piece) for name, part, piece in pieces}
-
-    def from_data(self, data: Any) -> str:
-        """Return the text of plain data."""
-        values = zip(self.members, self._values(data), strict=True)
-        return self._joined(part.from_data(value) for part, value in values)
+        return super().plain(value) if self.result is dict else OutputType.plain(self, value)
 
 
 @overload
@@ -389,20 +374,13 @@ def concatenation(left: object, right: object) -> "Concatenation[Any]":
     return Concatenation([side if isinstance(side, str) else part_of(side, f"part {place}") for place, side in sides])
 
 
-class _Place(NamedTuple):
-    """A place of a template, or a text between places, whose name is empty."""
-
-    name: str
-    text: str
-
-
 _TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
-def _places(text: str, names: Mapping[str, object]) -> list[_Place]:
-    """Return the texts and places of a template. Raises PatternError where it is none."""
-    places: list[_Place] = []
-    used: dict[str, int] = {}
+def _row_of(text: str, parts: Mapping[str, Part]) -> list[tuple[str, Part]]:
+    """Return the parts and fixed texts of a template, with their names. Raises PatternError where it is none."""
+    row: list[tuple[str, Part]] = []
+    used: set[str] = set()
     end = 0
     literal_text = ""
     for token in _TOKEN.finditer(text):
@@ -411,23 +389,23 @@ def _places(text: str, names: Mapping[str, object]) -> list[_Place]:
         if token[0] in ("{{", "}}"):
             literal_text += token[0][0]
             continue
-        _check_place(token, text, names, used)
-        used[token[1]] = token.start()
-        places += [_Place("", literal_text)] if literal_text else []
-        places.append(_Place(token[1], ""))
+        _check_place(token, text, parts, used)
+        used.add(token[1])
+        row += [("", literal_text)] if literal_text else []
+        row.append((token[1], parts[token[1]]))
         literal_text = ""
     literal_text += text[end:]
-    missing = [name for name in names if name not in used]
+    missing = [name for name in parts if name not in used]
     if missing or not used:
         raise PatternError(
             f"The template has no place for {missing[0]}" if missing else "The template has no places",
             pattern=text,
             remedy=f"Write {{{missing[0] if missing else 'name'}}} where it belongs, or use Choice for fixed texts.",
         )
-    return [*places, _Place("", literal_text)] if literal_text else places
+    return [*row, ("", literal_text)] if literal_text else row
 
 
-def _check_place(token: re.Match[str], text: str, names: Mapping[str, object], used: Mapping[str, int]) -> None:
+def _check_place(token: re.Match[str], text: str, names: Mapping[str, object], used: Collection[str]) -> None:
     """Raise PatternError unless a token of a template is a place for one of some parts, the first for it."""
     name: str | None = token[1]
     if name is None:

@@ -10,7 +10,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from hashlib import sha256
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, overload
 
@@ -18,7 +17,7 @@ from structured.automata import Automaton, RegularAutomaton
 from structured.automata.byte_automaton import DEAD, Renewing
 from structured.automata.combination import Expression, Member, Positions, combined
 from structured.errors import SchemaError, UnsatisfiableError, arguments
-from structured.errors.values import message, shown
+from structured.errors.values import message, shortened, shown
 from structured.output_types.grounded_values import Ground
 from structured.output_types.json_output import JsonLayout, JsonOutput
 from structured.output_types.output_type import Description, OutputType, automaton_of
@@ -120,24 +119,11 @@ MAX_NAME = 120
 
 
 @overload
-def Json(
-    output_type: type[T],
-    *,
-    layout: JsonLayout | None = ...,
-    grounded: Ground | None = ...,
-) -> OutputType[T]: ...
+def Json(output_type: type[T], *, layout: JsonLayout | None = ..., grounded: Ground | None = ...) -> OutputType[T]: ...
 @overload
-def Json(
-    output_type: object,
-    *,
-    layout: JsonLayout | None = ...,
-    grounded: Ground | None = ...,
-) -> OutputType[Any]: ...
+def Json(output_type: object, *, layout: JsonLayout | None = ..., grounded: Ground | None = ...) -> OutputType[Any]: ...
 def Json(  # noqa: N802  an output type, as Regex and Choice are
-    output_type: object,
-    *,
-    layout: JsonLayout | None = None,
-    grounded: Ground | None = None,
+    output_type: object, *, layout: JsonLayout | None = None, grounded: Ground | None = None
 ) -> OutputType[Any]:
     """Return the output type of a Python type or a `JsonSchema`, to combine it with others.
 
@@ -187,10 +173,14 @@ class Combination(OutputType[T]):
     members: Sequence[OutputType[Any]]
     """The output types that it is made of."""
 
-    def _take(self, parts: Iterable[OutputType[Any]], name: str) -> None:
-        """Take the members, and derive from them what a combination states of itself."""
+    def _take(self, parts: Iterable[OutputType[Any]], name: str, labels: Sequence[str] = ()) -> None:
+        """Take the members, and derive from them what a combination states of itself.
+
+        `labels` are the names of the parts in messages, where they do not name themselves.
+        """
         self.members = tuple(parts)
-        self.name = name if len(name) <= MAX_NAME else f"{name[:MAX_NAME]}…"
+        self._labels = labels or [""] * len(self.members)
+        self.name = shortened(name, MAX_NAME)
         self.depends_on_document = any(part.depends_on_document for part in self.members)
         self.validators = tuple(dict.fromkeys(validator for part in self.members for validator in part.validators))
 
@@ -223,18 +213,12 @@ class Combination(OutputType[T]):
         except Exception as error:
             if not isinstance(value, str):
                 raise
-            if not self._is_text(value):
+            try:
+                self.pieces(value)  # before validators
+            except ValueError:
                 raise ValueError(f"it is none of the texts, and no value: {message(error)}") from error
         self.parse(value)
         return value
-
-    def _is_text(self, text: str) -> bool:
-        """Tell whether a text is of the type, before validators."""
-        try:
-            self.pieces(text)
-        except ValueError:
-            return False
-        return True
 
     @property
     def how_to_limit(self) -> str:
@@ -248,20 +232,11 @@ class Combination(OutputType[T]):
                 part.check()
         super().check()
 
-    @property
-    def _labels(self) -> Sequence[str]:
-        """The names of the parts in messages; empty for those that name themselves."""
-        return [""] * len(self.members)
-
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the kind of combination, its arguments and its parts."""
-        written = (type(self).__name__, *self._written_down(), *(part.digest for part in self.members))
-        return sha256(repr(written).encode(errors="surrogatepass")).hexdigest()
+    def _facts(self) -> tuple[object, ...]:
+        return type(self).__name__, *self._written_down(), *(part.digest for part in self.members)
 
     @cached_property
     def _positions(self) -> Renewing[Positions]:
-        """The positions of the parts, by which a text is split, for any document."""
         return Renewing(lambda: Positions.of(self._expression(None)))
 
     def _split(self, text: str) -> list[Span]:
@@ -269,22 +244,19 @@ class Combination(OutputType[T]):
         return self._positions.read(lambda positions: self._split_by(positions, text))
 
     def _split_by(self, positions: Positions, text: str) -> list[Span]:
-        spans = split(positions, text)
+        spans, quoted = split(positions, text), repr(shortened(text, MAX_NAME))
         if spans is None:
-            raise ValueError(f"{_shortened(text)!r} is no text of {self.name}")
+            raise ValueError(f"{quoted} is no text of {self.name}")
         if self.depends_on_document and spans != split(positions, text, longest=False):
-            raise ValueError(f"{_shortened(text)!r} can be split in several ways, and the document is not known")
+            raise ValueError(f"{quoted} can be split in several ways, and the document is not known")
         return spans
 
 
-def part_automaton(part: OutputType[Any], document: str | None) -> Automaton:
-    """Return the automaton of a part for a document, or for any if there is none."""
+def part_automaton(part: str | OutputType[Any], document: str | None) -> Automaton:
+    """Return the automaton of a fixed text, or of a part for a document, or for any if there is none."""
+    if isinstance(part, str):
+        return RegularAutomaton(literal(part))
     return automaton_of(part, document if part.depends_on_document else None)
-
-
-def fixed_automaton(text: str) -> RegularAutomaton:
-    """Return the automaton of one text."""
-    return RegularAutomaton(literal(text))
 
 
 @contextmanager
@@ -311,7 +283,8 @@ def value_schema_of(part: OutputType[Any]) -> Mapping[str, Any]:
 def shown_part(name: str, part: OutputType[Any]) -> str:
     """Return the description of a part in a prompt."""
     label, text = part.describe()[:2]
-    return f"{name} is {of_this(label)}:\n{_indented(text)}"
+    indented = "\n".join(f"    {line}" for line in text.splitlines())
+    return f"{name} is {of_this(label)}:\n{indented}"
 
 
 def of_this(label: str) -> str:
@@ -328,11 +301,3 @@ def described_parts(shown: str, legend: Iterable[str], task: str) -> Description
 def joined_names(parts: Iterable[object], sign: str) -> str:
     """Return the name of a combination."""
     return f" {sign} ".join(part.name if isinstance(part, OutputType) else repr(part) for part in parts)
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.splitlines())
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= MAX_NAME else f"{text[:MAX_NAME]}…"

@@ -183,42 +183,26 @@ class Restricted(Combination[T]):
 
     def _expression(self, document: str | None) -> Automaton:
         base, rule = part_automaton(self.base, document), part_automaton(self.rule, document)
+        problem = ""
         if not isinstance(rule, RegularAutomaton):
-            raise SchemaError(
-                f"{self.rule.name} is no regular language, and is the right side of {'&' if self.is_included else '-'}",
-                remedy="Write a Regex, a Choice or a Text there, or what is combined of these.",
-            )
-        if self.is_included:
-            return self._product([base, rule])
-        if not is_of_characters(rule.pattern):
-            raise SchemaError(
-                f"{self.rule.name} is JSON, and is the right side of -",
-                remedy="Write a Regex, a Choice or a Text there, or what is combined of these.",
-            )
+            problem = f"is no regular language, and is the right side of {'&' if self.is_included else '-'}"
+        elif not (self.is_included or is_of_characters(rule.pattern)):
+            problem = "is JSON, and is the right side of -"
+        if problem or not isinstance(rule, RegularAutomaton):
+            remedy = "Write a Regex, a Choice or a Text there, or what is combined of these."
+            raise SchemaError(f"{self.rule.name} {problem}", remedy=remedy)
         try:
-            allowed = RegularAutomaton(complement(rule.pattern))
-        except EmptyProductError:
-            raise self._empty() from None
-        return self._product([base, allowed])
-
-    def _product(self, sides: Sequence[Automaton]) -> Automaton:
-        try:
+            allowed = rule if self.is_included else RegularAutomaton(complement(rule.pattern))
             with named(self.name):
-                return product(sides)
+                return product([base, allowed])
         except EmptyProductError:
-            raise self._empty() from None
-
-    def _empty(self) -> UnsatisfiableError:
-        rule = f"{'' if self.is_included else 'not '}of {self.rule.name}"
-        return UnsatisfiableError(f"No text is of {self.base.name} and {rule}", remedy="Change one of the two.")
+            of_rule = f"{'' if self.is_included else 'not '}of {self.rule.name}"
+            problem = f"No text is of {self.base.name} and {of_rule}"
+            raise UnsatisfiableError(problem, remedy="Change one of the two.") from None
 
     def automaton(self, document: str | None = None) -> Automaton:
         """Return the automaton of the texts. Raises UnsatisfiableError if there are none."""
         return self._expression(document)
-
-    @cached_property
-    def _recogniser(self) -> Recogniser:
-        return Recogniser(self.automaton)
 
     @property
     def how_to_limit(self) -> str:
@@ -269,15 +253,11 @@ class Restricted(Combination[T]):
         return base._replace(text=f"{base.text}\n\nThe whole answer {verb} {of_this(rule.label)}:\n{rule.text}")
 
 
-def both(left: object, right: object) -> "Restricted[Any]":
-    """Return the texts of both, with the values of the first."""
-    return Restricted(_operand(left, "the left side of &"), _operand(right, "the right side of &"), is_included=True)
-
-
-def difference(left: object, right: object) -> "Restricted[Any]":
-    """Return the texts of the first that are not of the second."""
-    return Restricted(_operand(left, "the left side of -"), _operand(right, "the right side of -"), is_included=False)
-
-
-def _operand(operand: object, named: str) -> OutputType[Any]:
-    return Choice([operand]) if isinstance(operand, str) else part_of(operand, named)
+def restricted(left: object, right: object, *, is_included: bool) -> "Restricted[Any]":
+    """Return the texts of the first that are also of the second, or are not."""
+    sign = "&" if is_included else "-"
+    base, rule = (
+        Choice([operand]) if isinstance(operand, str) else part_of(operand, f"the {side} side of {sign}")
+        for side, operand in (("left", left), ("right", right))
+    )
+    return Restricted(base, rule, is_included=is_included)

@@ -1,12 +1,9 @@
 """Free text with rules: texts that it contains or lacks, its length, and its stop phrases."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from hashlib import sha256
 from typing import Any
 
 from structured.automata import Automaton, RegularAutomaton
-from structured.automata.byte_automaton import Recogniser
 from structured.automata.combination import InSequence, combined
 from structured.automata.product import EmptyProductError, complement, named, product
 from structured.errors import SchemaError, UnsatisfiableError
@@ -106,11 +103,11 @@ class Text(OutputType[str]):
             return self._product()
 
     def _product(self) -> Automaton:
-        rules = [self._length(), *self._word_count(), *(_containing([phrase]) for phrase in self.contains)]
+        rules = [] if self.characters == (0, None) else [repeat(ANY_CHARACTER, *self.characters)]
+        rules += [*self._word_count(), *(_containing([phrase]) for phrase in self.contains)]
         rules += [complement(_containing(self.lacks))] if self.lacks else []
-        needed = [rule for rule in rules if rule is not ANY_TEXT] or [ANY_TEXT]
         try:
-            return self._stopped(product(list(map(RegularAutomaton, needed))))
+            return self._stopped(product(list(map(RegularAutomaton, rules or [ANY_TEXT]))))
         except EmptyProductError:
             raise UnsatisfiableError(f"No text is of {self.name}", remedy="Loosen one of its rules.") from None
 
@@ -122,9 +119,6 @@ class Text(OutputType[str]):
         too_late = concat(ANY_TEXT, words(self.stop), repeat(ANY_CHARACTER, 1, None))
         return product([ended, RegularAutomaton(complement(too_late))])
 
-    def _length(self) -> Pattern:
-        return ANY_TEXT if self.characters == (0, None) else repeat(ANY_CHARACTER, *self.characters)
-
     def _word_count(self) -> list[Pattern]:
         fewest, most = self.words
         if self.words == (0, None):
@@ -133,10 +127,6 @@ class Text(OutputType[str]):
         some = rf"\S+(?:\s+\S+){more}\s*"
         expression = r"\s*" if most == 0 else rf"\s*{some}" if fewest else rf"\s*(?:{some})?"
         return [whole_regex_to_pattern(expression, PYTHON)]
-
-    @cached_property
-    def _recogniser(self) -> Recogniser:
-        return Recogniser(self.automaton)
 
     def parse(self, text: str) -> str:
         """Return the text, without the stop phrase unless that is kept. Raises ValueError if it breaks a rule."""
@@ -174,10 +164,8 @@ class Text(OutputType[str]):
                 rules.append(f"{fewest:,} {noun} or more" if most is None else f"{fewest:,} to {most:,} {noun}")
         return rules + ([f"ends with {' or '.join(map(repr, self.stop))}"] if self.stop else [])
 
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of the rules."""
-        return sha256(repr(("text", self._rules())).encode()).hexdigest()
+    def _facts(self) -> tuple[object, ...]:
+        return "text", self._rules()
 
 
 def _containing(phrases: Sequence[str]) -> Pattern:
