@@ -57,13 +57,6 @@ def in_any_case(expression: str, plain: tuple[Range, ...], *, is_ascii: bool) ->
     return normalise([*_ranges(matches), *complement([*complement(plain), *_cased_ranges()])])
 
 
-@lru_cache(maxsize=4096)
-def equal_in_any_case(character: str, *, is_ascii: bool) -> tuple[Range, ...]:
-    """Return the characters that a case-insensitive reference to a group matches if the group captured a character."""
-    pair = re.compile(r"(.)\1", re.IGNORECASE | re.DOTALL | (re.ASCII if is_ascii else re.UNICODE))
-    return _ranges([character, *(other for other in _cased() if pair.fullmatch(character + other))])
-
-
 DIGITS: tuple[Range, ...] = ((0x30, 0x39),)
 WORD: tuple[Range, ...] = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
 _BLANKS = [(0x2000, 0x200A), *((code, code) for code in (0x20, 0xA0, 0x1680, 0x202F, 0x205F, 0x3000))]

@@ -16,11 +16,8 @@ from typing import NoReturn
 from structured.errors.recursion import deep
 from structured.regex.expression import (
     Atomic,
-    Backreference,
     Branches,
-    Conditional,
     Expression,
-    Group,
     Look,
     Quantified,
     Series,
@@ -53,7 +50,7 @@ Refuse = Callable[[str, int], NoReturn]
 
 
 def matched(expression: Expression, refuse: Refuse) -> Pattern:
-    """Return the texts that an expression without references to groups matches."""
+    """Return the texts that an expression matches."""
     return _Reader(refuse).matched(expression)
 
 
@@ -78,8 +75,6 @@ class _Reader:
                 return concat(*map(self.matched, parts))
             case Branches(options):
                 return alternation(*map(self.matched, options))
-            case Group(_, item):
-                return self.matched(item)
             case Atomic(item):
                 return self.first_match(item, ())
             case Look(item, is_behind, is_negated):
@@ -88,8 +83,6 @@ class _Reader:
                 return self._possessive(expression)
             case Quantified(item, minimum, maximum):
                 return _repeated(self.matched(item), minimum, maximum)
-            case Backreference() | Conditional():
-                raise TypeError("references to groups are resolved before")
         return expression
 
     @deep
@@ -110,8 +103,6 @@ class _Reader:
                     ways.append(concat(*only_here, self.first_match(option, after)))
                     before.append(self.matched(option))
                 return alternation(*ways)
-            case Group(_, item):
-                return self.first_match(item, after)
             case Quantified(mode="greedy" | "lazy"):
                 return self._first_repetitions(expression, after)
         return self.matched(expression)
@@ -207,8 +198,6 @@ class _Reader:
         if _matches_nothing_but_empty(whole):
             return None
         match expression:
-            case Group(_, item):
-                return self._not_empty(item, place, is_last=is_last)
             case Atomic(item):
                 filled = self._not_empty(item, place, is_last=True)
                 return None if filled is None else Atomic(filled, place)

@@ -4,7 +4,7 @@ It reads three dialects: that of JSON Schema (ECMA 262 §22.2, with the leniency
 (Rust's `regex`) and that of Python's `re`. JSON Schema searches: `b` matches in `abc`. The pattern describes the whole
 text, so `b` becomes `.*b.*`. Anchors at the ends of a choice disappear in this step; others stay as nodes.
 
-Expressions that are not regular (most backreferences) are refused. A character class that depends on the version of
+References to groups and conditions on them are refused. A character class that depends on the version of
 Unicode has only its certain members, and so has its complement; Python's classes are those of the running Python.
 """
 
@@ -18,16 +18,12 @@ from typing import NoReturn
 from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.regex import character_classes as characters
-from structured.regex.backreferences import without_references
-from structured.regex.character_classes import ECMA, PYTHON, RUST, Dialect, Ranges, equal_in_any_case, in_any_case
+from structured.regex.character_classes import ECMA, PYTHON, RUST, Dialect, Ranges, in_any_case
 from structured.regex.character_sets import normalise
 from structured.regex.class_parser import ClassParser, Flags
 from structured.regex.expression import (
     Atomic,
-    Backreference,
-    Conditional,
     Expression,
-    Group,
     Look,
     Mode,
     Quantified,
@@ -93,7 +89,7 @@ def whole_regex_to_pattern(text: str, dialect: Dialect, flags: Flags = _NO_FLAGS
     expression = parser.disjunction()
     if parser.position < len(text):
         raise parser.error("A closing parenthesis has no opening one")
-    return matched(without_references(expression, parser.refuse), parser.refuse)
+    return matched(expression, parser.refuse)
 
 
 def _searched(pattern: Pattern) -> Pattern:
@@ -154,9 +150,6 @@ class _Parser(ClassParser):
     def __init__(self, text: str, dialect: Dialect, flags: Flags) -> None:
         super().__init__(text, dialect)
         self.flags = flags
-        self.groups = 0
-        """The number of capturing groups opened so far; `names` has their numbers by their names."""
-        self.names: dict[str, int] = {}
 
     def check_by_re(self) -> None:
         """Raise PatternError for an expression that `re` does not accept."""
@@ -227,8 +220,6 @@ class _Parser(ClassParser):
         counts = self.quantifier()
         if counts is None:
             return atom
-        if isinstance(atom, Boundary) and self.dialect is RUST:  # for Python, `re` reports it
-            raise self.error("There is nothing to repeat")
         low, high = counts
         if high is not None and high < low:
             raise self.error("A quantifier has its numbers in the wrong order")
@@ -336,7 +327,7 @@ class _Parser(ClassParser):
         """Read a group, after its opening parenthesis."""
         place = self.position - 1
         if not self.take("?"):
-            return self._captured(place)
+            return self._closed()
         for mark, is_behind, is_negated in _LOOKS:
             if self.take(mark):
                 if self.dialect is RUST:
@@ -344,44 +335,15 @@ class _Parser(ClassParser):
                 return Look(self._closed(), is_behind, is_negated, place)
         if self.dialect is PYTHON:
             if self.take("P="):
-                return self._reference(self._until(")"), place)
+                raise self.unsupported("A backreference", place)
             if self.take(">"):
                 return Atomic(self._closed(), place)
             if self.take("("):
-                return self._conditional(place)
+                raise self.unsupported("A condition on a group", place)
         if self.take("P<") or self.take("<"):
-            self.names[self._until(">")] = self.groups + 1
-            return self._captured(place)
+            self.position = self.end_of(">")
+            return self._closed()
         return self._flagged()
-
-    def _captured(self, place: int) -> Expression:
-        self.groups += 1
-        return Group(self.groups, self._closed(), place)
-
-    def _until(self, mark: str) -> str:
-        """Read the text up to a mark, and the mark."""
-        start = self.position
-        self.position = self.end_of(mark)
-        return self.text[start : self.position - len(mark)]
-
-    def _reference(self, name: str, place: int) -> Expression:
-        def alike(character: str) -> Pattern:
-            if not ignores_case:
-                return Literal(character)
-            return self._set(equal_in_any_case(character, is_ascii=is_ascii))
-
-        ignores_case, is_ascii = self.flags.i, self.flags.a
-        return Backreference(self.names[name] if name in self.names else int(name), alike, place)
-
-    def _conditional(self, place: int) -> Expression:
-        name = self._until(")")
-        flags = self.flags
-        met = self.alternative()
-        unmet = self.alternative() if self.take("|") else EMPTY
-        self.flags = flags
-        if not self.take(")"):
-            raise self.error("A group is not closed")
-        return Conditional(self.names[name] if name in self.names else int(name), met, unmet, place)
 
     def _flagged(self) -> Expression:
         flags, turned_on = self.flags, True
@@ -424,14 +386,10 @@ class _Parser(ClassParser):
             if character not in ("A", self.dialect.end_of_text):
                 raise self.error(f"The escape \\{character} is not known")
             return Boundary("start" if character == "A" else "end")
-        if self.dialect is PYTHON and character in "123456789":
-            octal = self.text[self.position - 1 : self.position + 2]
-            if not (len(octal) == 3 and set(octal) <= set("01234567")):
-                second = self.text[self.position : self.position + 1]
-                self.position += second in tuple("0123456789")
-                return self._reference(self.text[start + 1 : self.position], start)
-        elif character in "123456789" or (character == "k" and self.peek("<")):
-            raise self.unsupported("A backreference")
+        octal = self.text[start + 1 : start + 4]
+        is_octal = self.dialect is PYTHON and len(octal) == 3 and set(octal) <= set("01234567")
+        if (character in "123456789" and not is_octal) or (character == "k" and self.peek("<")):
+            raise self.unsupported("A backreference", start)
         self.position -= 1
         sure, _ = self.class_escape()
         return self._any_of(sure, self.text[start : self.position])
