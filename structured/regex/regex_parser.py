@@ -13,7 +13,6 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NoReturn
 
 from structured.errors import PatternError
 from structured.errors.recursion import deep
@@ -89,7 +88,7 @@ def whole_regex_to_pattern(text: str, dialect: Dialect, flags: Flags = _NO_FLAGS
     expression = parser.disjunction()
     if parser.position < len(text):
         raise parser.error("A closing parenthesis has no opening one")
-    return matched(expression, parser.refuse)
+    return matched(expression, parser.unsupported)
 
 
 def _searched(pattern: Pattern) -> Pattern:
@@ -99,22 +98,19 @@ def _searched(pattern: Pattern) -> Pattern:
     if isinstance(pattern, Words):
         return concat(ANY_TEXT, pattern, ANY_TEXT)
     parts: list[Pattern] = list(pattern.parts) if isinstance(pattern, Concat) else [] if pattern == EMPTY else [pattern]
-    options = next((part.options for part in parts if isinstance(part, Alternation) and _has_anchor(part)), None)
-    if options is not None and len(parts) <= 3:
-        at = next(i for i, part in enumerate(parts) if isinstance(part, Alternation) and _has_anchor(part))
-        return alternation(*(_searched(concat(*parts[:at], option, *parts[at + 1 :])) for option in options))
+    for at, part in enumerate(parts if len(parts) <= 3 else []):
+        if isinstance(part, Alternation) and _has_anchor(part):
+            return alternation(*(_searched(concat(*parts[:at], option, *parts[at + 1 :])) for option in part.options))
     from_start, to_end = False, False
     while parts and isinstance(parts[0], Boundary) and parts[0].kind == "start":
         from_start = bool(parts.pop(0))
     while parts and isinstance(parts[-1], Boundary) and parts[-1].kind == "end":
         to_end = bool(parts.pop())
-    before = [] if from_start else [ANY_TEXT]
-    after = [] if to_end else [ANY_TEXT]
     if not from_start:
-        parts = _without_free_ends(parts)
+        parts = [ANY_TEXT, *_without_free_ends(parts)]
     if not to_end:
-        parts = _without_free_ends(parts[::-1])[::-1]
-    return ANY_TEXT if not parts and before + after else concat(*before, *parts, *after)
+        parts = [*_without_free_ends(parts[::-1])[::-1], ANY_TEXT]
+    return concat(*parts)
 
 
 def _without_free_ends(parts: list[Pattern]) -> list[Pattern]:
@@ -140,6 +136,8 @@ def _has(pattern: Pattern, holds: Callable[[Pattern], bool]) -> bool:
 
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]()|#\ud800-\udfff]+(?=[^\\.^$*+?{}\[\]()|#\ud800-\udfff])")
 """Ordinary characters that are followed by another one."""
+
+_DIGITS = re.compile("[0-9]*")
 
 _QUANTIFIERS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
@@ -171,10 +169,6 @@ class _Parser(ClassParser):
             )
             raise self.error(problem, "Nest fewer groups, and repeat less.", 0) from error
 
-    def refuse(self, what: str, place: int) -> NoReturn:
-        """Raise the error that a feature at a position cannot be enforced."""
-        raise self.unsupported(what, place)
-
     @deep
     def disjunction(self) -> Expression:
         """Read alternatives, up to a closing parenthesis or the end."""
@@ -205,7 +199,7 @@ class _Parser(ClassParser):
     def _skips_comment(self) -> bool:
         """Read a comment or meaningless blanks; tell whether there were any."""
         if self.dialect is PYTHON and self.take("(?#"):
-            self.position = self.end_of(")")
+            self.until(")")
             return True
         if not self.flags.x or self.text[self.position : self.position + 1] not in (*" \t\n\r\v\f#",):
             return False
@@ -230,12 +224,12 @@ class _Parser(ClassParser):
             mode = "possessive"
         elif not self.peek("+") and self.take("?"):
             mode = "lazy"
-        if self.quantifier_follows():
+        if self.quantifier_follows():  # which Rust alone would allow
             raise self.error("A quantifier follows another")
         return Quantified(atom, low, high, mode, place)
 
     def quantifier_follows(self) -> bool:
-        """Tell whether there is one more quantifier, which Rust alone would allow."""
+        """Tell whether a quantifier comes next."""
         before = self.position
         follows = self.quantifier() is not None
         self.position = before
@@ -248,8 +242,8 @@ class _Parser(ClassParser):
         before = self.position
         if not self.take("{"):
             return None
-        low = self._digits()
-        high = self._digits() if self.take(",") else low
+        low = self.run_of(_DIGITS)
+        high = self.run_of(_DIGITS) if self.take(",") else low
         has_comma = self.text[self.position - 1] == "," or high != low
         if self.take("}") and (low or (self.dialect is PYTHON and has_comma)):
             return int(low or "0"), int(high) if high else None
@@ -258,42 +252,22 @@ class _Parser(ClassParser):
             raise self.error("A quantifier in braces is malformed")
         return None
 
-    def _digits(self) -> str:
-        start = self.position
-        while self.position < len(self.text) and self.text[self.position] in "0123456789":
-            self.position += 1
-        return self.text[start : self.position]
-
     def atom(self) -> Expression:
         """Read one atom or assertion."""
+        if self.quantifier_follows():
+            raise self.error("There is nothing to repeat")
         character = self.next()
         match character:
             case "(":
                 return self.group()
             case "[":
-                return self.char_class()
+                return self._set(self.class_ranges()[0])
             case "\\":
                 return self.escape()
             case ".":
                 return ANY_CHARACTER if self.flags.s else char_set(*self.dialect.line_ends, negated=True)
             case "^" | "$":
                 return self._anchor(character)
-            case "*" | "+" | "?":
-                self.position -= 1
-                raise self.error("There is nothing to repeat")
-            case "{" if self._is_count():
-                raise self.error("There is nothing to repeat")
-        return self._character(character)
-
-    def _is_count(self) -> bool:
-        before = self.position
-        self.position -= 1
-        try:
-            return self.quantifier() is not None
-        finally:
-            self.position = before
-
-    def _character(self, character: str) -> Pattern:
         return self._any_of(((ord(character), ord(character)),), re.escape(character))
 
     def _any_of(self, ranges: Ranges, written: str) -> Pattern:
@@ -341,7 +315,7 @@ class _Parser(ClassParser):
             if self.take("("):
                 raise self.unsupported("A condition on a group", place)
         if self.take("P<") or self.take("<"):
-            self.position = self.end_of(">")
+            self.until(">")
             return self._closed()
         return self._flagged()
 
@@ -393,8 +367,3 @@ class _Parser(ClassParser):
         self.position -= 1
         sure, _ = self.class_escape()
         return self._any_of(sure, self.text[start : self.position])
-
-    def char_class(self) -> Pattern:
-        """Read a class, after its opening bracket."""
-        sure, _ = self.class_ranges()
-        return self._set(sure)

@@ -407,7 +407,7 @@ REFUSED: tuple[tuple[str, str], ...] = (
     (r"(a)\1", "A backreference cannot be enforced, at character 3"),
     (r"(a)(b)\2\1", "A backreference cannot be enforced, at character 6"),
     (r"(?i)(a)?\1{2}", "A backreference cannot be enforced, at character 8"),
-    (r"(?P<q>['\"])x(?P=q)", "A backreference cannot be enforced, at character 12"),
+    (r"(?P<q>['\"])x(?P=q)", "A backreference cannot be enforced, at character 13"),
     (r"(\()?\d+(?(1)\))", r"A condition on a group cannot be enforced, at character 8"),
     (r"(?P<p>a)?(?(p)b|c)", "A condition on a group cannot be enforced, at character 9"),
     (r"(?>(?:a*?b*?)*?)c", "lazy repetition"),
