@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, Automaton
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, Automaton, state_after
 from structured.automata.dfa.alphabet import DEAD as NOWHERE
 from structured.automata.dfa.alphabet import common_alphabet, ranges_by_state
 from structured.automata.dfa.character_automaton import Table
@@ -163,10 +163,7 @@ def _example(read: tuple[_Characters, ...]) -> Iterator[str]:
 
 def _completion(automaton: Automaton, text: str) -> str:
     """Return a shortest completion of a text."""
-    state = automaton.start
-    for byte in text.encode():
-        state = automaton.step(state, byte)
-    return shortest_text(automaton, state).decode()
+    return shortest_text(automaton, state_after(automaton, text.encode())).decode()
 
 
 class CharacterSteps:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import DEAD, Automaton
+from structured.automata import DEAD, Automaton, state_after
 from structured.automata.opcodes import FAR
 from structured.errors import CacheWarning
 from structured.errors.calling_line import warn
@@ -65,7 +65,6 @@ class Index:
         self._unlearned: frozenset[int] = frozenset()
         self._steps: dict[tuple[int, int], int] = {}
         self._final: dict[int, bool] = {}
-        self._enough: dict[int, int] = {}
         self._forced_ways: dict[int, ForcedWay] = {}
         self._chosen: dict[tuple[int, int], tuple[bytes, bytes]] = {}
         self._walks = Walks(self.automaton, vocabulary)
@@ -73,9 +72,8 @@ class Index:
         self._closing: dict[int, tuple[int, ...]] = {}
         self._completions = Completions(self._walks)
         if not vocabulary.is_closed and not self.fits(self.automaton.start, MAX_TOKENS):
-            raise unwritable(
-                self.automaton, vocabulary, name, is_certain=self._completions.is_dead(self.automaton.start)
-            )
+            is_certain = self._completions.is_dead(self.automaton.start)
+            raise unwritable(self.automaton, vocabulary, name, is_certain=is_certain)
 
     def __repr__(self) -> str:
         return f"Index({self.automaton!r}, {self.vocabulary!r}, states={len(self._farthest)})"
@@ -137,11 +135,8 @@ class Index:
         """Return the state after a token, or DEAD; end tokens lead nowhere."""
         successor = self._steps.get((state, token_id))
         if successor is None:
-            successor = state if self.vocabulary.tokens[token_id] else DEAD
-            for byte in self.vocabulary.tokens[token_id] or ():
-                successor = self.automaton.step(successor, byte)
-                if successor == DEAD:
-                    break
+            token = self.vocabulary.tokens[token_id]
+            successor = state_after(self.automaton, token, state) if token else DEAD
             if len(self._steps) >= MAX_STEPS:
                 self._steps = {}
             self._steps[state, token_id] = successor
@@ -199,7 +194,7 @@ class Index:
 
     def shortest_beginnings(self, state: int) -> tuple[int, ...]:
         """Return the tokens that the shortest text from a state to the end begins with."""
-        return self._forced.beginnings(self._completions.shortest_text(state))
+        return self.vocabulary.trie.beginnings(self._completions.shortest_text(state))
 
     def narrowed_mask(self, state: int, token_ids: Iterable[int]) -> Mask:
         """Return the mask of some tokens and, where the text may end in a state, of the end tokens."""
@@ -248,10 +243,7 @@ class Index:
 
     def fits(self, state: int, max_tokens: int) -> bool:
         """Tell whether a shortest completion takes at most so many tokens; mostly known without finding its length."""
-        enough = self._enough.get(state)
-        if enough is None:
-            enough = self._enough[state] = self._completions.enough(state)
-        return enough <= max_tokens or self._completions.fits(state, max_tokens)
+        return self._completions.fits(state, max_tokens)
 
     @property
     def is_exhausted(self) -> bool:
@@ -375,7 +367,7 @@ class Index:
 
     def _new_canonical(self, state: int) -> Mask:
         mask = self.mask(state)
-        beginnings = self._forced.beginnings(self.forced_bytes(state))
+        beginnings = self.vocabulary.trie.beginnings(self.forced_bytes(state))
         first = self.likely_tokens(state)[:1]
         if len(beginnings) > 1 and first and allows(mask, first[0]):
             others = mask_of(set(beginnings) - {first[0]}, self.vocabulary.size)

@@ -10,7 +10,16 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import DEAD, ROW_COMPLETE, UNKNOWN, Automaton, RegularAutomaton, StringParts, StringRun
+from structured.automata import (
+    DEAD,
+    ROW_COMPLETE,
+    UNKNOWN,
+    Automaton,
+    RegularAutomaton,
+    StringParts,
+    StringRun,
+    state_after,
+)
 from structured.automata.opcodes import FAR
 from structured.index.masks import empty_mask
 from structured.vocabulary import PLAIN_SEQUENCES, Vocabulary
@@ -209,16 +218,12 @@ class Walks:
         """
         farthest = 0
         for token_id in self._told_by_outer(automaton, state, inner):
-            successor, word, bit = state, token_id >> 5, np.uint32(1 << (token_id & 31))
-            for byte in self.vocabulary.tokens[token_id] or b"":
-                successor = automaton.step(successor, byte)
-                if successor == DEAD:
-                    break
-            distance = int(automaton.distances[successor]) if successor != DEAD else FAR
+            word, bit = token_id >> 5, np.uint32(1 << (token_id & 31))
+            successor = state_after(automaton, self.vocabulary.tokens[token_id] or b"", state)
             mask[word] &= ~bit
-            if successor != DEAD and distance <= most:
+            if successor != DEAD and automaton.distances[successor] <= most:
                 mask[word] |= bit
-                farthest = max(farthest, distance)
+                farthest = max(farthest, int(automaton.distances[successor]))
         return farthest
 
     def _told_by_outer(self, automaton: RegularAutomaton, state: int, inner: int) -> set[int]:
