@@ -104,10 +104,13 @@ class _Search:
             return list(range(len(self.live)))
         started = perf_counter()
         parents, self.live = self.live, []
-        continuations = sorted(
-            self._continuations(parents, logits),
-            key=lambda continuation: (-continuation.score, -continuation.log_probability),
-        )
+        continuations: list[_Continuation] = []
+        for row, parent in enumerate(parents):
+            if parent.pending:
+                continuations.append(_Continuation(parent.log_probability, 0.0, row))
+            else:
+                continuations += _followers(row, parent, logits[row], self.beams)
+        continuations.sort(key=lambda continuation: (-continuation.score, -continuation.log_probability))
         rows: list[int] = []
         taken: set[tuple[bytes, bool]] = set()
         for continuation in continuations:
@@ -148,15 +151,6 @@ class _Search:
         if len(self.finished) > self.beams:
             del self.finished[min(self.finished, key=lambda text: self.finished[text].log_probability)]
         return False
-
-    def _continuations(self, parents: list[Sequence], logits: NDArray[np.float32]) -> list[_Continuation]:
-        continuations: list[_Continuation] = []
-        for row, parent in enumerate(parents):
-            if parent.pending:
-                continuations.append(_Continuation(parent.log_probability, 0.0, row))
-            else:
-                continuations += _followers(row, parent, logits[row], self.beams)
-        return continuations
 
 
 def _after(parent: Sequence, continuation: _Continuation) -> Sequence:

@@ -137,15 +137,11 @@ class Sequence:
             self.error = error
             return
         if within is not None:
-            self.leave(choice, self.sampler.confined(choice, to_host(scores), within, self.request.generator))
-        else:
-            self.extend(choice)
-
-    def leave(self, choice: TokenChoice, out: TokenChoice) -> None:
-        """Append a token of the shortest completion, `out`, in place of a sampled one that repeats the text."""
-        self.repetitions += out.token_id != choice.token_id
-        self.is_leaving = self.next_guide is not None
-        self.extend(out._replace(steered=choice.steered, alternatives=choice.alternatives))
+            out = self.sampler.confined(choice, to_host(scores), within, self.request.generator)
+            self.repetitions += out.token_id != choice.token_id
+            self.is_leaving = self.next_guide is not None
+            choice = out._replace(steered=choice.steered, alternatives=choice.alternatives)
+        self.extend(choice)
 
     def penalised(self, logits: Logits) -> Logits:
         """Return the logits of the next token, shape (width,), after the penalties for repeated free text."""

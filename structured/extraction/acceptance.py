@@ -176,7 +176,7 @@ class Acceptance:
             return None
         text = item.task.output_type.settled(text)
         generations = [generation for generation, _ in valid]
-        sampled = candidates if self.search.is_sampled_often else generations  # beams differ, and agree on nothing
+        sampled = candidates if self.search.method.is_of_samples else generations  # beams differ, and agree on nothing
         answer = Answer(text, value, generations, sampled, item.kept)
         removes = item.task.output_type.removes_unsupported
         if item.part is None and not removes:
