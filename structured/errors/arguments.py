@@ -75,11 +75,20 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def text(name: str, value: Any) -> str:
-    """Return a text."""
-    if not isinstance(value, str):
-        raise TypeError(f"{name} is {shown(value)}; it must be text, a str.")
-    return value
+def _of_kind(fits: Callable[[Any], bool], requirement: str) -> Check[Any]:
+    """Return a check for values that satisfy a condition."""
+
+    def check(name: str, value: Any) -> Any:
+        if not fits(value):
+            raise TypeError(f"{name} is {shown(value)}; it must be {requirement}.")
+        return value
+
+    return check
+
+
+text: Check[str] = _of_kind(lambda value: isinstance(value, str), "text, a str")
+
+function = _of_kind(callable, "a function")
 
 
 def one_of(names: Sequence[str]) -> Check[Any]:
@@ -98,20 +107,7 @@ def one_of(names: Sequence[str]) -> Check[Any]:
 
 def instance(kind: type[Any], example: str) -> Check[Any]:
     """Return a check for instances of a class."""
-
-    def check(name: str, value: Any) -> Any:
-        if not isinstance(value, kind):
-            raise TypeError(f"{name} is {shown(value)}; it must be a {kind.__name__}, such as {example}.")
-        return value
-
-    return check
-
-
-def function(name: str, value: Any) -> Any:
-    """Return a callable."""
-    if not callable(value):
-        raise TypeError(f"{name} is {shown(value)}; it must be a function.")
-    return value
+    return _of_kind(lambda value: isinstance(value, kind), f"a {kind.__name__}, such as {example}")
 
 
 def pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:

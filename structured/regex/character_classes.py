@@ -177,24 +177,18 @@ def _matched_by_re(expression: str) -> tuple[Range, ...]:
 
 
 @cache
-def _cases() -> dict[int, frozenset[int]]:
-    """Return, for each character with other cases, the characters that are equal except for case."""
-    folds: dict[str, set[int]] = {}
-    for point in range(sys.maxunicode + 1):
-        character = chr(point)
-        forms = {character, character.lower(), character.upper(), character.casefold()}
-        if len(forms) > 1:
-            folds.setdefault(character.casefold(), set()).update(ord(form) for form in forms if len(form) == 1)
-    return {point: frozenset(same) for same in folds.values() for point in same if len(same) > 1}
+def _cases() -> list[list[int]]:
+    """Return the characters that are equal except for case, by case folding, as Rust compares them."""
+    alike: dict[str, list[int]] = {}
+    for character in _cased():
+        alike.setdefault(character.casefold(), []).append(ord(character))
+    return [points for points in alike.values() if len(points) > 1]
 
 
 def without_case(ranges: tuple[Range, ...]) -> tuple[Range, ...]:
     """Return the characters together with their other cases: `[a-c]` → `[A-Ca-c]`."""
-    others = [
-        (other, other) for point, same in _cases().items() if any(low <= point <= high for low, high in ranges)
-        for other in same
-    ]  # fmt: skip
-    return normalise([*ranges, *others])
+    found = [points for points in _cases() if any(low <= point <= high for point in points for low, high in ranges)]
+    return normalise([*ranges, *((point, point) for points in found for point in points)])
 
 
 Ranges = tuple[Range, ...]

@@ -162,6 +162,14 @@ def test_backreferences_are_refused() -> None:
         assert caught.value.position == 3
 
 
+@pytest.mark.parametrize("letter", "IiısſKkßẞΜ")
+def test_cases_are_those_of_rust(letter: str) -> None:
+    """`(?i)I` is `i`, and not the `ı` whose capital it is as well."""
+    adapter: TypeAdapter[str] = TypeAdapter(Annotated[str, Field(pattern=f"^(?i){letter}$")])
+    for other in "IiİısſSKkKßẞµΜμ":
+        assert finds(f"^(?i){letter}$", RUST, other) == is_accepted(adapter, other), other
+
+
 @pytest.mark.parametrize(
     ("regex", "found", "missed"),
     [
