@@ -128,16 +128,8 @@ class _Population:
     """The log-probability of the language, as estimated up to the last resampling."""
 
     def __post_init__(self) -> None:
-        thinking = self.request.thinking
-        self.generator = copy.deepcopy(
-            self.request.generator
-        )  # a copy, since a run that exceeds the memory is repeated
-        self.request = dataclasses.replace(
-            self.request,
-            guide=self.request.guide.copy(),
-            thinking=None if thinking is None else thinking.copy(),
-            generator=self.generator,
-        )
+        self.generator = copy.deepcopy(self.request.generator)  # since a run that exceeds the memory is repeated
+        self.request = self.request.copy(self.generator)
         text = Sequence(self.request, self.sampler, self.jump_forward)
         if text.error is not None:
             raise text.error

@@ -79,12 +79,9 @@ class Sequence:
         """Return an independent copy, with the same tokens and the same state of the guide."""
         twin = object.__new__(Sequence)
         for name in Sequence.__slots__:
-            setattr(twin, name, getattr(self, name))
-        twin.guide = self.guide.copy()
-        twin.next_guide = None if self.next_guide is None else self.next_guide.copy()
-        twin.token_ids, twin.text, twin.pending = self.token_ids.copy(), self.text.copy(), self.pending.copy()
-        twin.sampled, twin.window = self.sampled.copy(), Window()
-        twin.free_tokens = self.free_tokens.copy()
+            value = getattr(self, name)
+            setattr(twin, name, value.copy() if isinstance(value, Guide | list | bytearray) else value)
+        twin.window = Window()
         return twin
 
     @property

@@ -292,12 +292,4 @@ def by_likelihood(group: Sequence[Generation | StructuredError]) -> list[Generat
 
 def repeated(request: Request, count: int) -> list[Request]:
     """Return `count` copies of a request, each with random numbers of its own; the first has the request's."""
-    return [
-        dataclasses.replace(
-            request,
-            guide=request.guide.copy(),
-            generator=generator,
-            thinking=None if request.thinking is None else request.thinking.copy(),
-        )
-        for generator in (request.generator, *request.generator.spawn(count - 1))
-    ]
+    return [request.copy(generator) for generator in (request.generator, *request.generator.spawn(count - 1))]

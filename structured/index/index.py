@@ -286,13 +286,8 @@ class Index:
                 mask[token_id >> 5] |= np.uint32(1 << (token_id & 31))
         return self._with_ends(state, mask)
 
-    def _farthest_after(self, state: int) -> int:
-        """Return a number of tokens that is enough after each token that may follow."""
-        enough = map(self._completions.enough, self._walks.targets(state))
-        return max((tokens for tokens in enough if tokens < FAR), default=0)
-
     def _new_mask(self, state: int) -> Mask:
-        """Return the mask of a state that was never asked for before, and note the farthest state that it leads to."""
+        """Return the mask of a state that was never asked for before; note how many tokens are enough after any."""
         transient = self._transient_masks.get((state, None))
         if transient is not None:
             return transient
@@ -301,7 +296,8 @@ class Index:
             new = self._with_ends(state, mask)
         else:
             new = self._reduced(state, FAR)
-            self._farthest[state] = self._farthest_after(state)
+            enough = map(self._completions.enough, self._walks.targets(state))
+            self._farthest[state] = max((tokens for tokens in enough if tokens < FAR), default=0)
         kept = self.table.intern(new)
         if kept is new:
             return self._keep_for_a_while(state, None, new)

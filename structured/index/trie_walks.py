@@ -160,8 +160,11 @@ class Walks:
             table = self.automaton.table
             wanted, reached = (np.pad(marked, (0, len(table) - len(marked))) for marked in (wanted, reached))
             if walk(arrays, table, wanted, reached, path, mask, progress):
-                return reached, [] if run is None else self._after_plain_tokens(*run)
+                break
             self.automaton.expand(int(path[progress[LEVEL], STATE]))
+        most, after = run or (0, [])
+        counts = [count for count in self.vocabulary.plain_counts if count <= most]
+        return reached, [(count, after[min(count, len(after)) - 1]) for count in counts]
 
     def follow(
         self,
@@ -265,10 +268,6 @@ class Walks:
                 return self.vocabulary.longest_plain, reached
             state = successor
         return len(reached), reached
-
-    def _after_plain_tokens(self, characters: int, reached: list[int]) -> list[tuple[int, int]]:
-        counts = self.vocabulary.plain_counts
-        return [(count, reached[min(count, len(reached)) - 1]) for count in counts if count <= characters]
 
     def _after_any(self, state: int) -> int:
         """Return the state after one plain character, whichever it is, DEAD if there is none; less if it depends."""

@@ -9,7 +9,7 @@ import re
 import sys
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -194,7 +194,7 @@ def without_case(ranges: tuple[Range, ...]) -> tuple[Range, ...]:
 Ranges = tuple[Range, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
     r"""A dialect of regular expressions.
 
@@ -203,7 +203,7 @@ class Dialect:
     """
 
     name: str
-    classes: Callable[[str], Ranges]
+    classes: Mapping[str, Callable[[], Ranges]]
     uncertain: Callable[[], Ranges]
     line_ends: Ranges
     is_lenient: bool
@@ -214,20 +214,11 @@ ASCII_CLASSES: dict[str, Ranges] = {"d": DIGITS, "w": WORD, "s": POSIX["space"]}
 """The classes under the flag `a`."""
 
 
-def _rust_class(name: str) -> Ranges:
-    if name == "s":
-        return UNICODE_SPACE
-    return unicode_digits() if name == "d" else rust_word()
+_ECMA: dict[str, Callable[[], Ranges]] = {"d": lambda: DIGITS, "w": lambda: WORD, "s": lambda: ECMA_SPACE}
+ECMA = Dialect("ECMA 262", _ECMA, lambda: (), ECMA_LINE_ENDS, True, "")
 
+_RUST: dict[str, Callable[[], Ranges]] = {"d": unicode_digits, "w": rust_word, "s": lambda: UNICODE_SPACE}
+RUST = Dialect("Rust", _RUST, unassigned, LINE_FEED, False, "z")
 
-def _python_class(name: str) -> Ranges:
-    if name == "s":
-        return python_space()
-    return unicode_digits() if name == "d" else python_word()
-
-
-ECMA = Dialect("ECMA 262", {"d": DIGITS, "w": WORD, "s": ECMA_SPACE}.__getitem__, lambda: (), ECMA_LINE_ENDS, True, "")
-
-RUST = Dialect("Rust", _rust_class, unassigned, LINE_FEED, False, "z")
-
-PYTHON = Dialect("Python", _python_class, lambda: (), LINE_FEED, False, "Z")
+_PYTHON: dict[str, Callable[[], Ranges]] = {"d": unicode_digits, "w": python_word, "s": python_space}
+PYTHON = Dialect("Python", _PYTHON, lambda: (), LINE_FEED, False, "Z")

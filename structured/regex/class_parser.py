@@ -45,7 +45,7 @@ class ClassParser:
 
     def classes(self, name: str) -> Ranges:
         r"""Return the characters of `\d`, `\w` or `\s` under the flags."""
-        return ASCII_CLASSES[name] if self.flags.a else self.dialect.classes(name)
+        return ASCII_CLASSES[name] if self.flags.a else self.dialect.classes[name]()
 
     def peek(self, text: str) -> bool:
         """Tell whether `text` comes next."""
