@@ -156,7 +156,9 @@ class _Population:
         for number, place in enumerate(live):
             rows[place] = number
             self.particles[place].weigh(places[number], self.sampler.temperature)
-        if len(self.particles) < self.size or self._effective_size() < self.size / 2:
+        weights, best = self._weights()
+        effective_size = 0.0 if best == -math.inf else float(weights.sum() ** 2 / (weights**2).sum())
+        if len(self.particles) < self.size or effective_size < self.size / 2:
             rows = [rows[place] for place in self._resample()]
         kept: list[int] = []
         self.ended = []
@@ -191,10 +193,6 @@ class _Population:
         logs = np.array([particle.log_weight for particle in self.particles])
         best = float(logs.max())
         return (np.ones_like(logs) if best == -math.inf else np.exp(logs - best)), best
-
-    def _effective_size(self) -> float:
-        weights, best = self._weights()
-        return 0.0 if best == -math.inf else float(weights.sum() ** 2 / (weights**2).sum())
 
     def _resample(self) -> list[int]:
         """Replace the particles by `size` copies of equal weight; return the place that each is a copy of.

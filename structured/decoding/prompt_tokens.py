@@ -70,7 +70,8 @@ def heal(prompt: Sequence[int], index: Index) -> Healed:
         if not token or len(token) + len(begun) >= index.vocabulary.trie.height:
             break
         begun = token + begun
-        if _is_text(begun) and index.forced.goes_on(begun, index.automaton.start):
+        is_text = begun.decode(errors="ignore").encode() == begun
+        if is_text and index.forced.goes_on(begun, index.automaton.start):
             healed = Healed(list(prompt[: len(prompt) - count]), begun, count)
     return healed
 
@@ -87,11 +88,3 @@ def begun_index(index: Index, begun: bytes) -> Index:
     if begun not in made or made[begun].is_exhausted:
         made[begun] = related_index(index, with_limits_left(index.automaton).with_prefix(begun.decode()))
     return made[begun]
-
-
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

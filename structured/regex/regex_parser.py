@@ -11,7 +11,6 @@ Unicode has only its certain members, and so has its complement; Python's classe
 import re
 import sys
 import warnings
-from collections.abc import Callable
 from functools import lru_cache
 
 from structured.errors import PatternError
@@ -115,8 +114,9 @@ def _searched(pattern: Pattern) -> Pattern:
 
 def _without_free_ends(parts: list[Pattern]) -> list[Pattern]:
     """Return the parts without optional ones at the beginning, which any text before them covers: `a*b` → `b`."""
-    while parts and isinstance(parts[0], Iteration) and not _has(parts[0], lambda node: isinstance(node, Assertion)):
-        first = parts[0]
+    while parts and isinstance(first := parts[0], Iteration):
+        if any(isinstance(node, Assertion) for node in nodes_of(first)):
+            break
         if first.minimum == 0:
             parts = parts[1:]
         elif first.maximum != first.minimum:
@@ -127,11 +127,7 @@ def _without_free_ends(parts: list[Pattern]) -> list[Pattern]:
 
 
 def _has_anchor(pattern: Pattern) -> bool:
-    return _has(pattern, lambda node: isinstance(node, Boundary) and node.kind in ("start", "end"))
-
-
-def _has(pattern: Pattern, holds: Callable[[Pattern], bool]) -> bool:
-    return any(map(holds, nodes_of(pattern)))
+    return any(isinstance(node, Boundary) and node.kind in ("start", "end") for node in nodes_of(pattern))
 
 
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]()|#\ud800-\udfff]+(?=[^\\.^$*+?{}\[\]()|#\ud800-\udfff])")
