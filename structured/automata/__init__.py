@@ -8,6 +8,7 @@ from structured.automata.byte_automaton import (
     Automaton,
     StringParts,
     StringRun,
+    state_after,
 )
 from structured.automata.program import Foundation
 from structured.automata.regular import Limits, RegularAutomaton
@@ -23,4 +24,5 @@ __all__ = [
     "RegularAutomaton",
     "StringParts",
     "StringRun",
+    "state_after",
 ]

@@ -158,14 +158,20 @@ def with_limits_left(automaton: Automaton) -> Automaton:
     return automaton.reset() if automaton.is_exhausted else automaton
 
 
-def accepts_text(automaton: Automaton, text: str) -> bool:
-    """Tell whether a text is in the language of an automaton. Raises TypeError if `text` is not a `str`."""
-    state = automaton.start
-    for byte in arguments.text("text", text).encode():
+def state_after(automaton: Automaton, data: bytes, state: int | None = None) -> int:
+    """Return the state after some bytes, from a state or else from the start; DEAD if they cannot follow."""
+    state = automaton.start if state is None else state
+    for byte in data:
         state = automaton.step(state, byte)
         if state == DEAD:
-            return False
-    return automaton.accepts(state)
+            break
+    return state
+
+
+def accepts_text(automaton: Automaton, text: str) -> bool:
+    """Tell whether a text is in the language of an automaton. Raises TypeError if `text` is not a `str`."""
+    state = state_after(automaton, arguments.text("text", text).encode())
+    return state != DEAD and automaton.accepts(state)
 
 
 def stopping_place(automaton: Automaton, text: str) -> tuple[int, int] | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from structured.automata.byte_automaton import DEAD, Automaton, runs_of_bytes, shortest_text
+from structured.automata.byte_automaton import DEAD, Automaton, runs_of_bytes, shortest_text, state_after
 from structured.automata.dfa.alphabet import Step, common_alphabet, ranges_by_state
 from structured.automata.dfa.character_automaton import Table
 from structured.automata.dfa.minimisation import smallest
@@ -159,10 +159,7 @@ def _example(read: tuple[_Characters, ...]) -> Iterator[str]:
 
 def _completion(automaton: Automaton, text: str) -> str:
     """Return a shortest completion of a text."""
-    state = automaton.start
-    for byte in text.encode():
-        state = automaton.step(state, byte)
-    return shortest_text(automaton, state).decode()
+    return shortest_text(automaton, state_after(automaton, text.encode())).decode()
 
 
 class CharacterSteps:

@@ -8,6 +8,7 @@ rejected: the quotient is not a probability and may rise.
 
 import copy
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -83,7 +84,7 @@ class _Search:
     """The best score among the continuations that the budget removed."""
 
     def __post_init__(self) -> None:
-        self.request = dataclasses.replace(self.request, guide=self.request.guide.copy())
+        self.request = self.request.copy(self.request.generator)
         self._keep(Sequence(self.request, Sampler(), self.jump_forward))
 
     def ranking(self) -> list[Generation]:
@@ -104,8 +105,9 @@ class _Search:
             return list(range(len(self.live)))
         started = perf_counter()
         parents, self.live = self.live, []
+        followers = (_followers(row, parent, logits[row], self.beams) for row, parent in enumerate(parents))
         continuations = sorted(
-            self._continuations(parents, logits),
+            itertools.chain.from_iterable(followers),
             key=lambda continuation: (-continuation.score, -continuation.log_probability),
         )
         rows: list[int] = []
@@ -116,7 +118,10 @@ class _Search:
             if not continuation.fits:
                 self.lost = continuation.score if self.lost is None else max(self.lost, continuation.score)
                 continue
-            child = _after(parents[continuation.row], continuation)
+            child = parents[continuation.row]
+            if continuation.token_id is not None:
+                child = copy.copy(child)
+                child.extend(TokenChoice(continuation.token_id, continuation.log_probability, continuation.legal_mass))
             key = bytes(child.text), child.finished
             if key not in taken:
                 taken.add(key)
@@ -149,27 +154,11 @@ class _Search:
             del self.finished[min(self.finished, key=lambda text: self.finished[text].log_probability)]
         return False
 
-    def _continuations(self, parents: list[Sequence], logits: NDArray[np.float32]) -> list[_Continuation]:
-        continuations: list[_Continuation] = []
-        for row, parent in enumerate(parents):
-            if parent.pending:
-                continuations.append(_Continuation(parent.log_probability, 0.0, row))
-            else:
-                continuations += _followers(row, parent, logits[row], self.beams)
-        return continuations
-
-
-def _after(parent: Sequence, continuation: _Continuation) -> Sequence:
-    """Return the hypothesis with the token of a continuation appended."""
-    if continuation.token_id is None:
-        return parent
-    child = copy.copy(parent)
-    child.extend(TokenChoice(continuation.token_id, continuation.log_probability, continuation.legal_mass))
-    return child
-
 
 def _followers(row: int, parent: Sequence, logits: NDArray[np.float32], beams: int) -> list[_Continuation]:
     """Return the continuations of a hypothesis by its likeliest tokens; `logits` has shape (width,)."""
+    if parent.pending:
+        return [_Continuation(parent.log_probability, 0.0, row)]
     guide = parent.guide
     count = beams + len(guide.index.vocabulary.end_token_ids) - 1
     logits = np.asarray(parent.penalised(logits[: guide.index.vocabulary.size]))  # models have more, rounded up

@@ -128,16 +128,8 @@ class _Population:
     """The log-probability of the language, as estimated up to the last resampling."""
 
     def __post_init__(self) -> None:
-        thinking = self.request.thinking
-        self.generator = copy.deepcopy(
-            self.request.generator
-        )  # a copy, since a run that exceeds the memory is repeated
-        self.request = dataclasses.replace(
-            self.request,
-            guide=self.request.guide.copy(),
-            thinking=None if thinking is None else thinking.copy(),
-            generator=self.generator,
-        )
+        self.generator = copy.deepcopy(self.request.generator)  # since a run that exceeds the memory is repeated
+        self.request = self.request.copy(self.generator)
         text = Sequence(self.request, self.sampler, self.jump_forward)
         if text.error is not None:
             raise text.error
@@ -164,7 +156,9 @@ class _Population:
         for number, place in enumerate(live):
             rows[place] = number
             self.particles[place].weigh(places[number], self.sampler.temperature)
-        if len(self.particles) < self.size or self._effective_size() < self.size / 2:
+        weights, best = self._weights()
+        effective_size = 0.0 if best == -math.inf else float(weights.sum() ** 2 / (weights**2).sum())
+        if len(self.particles) < self.size or effective_size < self.size / 2:
             rows = [rows[place] for place in self._resample()]
         kept: list[int] = []
         self.ended = []
@@ -199,10 +193,6 @@ class _Population:
         logs = np.array([particle.log_weight for particle in self.particles])
         best = float(logs.max())
         return (np.ones_like(logs) if best == -math.inf else np.exp(logs - best)), best
-
-    def _effective_size(self) -> float:
-        weights, best = self._weights()
-        return 0.0 if best == -math.inf else float(weights.sum() ** 2 / (weights**2).sum())
 
     def _resample(self) -> list[int]:
         """Replace the particles by `size` copies of equal weight; return the place that each is a copy of.

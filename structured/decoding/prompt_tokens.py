@@ -6,7 +6,6 @@ taken back, as far as some token reaches from there into the answer. The answer 
 the model chooses the tokens.
 """
 
-import itertools
 import operator
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -20,13 +19,9 @@ from structured.index.index import Index
 
 def common_beginning(texts: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Return the tokens with which all texts begin; at least one text."""
-    common = tuple(texts[0])
-    for other in texts[1:]:
-        if common == tuple(other[: len(common)]):
-            continue
-        differing = itertools.compress(itertools.count(), map(operator.ne, common, other))
-        common = common[: next(differing, len(other))]
-    return common
+    first, last = min(map(tuple, texts)), max(map(tuple, texts))  # all others lie between, in lexicographic order
+    differing = (place for place, (left, right) in enumerate(zip(first, last, strict=False)) if left != right)
+    return first[: next(differing, len(first))]
 
 
 def alike(texts: list[Text], pass_cost: float) -> list[tuple[list[Text], int]]:
@@ -75,7 +70,8 @@ def heal(prompt: Sequence[int], index: Index) -> Healed:
         if not token or len(token) + len(begun) >= index.vocabulary.trie.height:
             break
         begun = token + begun
-        if _is_text(begun) and index.goes_on(begun, index.automaton.start):
+        is_text = begun.decode(errors="ignore").encode() == begun
+        if is_text and index.forced.goes_on(begun, index.automaton.start):
             healed = Healed(list(prompt[: len(prompt) - count]), begun, count)
     return healed
 
@@ -92,11 +88,3 @@ def begun_index(index: Index, begun: bytes) -> Index:
     if begun not in made or made[begun].is_exhausted:
         made[begun] = related_index(index, with_limits_left(index.automaton).with_prefix(begun.decode()))
     return made[begun]
-
-
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

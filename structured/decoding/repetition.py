@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from structured.automata import DEAD
 from structured.errors.arguments import check_fields, count, flag, number, says_its_arguments
 from structured.index.guide import Guide
 from structured.models import Logits
@@ -115,8 +116,12 @@ def repeated_by(guide: Guide, written: bytes | bytearray, token_id: int, start: 
 
     The answer begins at byte `start` of `written`. A token that only spells forced bytes never counts.
     """
-    token, forced = guide.index.chosen_bytes(guide.state, token_id)
-    if not token or len(written) - start + len(token) + len(forced) < MIN_REPEATED:
+    index = guide.index
+    token, successor = index.vocabulary.tokens[token_id], index.step(guide.state, token_id)
+    if token is None or successor == DEAD or len(token) <= len(index.forced_bytes(guide.state)):
+        return None
+    forced = index.forced_bytes(successor)
+    if len(written) - start + len(token) + len(forced) < MIN_REPEATED:
         return None
     return repeated_end(written[max(start, len(written) - MAX_LOOKED_AT) :] + token + forced[:MAX_LOOKED_AT])
 

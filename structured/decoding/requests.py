@@ -5,7 +5,7 @@ budget of its own: when its tokens run out, the mask allows only the marker.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -90,6 +90,11 @@ class Request:
     """How many tokens of a healed prompt were taken back, which the first tokens of the text replace."""
     alternatives: int = 0
     """How many of the likeliest allowed tokens are recorded for each sampled token."""
+
+    def copy(self, generator: np.random.Generator) -> "Request":
+        """Return the same request with guides of its own and other random numbers."""
+        thinking = None if self.thinking is None else self.thinking.copy()
+        return replace(self, guide=self.guide.copy(), thinking=thinking, generator=generator)
 
 
 class SampledToken(NamedTuple):

@@ -237,7 +237,9 @@ class _Desk:
                 self._tell(self._turn())  # without a variable, which would keep the texts until the next turn
             except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes
                 self._fail(error)
-            self._recover(size)
+            self.calm = 0 if self.scheduler.size < size else self.calm + 1
+            if self.calm >= CALM:  # a batch that had to shrink grows again
+                self.calm, self.scheduler.size = 0, min(2 * self.scheduler.size, self.size)
 
     def _turn(self) -> list[Sequence]:
         """Take a turn. If the model fails, try half of the texts, until the text that it fails for is alone."""
@@ -248,12 +250,6 @@ class _Desk:
             if failed:
                 self.scheduler.size = self.size
             return failed
-
-    def _recover(self, size: int) -> None:
-        """Let a batch that had to shrink grow again after `CALM` turns."""
-        self.calm = 0 if self.scheduler.size < size else self.calm + 1
-        if self.calm >= CALM:
-            self.calm, self.scheduler.size = 0, min(2 * self.scheduler.size, self.size)
 
     def _admit(self) -> bool:
         """Admit texts while there is room, one of each caller in turn; return False if the batch is over."""

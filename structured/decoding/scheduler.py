@@ -249,8 +249,11 @@ class Scheduler:
         if self.partly.texts:
             self._keep()
             self.partly.read()
-            if self.batch is None or self.batch.can_join:
-                self._take_read()
+            read = self.partly.take() if self.batch is None or self.batch.can_join else None
+            if read is not None:
+                text, batch, logits = read
+                self.live.append(text)
+                self._join(batch, logits)
         room = self.size - len(self.started)
         if self.waiting and (not self.live or (self.batch is not None and self.batch.can_join and self._pays(room))):
             self._admit(room)
@@ -327,14 +330,6 @@ class Scheduler:
         batch, logits = timed(new, lambda: calls.prefill(self.model, prompts, shared=shared, window=window), passes=1)
         self._join(batch, logits)
 
-    def _take_read(self) -> None:
-        """Admit the text whose prompt has been read in parts to its end, if there is one."""
-        read = self.partly.take()
-        if read is not None:
-            text, batch, logits = read
-            self.live.append(text)
-            self._join(batch, logits)
-
     def _join(self, batch: DecodingBatch, logits: Logits) -> None:
         """Append the rows of another batch to this one."""
         if self.batch is None:
@@ -386,13 +381,9 @@ class Scheduler:
 
     def _keep(self) -> None:
         """Copy the logits of all rows, because a pass of another batch may overwrite them."""
-        self.logits = [self._kept(row) for row in range(len(self.logits))]
-
-    def _kept(self, row: int) -> Logits:
-        logits = self.logits[row]
-        if logits.ndim > 1:
-            logits = logits[-1 - len(self.live[row].window.proposed) :]
-        return own(logits)
+        for row, logits in enumerate(self.logits):
+            left = 1 + len(self.live[row].window.proposed)
+            self.logits[row] = own(logits if logits.ndim == 1 else logits[-left:])
 
 
 def _sample_on_device(

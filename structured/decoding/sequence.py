@@ -79,12 +79,9 @@ class Sequence:
         """Return an independent copy, with the same tokens and the same state of the guide."""
         twin = object.__new__(Sequence)
         for name in Sequence.__slots__:
-            setattr(twin, name, getattr(self, name))
-        twin.guide = self.guide.copy()
-        twin.next_guide = None if self.next_guide is None else self.next_guide.copy()
-        twin.token_ids, twin.text, twin.pending = self.token_ids.copy(), self.text.copy(), self.pending.copy()
-        twin.sampled, twin.window = self.sampled.copy(), Window()
-        twin.free_tokens = self.free_tokens.copy()
+            value = getattr(self, name)
+            setattr(twin, name, value.copy() if isinstance(value, Guide | list | bytearray) else value)
+        twin.window = Window()
         return twin
 
     @property
@@ -137,15 +134,11 @@ class Sequence:
             self.error = error
             return
         if within is not None:
-            self.leave(choice, self.sampler.confined(choice, to_host(scores), within, self.request.generator))
-        else:
-            self.extend(choice)
-
-    def leave(self, choice: TokenChoice, out: TokenChoice) -> None:
-        """Append a token of the shortest completion, `out`, in place of a sampled one that repeats the text."""
-        self.repetitions += out.token_id != choice.token_id
-        self.is_leaving = self.next_guide is not None
-        self.extend(out._replace(steered=choice.steered, alternatives=choice.alternatives))
+            out = self.sampler.confined(choice, to_host(scores), within, self.request.generator)
+            self.repetitions += out.token_id != choice.token_id
+            self.is_leaving = self.next_guide is not None
+            choice = out._replace(steered=choice.steered, alternatives=choice.alternatives)
+        self.extend(choice)
 
     def penalised(self, logits: Logits) -> Logits:
         """Return the logits of the next token, shape (width,), after the penalties for repeated free text."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from structured.automata import DEAD
+from structured.automata import DEAD, state_after
 from structured.automata.character_graph import explore
 from structured.automata.diagram import Place, State, dot, follow, mermaid, table, text_to
 from structured.decoding.generate import compile_type
@@ -158,7 +158,7 @@ class StateDiagram:
             raise ValueError(f"The diagram has no state {state!r}. Use a number from 0 to {len(self.states) - 1}.")
         index = self._index(model)
         text = text_to(self.states, state, index.vocabulary.absent_bytes)
-        reached = DEAD if text is None else state_after(index, text.encode())
+        reached = DEAD if text is None else state_after(index.automaton, text.encode())
         if reached == DEAD:
             raise ValueError(f"No answer that the tokenizer can spell goes through state {state}.")
         return allowed_after(index, reached, str(state))
@@ -175,7 +175,25 @@ class StateDiagram:
             ModelError: There is no such model.
             VocabularyError: The tokenizer cannot be used, or spells no text of the type.
         """
-        return walk_text(self._index(model), text, self._places(text))
+        index, data = self._index(model), text.encode()
+        _check(index, data)
+        token_ids = index.forced.spelled(data)
+        if b"".join(index.vocabulary.tokens[token_id] or b"" for token_id in token_ids) != data:
+            raise ValueError(
+                f"The tokenizer cannot spell {_quoted(_shortened(text))}: some of its bytes are in no token."
+            )
+        names = list(self._places(text))
+        guide = Guide(index, max_tokens=MAX_TOKENS)
+        steps: list[TokenStep] = []
+        done = 0
+        for token_id in token_ids:
+            token = index.vocabulary.tokens[token_id]
+            assert token is not None, "tokens of a spelling have bytes"
+            allowed = int(unpack(guide.mask(), index.vocabulary.size).sum())
+            steps.append(TokenStep(token_id, token, names[done], names[done + len(token)], allowed))
+            done += len(token)
+            guide.advance(token_id)
+        return TokenWalk(tuple(steps), allowed_after(index, guide.state, names[done]))
 
     def _index(self, model: "VocabularySource | None") -> Index:
         from structured.models.load import load_vocabulary
@@ -190,9 +208,6 @@ class StateDiagram:
             yield from (f"{place}+{done}" for done in range(1, len(character.encode())))
             place = None if place is None else follow(self.states, place, character)
             yield str(place)
-
-
-_STATES = count(1, "1 or greater")
 
 
 def inspect_automaton(
@@ -226,7 +241,7 @@ def inspect_automaton(
         PatternError: It is not supported, or its automaton exceeds its limits of time or memory.
         ValueError: `states` is less than 1.
     """
-    _STATES("states", states)
+    count(1, "1 or greater")("states", states)
     resolved = resolve_type(output_type, layout=layout)
     check_interface(resolved)
     if resolved.depends_on_document and not isinstance(resolved, JsonOutput):
@@ -246,42 +261,11 @@ def allowed_after(index: Index, state: int, name: str) -> AllowedTokens:
     return AllowedTokens(name, tokens, index.automaton.accepts(state), forced)
 
 
-def walk_text(index: Index, text: str, places: Iterator[str]) -> TokenWalk:
-    """Return the path of a text, given the names of its places. Raises ValueError if the type does not allow it."""
-    data = text.encode()
-    _check(index, data)
-    token_ids = index.spelled_tokens(data)
-    if b"".join(index.vocabulary.tokens[token_id] or b"" for token_id in token_ids) != data:
-        raise ValueError(f"The tokenizer cannot spell {_quoted(_shortened(text))}: some of its bytes are in no token.")
-    names = list(places)
-    guide = Guide(index, max_tokens=MAX_TOKENS)
-    steps: list[TokenStep] = []
-    done = 0
-    for token_id in token_ids:
-        token = index.vocabulary.tokens[token_id]
-        assert token is not None, "tokens of a spelling have bytes"
-        allowed = int(unpack(guide.mask(), index.vocabulary.size).sum())
-        steps.append(TokenStep(token_id, token, names[done], names[done + len(token)], allowed))
-        done += len(token)
-        guide.advance(token_id)
-    return TokenWalk(tuple(steps), allowed_after(index, guide.state, names[done]))
-
-
-def state_after(index: Index, data: bytes) -> int:
-    """Return the state of an index after some bytes, or DEAD."""
-    state = index.automaton.start
-    for byte in data:
-        state = index.automaton.step(state, byte)
-        if state == DEAD:
-            break
-    return state
-
-
 def _check(index: Index, data: bytes) -> None:
     """Raise ValueError if no text begins with some bytes, and show the longest beginning that is possible."""
-    if state_after(index, data) != DEAD:
+    if state_after(index.automaton, data) != DEAD:
         return
-    good = next(count for count in range(len(data), -1, -1) if state_after(index, data[:count]) != DEAD)
+    good = next(size for size in range(len(data), -1, -1) if state_after(index.automaton, data[:size]) != DEAD)
     begun, rest = data[:good].decode(errors="ignore"), data[good:].decode(errors="ignore")
     where = f"after {_quoted(begun[-MAX_SHOWN:])}, " if begun else ""
     raise ValueError(f"No answer of the type begins like this: {where}{_quoted(rest[:MAX_SHOWN])} cannot follow.")

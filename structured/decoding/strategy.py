@@ -31,9 +31,7 @@ class SearchMethod(ABC):
     EXAMPLE: ClassVar[str]
     """The method as users write it."""
     is_of_samples: ClassVar[bool] = True
-    """Whether the candidates are samples, so that the share of them that agree indicates how right they are."""
-    takes_thinking: ClassVar[bool] = True
-    """Whether thinking may come before the answer."""
+    """Whether the candidates are samples, which may begin with thinking, and of which many agree on what is right."""
     needs_logits: ClassVar[bool] = True
     """Whether the texts depend on each other, so that the search needs the logits of a local model."""
 
@@ -63,7 +61,7 @@ class Beams(SearchMethod):
     """Beam search with `count` hypotheses, at temperature 0. The answer is the likeliest that validators accept."""
 
     EXAMPLE = "Beams(4)"
-    is_of_samples = takes_thinking = vote = False
+    is_of_samples = vote = False
     count: int
 
     def __post_init__(self) -> None:
@@ -199,11 +197,6 @@ class Search:
         return self.method.count > 1
 
     @property
-    def is_sampled_often(self) -> bool:
-        """Whether there are several candidates that are samples."""
-        return self.is_of_several and self.method.is_of_samples
-
-    @property
     def is_joint(self) -> bool:
         """Whether there are several candidates whose texts depend on each other."""
         return self.is_of_several and self.method.needs_logits
@@ -242,21 +235,15 @@ class Search:
         """
         if self.is_joint:
             size = max(batch_size // self.method.count, 1)
-            return self._searched(model, requests, size, batch_tokens, jump_forward)
+            yield from self._searched(model, requests, size, batch_tokens, jump_forward)
+            return
         asked = requests
         if self.samples > 1:
             asked = [copy for request in requests for copy in repeated(request, self.samples)]
-        drawn = as_completed(
-            model, asked, self.sampler, batch_size=batch_size, batch_tokens=batch_tokens, jump_forward=jump_forward
-        )
-        return self._grouped(drawn)
-
-    def _grouped(
-        self, drawn: Iterator[tuple[int, Generation | StructuredError]]
-    ) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
-        """Yield the samples of each request together."""
         groups: defaultdict[int, list[Generation | StructuredError]] = defaultdict(list)
-        for place, text in drawn:
+        for place, text in as_completed(
+            model, asked, self.sampler, batch_size=batch_size, batch_tokens=batch_tokens, jump_forward=jump_forward
+        ):
             group = groups[place // self.samples]
             group.append(text)
             if len(group) == self.samples:
@@ -305,12 +292,4 @@ def by_likelihood(group: Sequence[Generation | StructuredError]) -> list[Generat
 
 def repeated(request: Request, count: int) -> list[Request]:
     """Return `count` copies of a request, each with random numbers of its own; the first has the request's."""
-    return [
-        dataclasses.replace(
-            request,
-            guide=request.guide.copy(),
-            generator=generator,
-            thinking=None if request.thinking is None else request.thinking.copy(),
-        )
-        for generator in (request.generator, *request.generator.spawn(count - 1))
-    ]
+    return [request.copy(generator) for generator in (request.generator, *request.generator.spawn(count - 1))]

@@ -103,19 +103,16 @@ class GrammarError(SchemaError):
     """
 
     def __init__(self, problem: str, *, text: str = "", place: tuple[int, int] | None = None, remedy: str) -> None:
-        where = "" if place is None else f", at line {place[0]}, column {place[1]}"
-        lines = "" if place is None else f"\n{_under_caret(*_line_of(text, place))}"
+        where = lines = ""
+        if place is not None:
+            line, column = place
+            shown = "".join(text.split("\n")[line - 1 : line])
+            where = f", at line {line}, column {column}"
+            lines = f"\n{_under_caret(shown, column - 1)}"
         super().__init__(f"{problem}{where}", remedy=f"{remedy}{lines}")
         self.problem = problem
         self.place = place
         self.remedy = remedy
-
-
-def _line_of(text: str, place: tuple[int, int]) -> tuple[str, int]:
-    """Return the line of a place, and the index of its character."""
-    lines = text.split("\n")
-    line, column = place
-    return lines[line - 1] if line <= len(lines) else "", column - 1
 
 
 class PatternError(StructuredError):

@@ -7,6 +7,7 @@ was rejected: it does not accept NumPy's numbers, and its messages name neither 
 
 import functools
 import inspect
+import math
 import os
 import pickle
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,8 +29,8 @@ MAX_COUNT = 2**31 - 1
 """The largest count, so that counts fit into the arrays of the compiled loops."""
 
 
-def whole(minimum: int, requirement: str = "") -> Check[int]:
-    """Return a check for whole numbers, NumPy's included, that are not below a minimum."""
+def whole(minimum: int, requirement: str = "", most: float = math.inf) -> Check[int]:
+    """Return a check for whole numbers, NumPy's included, that are not below a minimum nor above `most`."""
     requirement = requirement or f"{minimum} or greater"
 
     def check(name: str, value: Any) -> int:
@@ -38,6 +39,8 @@ def whole(minimum: int, requirement: str = "") -> Check[int]:
         integer = int(value)
         if integer < minimum:
             raise ValueError(f"{name} is {shown(integer)}; it must be {requirement}.")
+        if integer > most:
+            raise ValueError(f"{name} is {shown(integer)}; it must be {most:,} at most.")
         return integer
 
     return check
@@ -45,15 +48,7 @@ def whole(minimum: int, requirement: str = "") -> Check[int]:
 
 def count(minimum: int, requirement: str = "") -> Check[int]:
     """Return a check for counts."""
-    to_whole = whole(minimum, requirement)
-
-    def check(name: str, value: Any) -> int:
-        integer = to_whole(name, value)
-        if integer > MAX_COUNT:
-            raise ValueError(f"{name} is {shown(integer)}; it must be {MAX_COUNT:,} at most.")
-        return integer
-
-    return check
+    return whole(minimum, requirement, MAX_COUNT)
 
 
 def number(fits: Callable[[float], bool], requirement: str) -> Check[float]:
@@ -80,11 +75,20 @@ def flag(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def text(name: str, value: Any) -> str:
-    """Return a text."""
-    if not isinstance(value, str):
-        raise TypeError(f"{name} is {shown(value)}; it must be text, a str.")
-    return value
+def _of_kind(fits: Callable[[Any], bool], requirement: str) -> Check[Any]:
+    """Return a check for values that satisfy a condition."""
+
+    def check(name: str, value: Any) -> Any:
+        if not fits(value):
+            raise TypeError(f"{name} is {shown(value)}; it must be {requirement}.")
+        return value
+
+    return check
+
+
+text: Check[str] = _of_kind(lambda value: isinstance(value, str), "text, a str")
+
+function = _of_kind(callable, "a function")
 
 
 def one_of(names: Sequence[str]) -> Check[Any]:
@@ -103,20 +107,7 @@ def one_of(names: Sequence[str]) -> Check[Any]:
 
 def instance(kind: type[Any], example: str) -> Check[Any]:
     """Return a check for instances of a class."""
-
-    def check(name: str, value: Any) -> Any:
-        if not isinstance(value, kind):
-            raise TypeError(f"{name} is {shown(value)}; it must be a {kind.__name__}, such as {example}.")
-        return value
-
-    return check
-
-
-def function(name: str, value: Any) -> Any:
-    """Return a callable."""
-    if not callable(value):
-        raise TypeError(f"{name} is {shown(value)}; it must be a function.")
-    return value
+    return _of_kind(lambda value: isinstance(value, kind), f"a {kind.__name__}, such as {example}")
 
 
 def pairs(name: str, value: Any) -> tuple[tuple[str, Any], ...]:

@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import FrameType
 from typing import Any, NamedTuple, TypeVar
 
 from structured.errors import StructuredWarning
@@ -33,14 +32,10 @@ _is_silent: ContextVar[bool] = ContextVar("_is_silent", default=False)
 def calling_line() -> Line:
     """Return the line of the user's program that called the library, or the outermost line."""
     frame = sys._getframe(1)  # noqa: SLF001  as warnings does
-    while frame.f_back is not None and _module(frame).partition(".")[0] in _SKIPPED:
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _SKIPPED:
         frame = frame.f_back
     registry = frame.f_globals.setdefault("__warningregistry__", {})
-    return Line(frame.f_code.co_filename, frame.f_lineno, _module(frame), registry)
-
-
-def _module(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__"))
+    return Line(frame.f_code.co_filename, frame.f_lineno, str(frame.f_globals.get("__name__")), registry)
 
 
 @contextmanager

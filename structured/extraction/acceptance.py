@@ -145,7 +145,7 @@ class Acceptance:
             return None
         text = wanted.settled(text)
         generations = [generation for generation, _ in valid]
-        sampled = candidates if self.search.is_sampled_often else generations  # beams differ, and agree on nothing
+        sampled = candidates if self.search.method.is_of_samples else generations  # beams differ, and agree on nothing
         answer = Answer(text, value, generations, sampled, item.kept)
         if item.part is None and not wanted.removes_unsupported:
             return answer

@@ -303,7 +303,7 @@ def search_of(options: Options) -> Search:
     given: Mapping[str, Any] = options
     sampler = Sampler(**{name: given[name] for name in SAMPLING if name in given})
     search = Search(sampler, options.get("search") or Samples(1))
-    if options.get("thinking") is not None and not search.method.takes_thinking:
+    if options.get("thinking") is not None and not search.method.is_of_samples:
         raise ValueError(
             f"search is {search.method}, which cannot be combined with thinking. Take Samples, and let them vote."
         )

@@ -316,7 +316,8 @@ def _is_index(arrays: Arrays, vocabulary: Vocabulary) -> bool:
     """Tell whether arrays are those of an index, each number inside of what it points into."""
     per_state = ("places", "distances", "farthest", "masks")
     kinds = dict.fromkeys(("parents", *per_state), ("i4", 1)) | {"bytes": ("u1", 1), "rows": ("i4", 2)}
-    if not _have_kinds(arrays, kinds) or len({len(arrays[name]) for name in per_state}) > 1:
+    found = {name: (f"{array.dtype.kind}{array.dtype.itemsize}", array.ndim) for name, array in arrays.items()}
+    if found != kinds or len({len(arrays[name]) for name in per_state}) > 1:
         return False
     parents, rows, unused = arrays["parents"], arrays["rows"], vocabulary.size % 32
     return (
@@ -330,11 +331,6 @@ def _is_index(arrays: Arrays, vocabulary: Vocabulary) -> bool:
         and bool(rows.any(axis=1).all())  # there is no state after which nothing may follow
         and not (unused and (rows[:, -1].view(np.uint32) >> np.uint32(unused)).any())  # bits of no token
     )
-
-
-def _have_kinds(arrays: Arrays, kinds: Mapping[str, tuple[str, int]]) -> bool:
-    """Tell whether there are exactly the arrays named, each with its type and number of axes."""
-    return {name: (f"{array.dtype.kind}{array.dtype.itemsize}", array.ndim) for name, array in arrays.items()} == kinds
 
 
 def _within(array: NDArray[Any], least: int, end: int | None) -> bool:

@@ -41,12 +41,7 @@ class CacheFolder:
 
     def files(self) -> list[Path]:
         """Return the entries, the one that was not read for longest first."""
-        ages: list[tuple[float, Path]] = []
-        with suppress(OSError):
-            for path in self.folder.glob(f"*{self.suffix}"):
-                with suppress(OSError):  # another process may have removed it just now
-                    ages.append((path.lstat().st_mtime, path))
-        return [path for _, path in sorted(ages)]
+        return [path for _, path in self._by_age(f"*{self.suffix}")]
 
     def size(self) -> int:
         """Return the bytes of all entries."""
@@ -102,9 +97,10 @@ class CacheFolder:
         files = self.files()
         sizes = {path: self.size_of(path) for path in files}
         excess = sum(sizes.values()) - self.max_bytes
-        for path in self._abandoned(ABANDONED):
+        for changed, path in self._by_age(f"{WRITING}*.tmp"):
             with suppress(OSError):
-                self.remove(path)
+                if time.time() - changed > ABANDONED:
+                    self.remove(path)
         for path in files:
             if excess <= 0:
                 return
@@ -112,16 +108,14 @@ class CacheFolder:
                 self.remove(path)
                 excess -= sizes[path]
 
-    def _abandoned(self, seconds: float) -> list[Path]:
-        """Return the entries whose writer has not come to an end in so many seconds."""
-        now = time.time()
-        found: list[Path] = []
+    def _by_age(self, names: str) -> list[tuple[float, Path]]:
+        """Return the entries whose names match a pattern, each after the time of its change, oldest first."""
+        entries: list[tuple[float, Path]] = []
         with suppress(OSError):
-            for path in self.folder.glob(f"{WRITING}*.tmp"):
-                with suppress(OSError):
-                    if now - path.lstat().st_mtime > seconds:
-                        found.append(path)
-        return found
+            for path in self.folder.glob(names):
+                with suppress(OSError):  # another process may have removed it just now
+                    entries.append((path.lstat().st_mtime, path))
+        return sorted(entries)
 
 
 def kept_folder() -> Path | None:

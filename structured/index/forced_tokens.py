@@ -50,7 +50,7 @@ class ForcedTokens:
             except UnicodeDecodeError:
                 return self.fewest(run)
             for anchor in ANCHORS:
-                found = self._after(anchor.encode(), encode(anchor + text), run)
+                found = self._after(encode(anchor + text), run)
                 if found is not None:
                     return found
         return self.fewest(run)
@@ -71,39 +71,20 @@ class ForcedTokens:
         found: list[int] = []
         start = 0
         while start < len(run):
-            end, token_id = start, -1
-            node = 0
-            for position in range(start, len(run)):
-                node = trie.child(node, run[position])
-                if node < 0:
-                    break
-                if trie.token_start[node] < trie.token_start[node + 1] and counts[position + 1] == counts[start] - 1:
-                    end, token_id = position + 1, int(trie.token_ids[trie.token_start[node]])
+            fitting = [
+                (end, trie.ending_at(node)[0])
+                for end, node in enumerate(trie.path(run[start : start + trie.height]), start)
+                if trie.ending_at(node) and counts[end] == counts[start] - 1
+            ]
+            start, token_id = fitting[-1]
             found.append(token_id)
-            start = end
-        return tuple(found)
-
-    def beginnings(self, text: bytes) -> tuple[int, ...]:
-        """Return the tokens that a text begins with, the shortest first."""
-        trie = self.walks.vocabulary.trie
-        found: list[int] = []
-        node = 0
-        for byte in text:
-            node = trie.child(node, byte)
-            if node < 0:
-                break
-            found += trie.ending_at(node)
         return tuple(found)
 
     def goes_on(self, beginning: bytes, state: int) -> bool:
         """Tell whether some token begins with some bytes and goes on with what a state allows."""
         trie, automaton = self.walks.vocabulary.trie, self.walks.automaton
-        node = 0
-        for byte in beginning:
-            node = trie.child(node, byte)
-            if node < 0:
-                return False
-        open_ends = [(node, state)]
+        path = trie.path(beginning)
+        open_ends = [(path[-1], state)] if len(path) > len(beginning) else []
         while open_ends:
             node, here = open_ends.pop()
             for child in range(int(trie.first[node]), int(trie.first[node + 1])):
@@ -124,21 +105,17 @@ class ForcedTokens:
             known = self._runs[state] = run.tobytes(), path.tolist()
         return known
 
-    def _after(self, anchor: bytes, token_ids: Sequence[int], run: bytes) -> tuple[int, ...] | None:
+    def _after(self, token_ids: Sequence[int], run: bytes) -> tuple[int, ...] | None:
         """Return the last of some tokens, those that spell a run; None if no token begins where it does."""
         tokens = self.walks.vocabulary.tokens
-        left = len(run)
-        for count, token_id in enumerate(reversed(token_ids), start=1):
-            token = tokens[token_id] if token_id < len(tokens) else None
+        spelled, place = b"", len(token_ids)
+        while len(spelled) < len(run) and place > 0:
+            place -= 1
+            token = tokens[token_ids[place]] if token_ids[place] < len(tokens) else None
             if token is None:
                 return None
-            left -= len(token)
-            if left <= 0:
-                chosen = tuple(token_ids[len(token_ids) - count :])
-                if left == 0 and b"".join(tokens[one] or b"" for one in chosen) == run:
-                    return chosen
-                return None
-        return () if not run and not anchor else None
+            spelled = token + spelled
+        return tuple(token_ids[place:]) if spelled == run else None
 
     def _kept(self, token_ids: tuple[int, ...], path: list[int]) -> tuple[int, ...]:
         """Return the tokens up to the first that a longer one could replace, one that goes on past the run."""

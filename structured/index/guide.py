@@ -94,25 +94,17 @@ class Guide:
         """Take the tokens that are known to follow, and return them: as many as leave a way to the end in time."""
         if self.finished:
             return ()
-        way = self.index.forced_way(self.state)
-        taken = way.token_ids
-        if self.tokens_left >= way.enough:
-            self.state = way.end
-        else:
-            taken = self._fitting(taken)
-        self.tokens_left -= len(taken)
+        forced, before = self.index.forced_tokens(self.state), self.tokens_left
+        for token_id in forced:
+            successor = self.index.step(self.state, token_id)
+            if not self.index.fits(successor, self.tokens_left - 1):
+                break
+            self.state = successor
+            self.tokens_left -= 1
+        taken = forced[: before - self.tokens_left]
         if taken:
             self.finished = self.index.is_final(self.state)
         return taken
-
-    def _fitting(self, token_ids: tuple[int, ...]) -> tuple[int, ...]:
-        """Go on by some tokens as long as the budget allows it, and return those."""
-        for count, token_id in enumerate(token_ids):
-            successor = self.index.step(self.state, token_id)
-            if not self.index.fits(successor, self.tokens_left - count - 1):
-                return token_ids[:count]
-            self.state = successor
-        return token_ids
 
     def copy(self) -> "Guide":
         """Return a cursor at the same place that moves on its own."""

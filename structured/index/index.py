@@ -7,12 +7,11 @@ the token's few bytes costs less than keeping 128,256 numbers for each state.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import DEAD, Automaton
+from structured.automata import DEAD, Automaton, state_after
 from structured.automata.opcodes import FAR
 from structured.errors import CacheWarning
 from structured.errors.calling_line import warn
@@ -27,16 +26,6 @@ MAX_TRANSIENT = 256
 
 MAX_STEPS = 1 << 18
 """Steps remembered at a time, some 40 MB; most texts take the same ones."""
-
-
-class ForcedWay(NamedTuple):
-    """The tokens that are known to follow a state, taken together."""
-
-    token_ids: tuple[int, ...]
-    end: int
-    """The state after them."""
-    enough: int
-    """How many tokens must be left for all of them to be taken; with fewer, some may fit."""
 
 
 class Index:
@@ -65,17 +54,13 @@ class Index:
         self._unlearned: frozenset[int] = frozenset()
         self._steps: dict[tuple[int, int], int] = {}
         self._final: dict[int, bool] = {}
-        self._enough: dict[int, int] = {}
-        self._forced_ways: dict[int, ForcedWay] = {}
-        self._chosen: dict[tuple[int, int], tuple[bytes, bytes]] = {}
         self._walks = Walks(self.automaton, vocabulary)
-        self._forced = ForcedTokens(self._walks)
+        self.forced = ForcedTokens(self._walks)
         self._closing: dict[int, tuple[int, ...]] = {}
         self._completions = Completions(self._walks)
         if not vocabulary.is_closed and not self.fits(self.automaton.start, MAX_TOKENS):
-            raise unwritable(
-                self.automaton, vocabulary, name, is_certain=self._completions.is_dead(self.automaton.start)
-            )
+            is_certain = self._completions.is_dead(self.automaton.start)
+            raise unwritable(self.automaton, vocabulary, name, is_certain=is_certain)
 
     def __repr__(self) -> str:
         return f"Index({self.automaton!r}, {self.vocabulary!r}, states={len(self._farthest)})"
@@ -127,7 +112,7 @@ class Index:
         mask = self.mask(state)
         if within is mask or canonical is mask:
             return canonical if within is mask else within
-        if not allows(within, self.likely_tokens(state)[0]):
+        if not allows(within, self.forced.likely(state)[0]):
             return within
         both = within & canonical
         both.flags.writeable = False
@@ -137,11 +122,8 @@ class Index:
         """Return the state after a token, or DEAD; end tokens lead nowhere."""
         successor = self._steps.get((state, token_id))
         if successor is None:
-            successor = state if self.vocabulary.tokens[token_id] else DEAD
-            for byte in self.vocabulary.tokens[token_id] or ():
-                successor = self.automaton.step(successor, byte)
-                if successor == DEAD:
-                    break
+            token = self.vocabulary.tokens[token_id]
+            successor = state_after(self.automaton, token, state) if token else DEAD
             if len(self._steps) >= MAX_STEPS:
                 self._steps = {}
             self._steps[state, token_id] = successor
@@ -163,43 +145,15 @@ class Index:
 
         They are a beginning of the forced run: of its end, as much is left to be chosen as a longer token might change.
         """
-        return self._forced.tokens(state)
-
-    def forced_way(self, state: int) -> ForcedWay:
-        """Return the tokens that are known to follow a state, where they lead, and what budget allows all of them."""
-        known = self._forced_ways.get(state)
-        if known is None:
-            token_ids = self.forced_tokens(state)
-            end, enough = state, 0
-            for count, token_id in enumerate(token_ids, start=1):
-                end = self.step(end, token_id)
-                enough = max(enough, count + self._completions.enough(end))
-            known = self._forced_ways[state] = ForcedWay(token_ids, end, enough)
-        return known
+        return self.forced.tokens(state)
 
     def forced_bytes(self, state: int) -> bytes:
         """Return the bytes that must follow a state."""
-        return self._forced.run(state)[0]
-
-    def chosen_bytes(self, state: int, token_id: int) -> tuple[bytes, bytes]:
-        """Return the bytes of a token that may follow a state, and those that must follow it.
-
-        No bytes where the token chooses nothing, as it is no longer than what must follow the state anyway, and for
-        tokens that cannot follow.
-        """
-        known = self._chosen.get((state, token_id))
-        if known is None:
-            token, successor = self.vocabulary.tokens[token_id] or b"", self.step(state, token_id)
-            is_chosen = successor != DEAD and len(token) > len(self.forced_bytes(state))
-            known = (token, self.forced_bytes(successor)) if is_chosen else (b"", b"")
-            if len(self._chosen) >= MAX_STEPS:
-                self._chosen = {}
-            self._chosen[state, token_id] = known
-        return known
+        return self.forced.run(state)[0]
 
     def shortest_beginnings(self, state: int) -> tuple[int, ...]:
         """Return the tokens that the shortest text from a state to the end begins with."""
-        return self._forced.beginnings(self._completions.shortest_text(state))
+        return self.vocabulary.trie.beginnings(self._completions.shortest_text(state))
 
     def narrowed_mask(self, state: int, token_ids: Iterable[int]) -> Mask:
         """Return the mask of some tokens and, where the text may end in a state, of the end tokens."""
@@ -210,10 +164,6 @@ class Index:
         plain = self.vocabulary.plain(1).view(np.int32)
         return bool((self.mask(state) & plain == plain).all())
 
-    def likely_tokens(self, state: int) -> tuple[int, ...]:
-        """Return tokens of the whole forced run, those that are known and those that very probably follow them."""
-        return self._forced.likely(state)
-
     def closing_tokens(self, state: int) -> tuple[int, ...]:
         """Return tokens of the quickest way out of a value: a first byte, and all that is forced after it.
 
@@ -222,21 +172,9 @@ class Index:
         known = self._closing.get(state)
         if known is None:
             text = self._completions.shortest_text(state)[:1]
-            run = self._forced.run(self.automaton.step(state, text[0]))[0] if text else b""
-            known = self._closing[state] = self._forced.spelled(text + run) if text else ()
+            run = self.forced.run(self.automaton.step(state, text[0]))[0] if text else b""
+            known = self._closing[state] = self.forced.spelled(text + run) if text else ()
         return known
-
-    def spelled_tokens(self, text: bytes) -> tuple[int, ...]:
-        """Return the tokens of some bytes, as the tokenizer spells them; the fewest, where it cannot be asked."""
-        return self._forced.spelled(text)
-
-    def fewest_tokens(self, text: bytes) -> tuple[int, ...]:
-        """Return the fewest tokens that spell some bytes, none if they cannot be spelled."""
-        return self._forced.fewest(text)
-
-    def goes_on(self, beginning: bytes, state: int) -> bool:
-        """Tell whether some token begins with some bytes and goes on with what a state allows."""
-        return self._forced.goes_on(beginning, state)
 
     def shortest_completion(self, state: int) -> int:
         """Return how many tokens the shortest completion takes, end token not counted.
@@ -248,10 +186,7 @@ class Index:
 
     def fits(self, state: int, max_tokens: int) -> bool:
         """Tell whether a shortest completion takes at most so many tokens; mostly known without finding its length."""
-        enough = self._enough.get(state)
-        if enough is None:
-            enough = self._enough[state] = self._completions.enough(state)
-        return enough <= max_tokens or self._completions.fits(state, max_tokens)
+        return self._completions.fits(state, max_tokens)
 
     @property
     def is_exhausted(self) -> bool:
@@ -351,13 +286,8 @@ class Index:
                 mask[token_id >> 5] |= np.uint32(1 << (token_id & 31))
         return self._with_ends(state, mask)
 
-    def _farthest_after(self, state: int) -> int:
-        """Return a number of tokens that is enough after each token that may follow."""
-        enough = map(self._completions.enough, self._walks.targets(state))
-        return max((tokens for tokens in enough if tokens < FAR), default=0)
-
     def _new_mask(self, state: int) -> Mask:
-        """Return the mask of a state that was never asked for before, and note the farthest state that it leads to."""
+        """Return the mask of a state that was never asked for before; note how many tokens are enough after any."""
         transient = self._transient_masks.get((state, None))
         if transient is not None:
             return transient
@@ -366,7 +296,8 @@ class Index:
             new = self._with_ends(state, mask)
         else:
             new = self._reduced(state, FAR)
-            self._farthest[state] = self._farthest_after(state)
+            enough = map(self._completions.enough, self._walks.targets(state))
+            self._farthest[state] = max((tokens for tokens in enough if tokens < FAR), default=0)
         kept = self.table.intern(new)
         if kept is new:
             return self._keep_for_a_while(state, None, new)
@@ -375,8 +306,8 @@ class Index:
 
     def _new_canonical(self, state: int) -> Mask:
         mask = self.mask(state)
-        beginnings = self._forced.beginnings(self.forced_bytes(state))
-        first = self.likely_tokens(state)[:1]
+        beginnings = self.vocabulary.trie.beginnings(self.forced_bytes(state))
+        first = self.forced.likely(state)[:1]
         if len(beginnings) > 1 and first and allows(mask, first[0]):
             others = mask_of(set(beginnings) - {first[0]}, self.vocabulary.size)
             mask = self.table.intern(self._with_ends(state, (mask & ~others).view(np.uint32)))

@@ -1,4 +1,4 @@
-"""The compiled loops of an index: texts and tokens along the table of an automaton, and masks.
+"""The compiled loops of an index: texts and tokens along the table of an automaton.
 
 Each function is its own reference: `after_any.py_func` is the Python that `after_any` was compiled from.
 """
@@ -13,7 +13,6 @@ from structured.automata.loops.jit import Array, Bytes, Flags, Ints, Rows, compi
 from structured.automata.opcodes import FAR
 
 Text = Annotated[NDArray[np.uint8], Array("uint8")]
-Masks = Annotated[NDArray[np.int32], Array("int32", is_readonly=True)]
 Sequences = Annotated[NDArray[np.int32], Array("int32", 3)]
 
 DIFFERENT, UNEXPANDED = -2, -3
@@ -116,22 +115,3 @@ def fewest_tokens(byte: Bytes, first: Ints, token_start: Ints, text: Bytes, coun
             if token_start[node] < token_start[node + 1]:
                 best = min(best, int(counts[position + 1]) + 1)
         counts[start] = best
-
-
-@compiled_entry
-def mask_code(mask: Masks) -> int:
-    """Return a hash code of a mask: a sum over its words, each mixed with its place, so that no step waits."""
-    code = 0
-    for place, word in enumerate(mask):
-        mixed = (int(word) & 0xFFFFFFFF) ^ (place * 0x1E3779B1 & 0xFFFFFFFF)
-        code += mixed * 0x5E3779B1 >> 16 & 0x7FFFFFFF
-    return code
-
-
-@compiled_entry
-def are_equal(left: Masks, right: Masks) -> bool:
-    """Tell whether two masks are equal; all words are compared, which takes less time than to ask after each."""
-    different = 0
-    for place, word in enumerate(left):
-        different |= int(word) ^ int(right[place])
-    return different == 0

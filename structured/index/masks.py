@@ -76,13 +76,11 @@ class MaskTable:
 
     def intern(self, mask: Mask) -> Mask:
         """Return the row that equals a mask, always the same array; in a full table, perhaps the mask itself."""
-        from structured.index.mask_loops import are_equal, mask_code
-
-        key = mask_code(mask)
+        data = mask.tobytes()
         with self._lock:
-            candidates = self._rows_by_hash.setdefault(key, [])
+            candidates = self._rows_by_hash.setdefault(hash(data), [])
             for row in candidates:
-                if are_equal(self._masks[row], mask):
+                if self._masks[row].tobytes() == data:
                     return self._masks[row]
             if self.is_full:
                 return mask

@@ -10,7 +10,16 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata import DEAD, ROW_COMPLETE, UNKNOWN, Automaton, RegularAutomaton, StringParts, StringRun
+from structured.automata import (
+    DEAD,
+    ROW_COMPLETE,
+    UNKNOWN,
+    Automaton,
+    RegularAutomaton,
+    StringParts,
+    StringRun,
+    state_after,
+)
 from structured.automata.opcodes import FAR
 from structured.index.masks import empty_mask
 from structured.vocabulary import PLAIN_SEQUENCES, Vocabulary
@@ -146,7 +155,9 @@ class Walks:
         run = self._plain_states(state)
         trie = self.vocabulary.trie if run is None else self.vocabulary.special_trie
         reached = walk_states(self.automaton, trie, state, mask, wanted)
-        return reached, [] if run is None else self._after_plain_tokens(*run)
+        most, after = run or (0, [])
+        counts = [count for count in self.vocabulary.plain_counts if count <= most]
+        return reached, [(count, after[min(count, len(after)) - 1]) for count in counts]
 
     def follow(
         self,
@@ -203,16 +214,12 @@ class Walks:
         """
         farthest = 0
         for token_id in self._told_by_outer(automaton, state, inner):
-            successor, word, bit = state, token_id >> 5, np.uint32(1 << (token_id & 31))
-            for byte in self.vocabulary.tokens[token_id] or b"":
-                successor = automaton.step(successor, byte)
-                if successor == DEAD:
-                    break
-            distance = int(automaton.distances[successor]) if successor != DEAD else FAR
+            word, bit = token_id >> 5, np.uint32(1 << (token_id & 31))
+            successor = state_after(automaton, self.vocabulary.tokens[token_id] or b"", state)
             mask[word] &= ~bit
-            if successor != DEAD and distance <= most:
+            if successor != DEAD and automaton.distances[successor] <= most:
                 mask[word] |= bit
-                farthest = max(farthest, distance)
+                farthest = max(farthest, int(automaton.distances[successor]))
         return farthest
 
     def _told_by_outer(self, automaton: RegularAutomaton, state: int, inner: int) -> set[int]:
@@ -254,10 +261,6 @@ class Walks:
                 return self.vocabulary.longest_plain, reached
             state = successor
         return len(reached), reached
-
-    def _after_plain_tokens(self, characters: int, reached: list[int]) -> list[tuple[int, int]]:
-        counts = self.vocabulary.plain_counts
-        return [(count, reached[min(count, len(reached)) - 1]) for count in counts if count <= characters]
 
     def _after_any(self, state: int) -> int:
         """Return the state after one plain character, whichever it is, DEAD if there is none; less if it depends."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from structured.automata import DEAD, ROW_COMPLETE, Automaton
+from structured.automata import DEAD, ROW_COMPLETE, Automaton, state_after
 from structured.automata.byte_automaton import shortest_text
 from structured.automata.dfa.character_automaton import longest_paths, most_characters
 from structured.errors.recursion import deep
@@ -160,10 +160,5 @@ def _hazards(
 
 def _allows_other_digits(automaton: Automaton, state: int) -> bool:
     """Tell whether digits of ASCII and of another script may follow, and no letter."""
-    if automaton.step(state, ord("3")) == DEAD or automaton.step(state, ord("a")) != DEAD:
-        return False
-    for byte in _OTHER_DIGIT:
-        state = automaton.step(state, byte)
-        if state == DEAD:
-            return False
-    return True
+    ascii_alone = automaton.step(state, ord("3")) != DEAD and automaton.step(state, ord("a")) == DEAD
+    return ascii_alone and state_after(automaton, _OTHER_DIGIT, state) != DEAD

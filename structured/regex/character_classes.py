@@ -9,7 +9,7 @@ import re
 import sys
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -55,13 +55,6 @@ def in_any_case(expression: str, plain: tuple[Range, ...], *, is_ascii: bool) ->
         warnings.simplefilter("ignore")
         matches = re.compile(expression, flags).findall(_cased())
     return normalise([*_ranges(matches), *complement([*complement(plain), *_cased_ranges()])])
-
-
-@lru_cache(maxsize=4096)
-def equal_in_any_case(character: str, *, is_ascii: bool) -> tuple[Range, ...]:
-    """Return the characters that a case-insensitive reference to a group matches if the group captured a character."""
-    pair = re.compile(r"(.)\1", re.IGNORECASE | re.DOTALL | (re.ASCII if is_ascii else re.UNICODE))
-    return _ranges([character, *(other for other in _cased() if pair.fullmatch(character + other))])
 
 
 DIGITS: tuple[Range, ...] = ((0x30, 0x39),)
@@ -184,30 +177,24 @@ def _matched_by_re(expression: str) -> tuple[Range, ...]:
 
 
 @cache
-def _cases() -> dict[int, frozenset[int]]:
-    """Return, for each character with other cases, the characters that are equal except for case."""
-    folds: dict[str, set[int]] = {}
-    for point in range(sys.maxunicode + 1):
-        character = chr(point)
-        forms = {character, character.lower(), character.upper(), character.casefold()}
-        if len(forms) > 1:
-            folds.setdefault(character.casefold(), set()).update(ord(form) for form in forms if len(form) == 1)
-    return {point: frozenset(same) for same in folds.values() for point in same if len(same) > 1}
+def _cases() -> list[list[int]]:
+    """Return the characters that are equal except for case, by case folding, as Rust compares them."""
+    alike: dict[str, list[int]] = {}
+    for character in _cased():
+        alike.setdefault(character.casefold(), []).append(ord(character))
+    return [points for points in alike.values() if len(points) > 1]
 
 
 def without_case(ranges: tuple[Range, ...]) -> tuple[Range, ...]:
     """Return the characters together with their other cases: `[a-c]` → `[A-Ca-c]`."""
-    others = [
-        (other, other) for point, same in _cases().items() if any(low <= point <= high for low, high in ranges)
-        for other in same
-    ]  # fmt: skip
-    return normalise([*ranges, *others])
+    found = [points for points in _cases() if any(low <= point <= high for point in points for low, high in ranges)]
+    return normalise([*ranges, *((point, point) for points in found for point in points)])
 
 
 Ranges = tuple[Range, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
     r"""A dialect of regular expressions.
 
@@ -216,7 +203,7 @@ class Dialect:
     """
 
     name: str
-    classes: Callable[[str], Ranges]
+    classes: Mapping[str, Callable[[], Ranges]]
     uncertain: Callable[[], Ranges]
     line_ends: Ranges
     is_lenient: bool
@@ -227,20 +214,11 @@ ASCII_CLASSES: dict[str, Ranges] = {"d": DIGITS, "w": WORD, "s": POSIX["space"]}
 """The classes under the flag `a`."""
 
 
-def _rust_class(name: str) -> Ranges:
-    if name == "s":
-        return UNICODE_SPACE
-    return unicode_digits() if name == "d" else rust_word()
+_ECMA: dict[str, Callable[[], Ranges]] = {"d": lambda: DIGITS, "w": lambda: WORD, "s": lambda: ECMA_SPACE}
+ECMA = Dialect("ECMA 262", _ECMA, lambda: (), ECMA_LINE_ENDS, True, "")
 
+_RUST: dict[str, Callable[[], Ranges]] = {"d": unicode_digits, "w": rust_word, "s": lambda: UNICODE_SPACE}
+RUST = Dialect("Rust", _RUST, unassigned, LINE_FEED, False, "z")
 
-def _python_class(name: str) -> Ranges:
-    if name == "s":
-        return python_space()
-    return unicode_digits() if name == "d" else python_word()
-
-
-ECMA = Dialect("ECMA 262", {"d": DIGITS, "w": WORD, "s": ECMA_SPACE}.__getitem__, lambda: (), ECMA_LINE_ENDS, True, "")
-
-RUST = Dialect("Rust", _rust_class, unassigned, LINE_FEED, False, "z")
-
-PYTHON = Dialect("Python", _python_class, lambda: (), LINE_FEED, False, "Z")
+_PYTHON: dict[str, Callable[[], Ranges]] = {"d": unicode_digits, "w": python_word, "s": python_space}
+PYTHON = Dialect("Python", _PYTHON, lambda: (), LINE_FEED, False, "Z")

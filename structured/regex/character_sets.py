@@ -26,7 +26,9 @@ def normalise(ranges: Iterable[Range]) -> tuple[Range, ...]:
         else:
             merged.append((low, high))
     if any(low <= _SURROGATES[1] and _SURROGATES[0] <= high for low, high in merged):
-        return tuple(piece for low, high in merged for piece in _without_surrogates(low, high))
+        below = [(low, min(high, _SURROGATES[0] - 1)) for low, high in merged]
+        above = [(max(low, _SURROGATES[1] + 1), high) for low, high in merged]
+        return tuple((low, high) for low, high in below + above if low <= high)
     return tuple(merged)
 
 
@@ -39,11 +41,6 @@ def complement(ranges: Iterable[Range]) -> tuple[Range, ...]:
         low = end + 1
     gaps.append((low, MAX_CODE_POINT))
     return normalise(gaps)
-
-
-def _without_surrogates(low: int, high: int) -> list[Range]:
-    below, above = (low, min(high, _SURROGATES[0] - 1)), (max(low, _SURROGATES[1] + 1), high)
-    return [piece for piece in (below, above) if piece[0] <= piece[1]]
 
 
 UNESCAPED_RANGES: tuple[Range, ...] = ((0x20, 0x21), (0x23, 0x5B), (0x5D, 0xD7FF), (0xE000, 0x10FFFF))

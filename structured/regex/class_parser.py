@@ -1,5 +1,6 @@
 r"""The parser of single characters and classes in a regular expression: `\d`, `\u00e9`, `[a-z]`, `\p{L}`."""
 
+import re
 import unicodedata
 from typing import NamedTuple
 
@@ -44,7 +45,7 @@ class ClassParser:
 
     def classes(self, name: str) -> Ranges:
         r"""Return the characters of `\d`, `\w` or `\s` under the flags."""
-        return ASCII_CLASSES[name] if self.flags.a else self.dialect.classes(name)
+        return ASCII_CLASSES[name] if self.flags.a else self.dialect.classes[name]()
 
     def peek(self, text: str) -> bool:
         """Tell whether `text` comes next."""
@@ -63,12 +64,20 @@ class ClassParser:
         self.position += 1
         return self.text[self.position - 1]
 
-    def end_of(self, mark: str) -> int:
-        """Return the position after the next closing mark."""
-        end = self.text.find(mark, self.position)
+    def until(self, mark: str) -> str:
+        """Read the text up to a closing mark, and the mark."""
+        start, end = self.position, self.text.find(mark, self.position)
         if end < 0:
             raise self.error("A group is not closed")
-        return end + len(mark)
+        self.position = end + len(mark)
+        return self.text[start:end]
+
+    def run_of(self, characters: "re.Pattern[str]") -> str:
+        """Read what a pattern matches here, perhaps nothing."""
+        match = characters.match(self.text, self.position)
+        assert match is not None, "the empty text matches"
+        self.position = match.end()
+        return match[0]
 
     def class_escape(self) -> tuple[Ranges, Ranges]:
         """Read the escape of a class; return the characters that it surely matches, and those that it may match."""
@@ -79,17 +88,14 @@ class ClassParser:
             return (complement(possible), complement(sure)) if character.isupper() else (sure, possible)
         if character in "pP" and (self.dialect is not PYTHON):
             return self._property(negated=character == "P")
-        code_point = self._code_point(character)
-        return ((code_point, code_point),), ((code_point, code_point),)
+        return _both(self._code_point(character))
 
     def _property(self, *, negated: bool) -> tuple[Ranges, Ranges]:
         """Read the name of a property of Unicode."""
         if self.take("{"):
-            start = self.position
-            self.position = self.end_of("}")
-            name = self.text[start : self.position - 1]
+            name = self.until("}")
         elif self.dialect is ECMA:
-            return ((ord("p"), ord("p")),) * 1, ((ord("p"), ord("p")),)
+            return _both(ord("p"))
         else:
             name = self.next()
         if name.startswith("^"):
@@ -111,16 +117,15 @@ class ClassParser:
             return ord(self.next()) % 32
         if self.dialect is PYTHON and character == "N" and self.take("{"):
             start = self.position
-            self.position = self.end_of("}")
             try:
-                return ord(unicodedata.lookup(self.text[start : self.position - 1]))
+                return ord(unicodedata.lookup(self.until("}")))
             except (KeyError, TypeError):
                 raise self.error("No character has this name", position=start) from None
         if self.dialect is PYTHON and character in "01234567":
-            digits = character + self._octal_digits(2)
-            if int(digits, 8) > 0o377:
+            code_point = int(character + self.run_of(_OCTAL), 8)
+            if code_point > 0o377:
                 raise self.error("An octal escape is greater than 377")
-            return int(digits, 8)
+            return code_point
         if character == "0":
             return 0
         if character in "<>" and self.dialect is RUST:
@@ -129,20 +134,13 @@ class ClassParser:
             raise self.error(f"The escape \\{character} is not known")
         return ord(character)
 
-    def _octal_digits(self, most: int) -> str:
-        start = self.position
-        while self.position - start < most and self.text[self.position : self.position + 1] in tuple("01234567"):
-            self.position += 1
-        return self.text[start : self.position]
-
     def _hexadecimal(self, letter: str) -> int:
         if self.dialect is not PYTHON and self.take("{"):
-            start = self.position
-            self.position = self.end_of("}")
-            digits = self.text[start : self.position - 1]
+            digits = self.until("}")
         else:
-            digits = self.text[self.position : self.position + {"x": 2, "u": 4, "U": 8}[letter]]
-            if len(digits) < {"x": 2, "u": 4, "U": 8}[letter] or not _is_hexadecimal(digits):
+            length = {"x": 2, "u": 4, "U": 8}[letter]
+            digits = self.text[self.position : self.position + length]
+            if len(digits) < length or not _is_hexadecimal(digits):
                 if self.dialect.is_lenient:
                     return ord(letter)
                 raise self.error("A hexadecimal escape is too short")
@@ -176,8 +174,7 @@ class ClassParser:
         self.take("]")
         if self.flags.i and self.dialect is PYTHON:
             plain = complement(sure) if negated else normalise(sure)
-            here = in_any_case(f"[{self.text[start : self.position]}", plain, is_ascii=self.flags.a)
-            return here, here
+            return (in_any_case(f"[{self.text[start : self.position]}", plain, is_ascii=self.flags.a),) * 2
         if self.flags.i:
             sure, possible = list(characters.without_case(tuple(sure))), list(characters.without_case(tuple(possible)))
         return (complement(possible), complement(sure)) if negated else (normalise(sure), normalise(possible))
@@ -189,7 +186,7 @@ class ClassParser:
         sure, possible = self._class_atom()
         if not self.peek("-") or self.text[self.position + 1 : self.position + 2] in ("]", ""):
             return sure, possible
-        if self.dialect.name == "Rust" and self.peek("--"):
+        if self.dialect is RUST and self.peek("--"):
             return sure, possible
         if len(sure) != 1 or sure[0][0] != sure[0][1]:
             if self.dialect.is_lenient:
@@ -205,30 +202,34 @@ class ClassParser:
             return sure, possible
         if end[0][0] < sure[0][0]:
             raise self.error("The ends of a range are in the wrong order")
-        ranges = ((sure[0][0], end[0][0]),)
-        return ranges, ranges
+        return (((sure[0][0], end[0][0]),),) * 2
 
     def _class_atom(self) -> tuple[Ranges, Ranges]:
         character = self.next()
         if character == "\\":
             if self.take("b") and self.dialect is not RUST:
-                return ((0x08, 0x08),), ((0x08, 0x08),)
+                return _both(0x08)
             return self.class_escape()
-        return ((ord(character), ord(character)),), ((ord(character), ord(character)),)
+        return _both(ord(character))
 
     def _inner_class(self) -> tuple[Ranges, Ranges]:
         self.take("[")
         if not self.take(":"):
             return self.class_ranges()
         negated = self.take("^")
-        start = self.position
-        self.position = self.end_of(":]")
-        name = self.text[start : self.position - 2]
+        name = self.until(":]")
         if name not in characters.POSIX:
             raise self.error(f"No class is called {name!r}")
         ranges = normalise(characters.POSIX[name])
-        ranges = complement(ranges) if negated else ranges
-        return ranges, ranges
+        return (complement(ranges) if negated else ranges,) * 2
+
+
+_OCTAL = re.compile("[0-7]{0,2}")
+
+
+def _both(code_point: int) -> tuple[Ranges, Ranges]:
+    """Return one character, as what is surely matched and as what may be matched."""
+    return (((code_point, code_point),),) * 2
 
 
 def _is_hexadecimal(digits: str) -> bool:

@@ -8,7 +8,7 @@ import json
 from functools import lru_cache
 
 from structured.errors.recursion import deep
-from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES, Range, normalise
+from structured.regex.character_sets import PLAIN_ESCAPES, UNESCAPED_RANGES, Range, complement, normalise
 from structured.regex.syntax import (
     Alternation,
     Boundary,
@@ -107,17 +107,10 @@ def spelled_ranges(ranges: tuple[Range, ...]) -> tuple[tuple[Range, ...], tuple[
         for text, point in zip(PLAIN_ESCAPES, _ESCAPED, strict=True)
         if near and any(low <= point <= high for low, high in near)
     )
-    return _common(ranges, UNESCAPED_RANGES), spelled
+    return complement([*complement(ranges), *complement(UNESCAPED_RANGES)]), spelled
 
 
 def longest_spelling(low: int, high: int) -> int:
     """Return the bytes of the longest spelling of a character of a range."""
     plain, spelled = spelled_ranges(normalise([(low, high)]))
     return max([len(chr(last).encode()) for _, last in plain] + list(map(len, spelled)))
-
-
-def _common(left: tuple[Range, ...], right: tuple[Range, ...]) -> tuple[Range, ...]:
-    overlaps = [
-        (max(low, start), min(high, end)) for low, high in left for start, end in right if low <= end and start <= high
-    ]
-    return normalise(overlaps)

@@ -11,16 +11,13 @@ group of its own, so `(?:a|ab){2}+` does not match `aba`, but `(?>(?:a|ab){2})` 
 """
 
 from collections.abc import Callable
-from typing import NoReturn
 
+from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.regex.expression import (
     Atomic,
-    Backreference,
     Branches,
-    Conditional,
     Expression,
-    Group,
     Look,
     Quantified,
     Series,
@@ -48,20 +45,20 @@ from structured.regex.syntax import (
 MAX_UNROLLED = 100
 """The most repetitions in an atomic group that are written out one by one."""
 
-Refuse = Callable[[str, int], NoReturn]
-"""A function that raises the error about an unsupported feature at a position."""
+Unsupported = Callable[[str, int], PatternError]
+"""A function that makes the error about an unsupported feature at a position."""
 
 
-def matched(expression: Expression, refuse: Refuse) -> Pattern:
-    """Return the texts that an expression without references to groups matches."""
-    return _Reader(refuse).matched(expression)
+def matched(expression: Expression, unsupported: Unsupported) -> Pattern:
+    """Return the texts that an expression matches."""
+    return _Reader(unsupported).matched(expression)
 
 
 class _Reader:
     """The conversion of one expression to a pattern."""
 
-    def __init__(self, refuse: Refuse) -> None:
-        self.refuse = refuse
+    def __init__(self, unsupported: Unsupported) -> None:
+        self.unsupported = unsupported
         self._matched: dict[int, tuple[Expression, Pattern]] = {}
 
     def matched(self, expression: Expression) -> Pattern:
@@ -78,8 +75,6 @@ class _Reader:
                 return concat(*map(self.matched, parts))
             case Branches(options):
                 return alternation(*map(self.matched, options))
-            case Group(_, item):
-                return self.matched(item)
             case Atomic(item):
                 return self.first_match(item, ())
             case Look(item, is_behind, is_negated):
@@ -88,8 +83,6 @@ class _Reader:
                 return self._possessive(expression)
             case Quantified(item, minimum, maximum):
                 return _repeated(self.matched(item), minimum, maximum)
-            case Backreference() | Conditional():
-                raise TypeError("references to groups are resolved before")
         return expression
 
     @deep
@@ -110,8 +103,6 @@ class _Reader:
                     ways.append(concat(*only_here, self.first_match(option, after)))
                     before.append(self.matched(option))
                 return alternation(*ways)
-            case Group(_, item):
-                return self.first_match(item, after)
             case Quantified(mode="greedy" | "lazy"):
                 return self._first_repetitions(expression, after)
         return self.matched(expression)
@@ -125,7 +116,9 @@ class _Reader:
             return EMPTY
         if _may_be_empty(self.matched(item)):
             if is_lazy and maximum != 1:
-                self.refuse("A lazy repetition of an item that may be empty, inside an atomic group", node.place)
+                raise self.unsupported(
+                    "A lazy repetition of an item that may be empty, inside an atomic group", node.place
+                )
             if not is_lazy:
                 filled, minimum = self._filled(node, is_last=not _trimmed(after))
                 if filled is None:
@@ -135,7 +128,7 @@ class _Reader:
         if not is_lazy and not _trimmed(after) and minimum <= 1:  # no repetition is ever given back
             return self._in_isolation(self.first_match(item, ()), minimum, maximum)
         if minimum > MAX_UNROLLED or (maximum or 0) > MAX_UNROLLED:
-            self.refuse(f"A repetition of more than {MAX_UNROLLED} inside an atomic group", node.place)
+            raise self.unsupported(f"A repetition of more than {MAX_UNROLLED} inside an atomic group", node.place)
 
         def rest(low: int, high: int | None) -> tuple[Pattern, ...]:
             return (_repeated(again, low, high), *after)
@@ -187,11 +180,11 @@ class _Reader:
         if not _may_be_empty(self.matched(node.item)):
             return node.item, node.minimum
         if node.minimum > 0 and not _is_free(self.matched(node.item)):
-            self._refuse_empty(node.place)
+            raise self._empty_item(node.place)
         return self._not_empty(node.item, node.place, is_last=is_last), 0
 
-    def _refuse_empty(self, place: int) -> NoReturn:
-        self.refuse("A repetition of an item that may be empty, inside an atomic group", place)
+    def _empty_item(self, place: int) -> PatternError:
+        return self.unsupported("A repetition of an item that may be empty, inside an atomic group", place)
 
     @deep
     def _not_empty(  # noqa: C901, PLR0912  one case for each kind of node
@@ -207,8 +200,6 @@ class _Reader:
         if _matches_nothing_but_empty(whole):
             return None
         match expression:
-            case Group(_, item):
-                return self._not_empty(item, place, is_last=is_last)
             case Atomic(item):
                 filled = self._not_empty(item, place, is_last=True)
                 return None if filled is None else Atomic(filled, place)
@@ -226,7 +217,7 @@ class _Reader:
                     elif isinstance(part, Atomic | Quantified) and filled is not None and _is_settled(part):
                         before.append(Look(filled, is_behind=False, is_negated=True, place=place))
                     elif not _is_free(self.matched(part)) and index + 1 < len(parts):
-                        self._refuse_empty(place)
+                        raise self._empty_item(place)
                 return choice(ways) if ways else None
             case Quantified(_, _, maximum, "possessive"):
                 filled, minimum = self._filled(expression, is_last=True)
@@ -241,7 +232,7 @@ class _Reader:
                 return sequence((filled, Quantified(filled, max(minimum - 1, 0), fewer, "greedy", place)))
             case Quantified(_, 0, _, "lazy") if is_last:
                 return None
-        return self._refuse_empty(place)
+        raise self._empty_item(place)
 
     def _not_empty_choice(self, options: tuple[Expression, ...], place: int, *, is_last: bool) -> Expression | None:
         kept: list[Expression] = []
@@ -255,7 +246,7 @@ class _Reader:
                 if is_last and _is_free(pattern):
                     break
                 if not is_last or not _matches_nothing_but_empty(pattern):
-                    self.refuse("A choice that is empty before other options, inside an atomic group", place)
+                    raise self.unsupported("A choice that is empty before other options, inside an atomic group", place)
                 guards.append(Look(option, is_behind=False, is_negated=True, place=place))
         return choice(kept) if kept else None
 

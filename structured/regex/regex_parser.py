@@ -4,30 +4,24 @@ It reads three dialects: that of JSON Schema (ECMA 262 §22.2, with the leniency
 (Rust's `regex`) and that of Python's `re`. JSON Schema searches: `b` matches in `abc`. The pattern describes the whole
 text, so `b` becomes `.*b.*`. Anchors at the ends of a choice disappear in this step; others stay as nodes.
 
-Expressions that are not regular (most backreferences) are refused. A character class that depends on the version of
+References to groups and conditions on them are refused. A character class that depends on the version of
 Unicode has only its certain members, and so has its complement; Python's classes are those of the running Python.
 """
 
 import re
 import sys
 import warnings
-from collections.abc import Callable
 from functools import lru_cache
-from typing import NoReturn
 
 from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.regex import character_classes as characters
-from structured.regex.backreferences import without_references
-from structured.regex.character_classes import ECMA, PYTHON, RUST, Dialect, Ranges, equal_in_any_case, in_any_case
+from structured.regex.character_classes import ECMA, PYTHON, RUST, Dialect, Ranges, in_any_case
 from structured.regex.character_sets import normalise
 from structured.regex.class_parser import ClassParser, Flags
 from structured.regex.expression import (
     Atomic,
-    Backreference,
-    Conditional,
     Expression,
-    Group,
     Look,
     Mode,
     Quantified,
@@ -93,7 +87,7 @@ def whole_regex_to_pattern(text: str, dialect: Dialect, flags: Flags = _NO_FLAGS
     expression = parser.disjunction()
     if parser.position < len(text):
         raise parser.error("A closing parenthesis has no opening one")
-    return matched(without_references(expression, parser.refuse), parser.refuse)
+    return matched(expression, parser.unsupported)
 
 
 def _searched(pattern: Pattern) -> Pattern:
@@ -103,28 +97,26 @@ def _searched(pattern: Pattern) -> Pattern:
     if isinstance(pattern, Words):
         return concat(ANY_TEXT, pattern, ANY_TEXT)
     parts: list[Pattern] = list(pattern.parts) if isinstance(pattern, Concat) else [] if pattern == EMPTY else [pattern]
-    options = next((part.options for part in parts if isinstance(part, Alternation) and _has_anchor(part)), None)
-    if options is not None and len(parts) <= 3:
-        at = next(i for i, part in enumerate(parts) if isinstance(part, Alternation) and _has_anchor(part))
-        return alternation(*(_searched(concat(*parts[:at], option, *parts[at + 1 :])) for option in options))
+    for at, part in enumerate(parts if len(parts) <= 3 else []):
+        if isinstance(part, Alternation) and _has_anchor(part):
+            return alternation(*(_searched(concat(*parts[:at], option, *parts[at + 1 :])) for option in part.options))
     from_start, to_end = False, False
     while parts and isinstance(parts[0], Boundary) and parts[0].kind == "start":
         from_start = bool(parts.pop(0))
     while parts and isinstance(parts[-1], Boundary) and parts[-1].kind == "end":
         to_end = bool(parts.pop())
-    before = [] if from_start else [ANY_TEXT]
-    after = [] if to_end else [ANY_TEXT]
     if not from_start:
-        parts = _without_free_ends(parts)
+        parts = [ANY_TEXT, *_without_free_ends(parts)]
     if not to_end:
-        parts = _without_free_ends(parts[::-1])[::-1]
-    return ANY_TEXT if not parts and before + after else concat(*before, *parts, *after)
+        parts = [*_without_free_ends(parts[::-1])[::-1], ANY_TEXT]
+    return concat(*parts)
 
 
 def _without_free_ends(parts: list[Pattern]) -> list[Pattern]:
     """Return the parts without optional ones at the beginning, which any text before them covers: `a*b` → `b`."""
-    while parts and isinstance(parts[0], Iteration) and not _has(parts[0], lambda node: isinstance(node, Assertion)):
-        first = parts[0]
+    while parts and isinstance(first := parts[0], Iteration):
+        if any(isinstance(node, Assertion) for node in nodes_of(first)):
+            break
         if first.minimum == 0:
             parts = parts[1:]
         elif first.maximum != first.minimum:
@@ -135,15 +127,13 @@ def _without_free_ends(parts: list[Pattern]) -> list[Pattern]:
 
 
 def _has_anchor(pattern: Pattern) -> bool:
-    return _has(pattern, lambda node: isinstance(node, Boundary) and node.kind in ("start", "end"))
-
-
-def _has(pattern: Pattern, holds: Callable[[Pattern], bool]) -> bool:
-    return any(map(holds, nodes_of(pattern)))
+    return any(isinstance(node, Boundary) and node.kind in ("start", "end") for node in nodes_of(pattern))
 
 
 _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]()|#\ud800-\udfff]+(?=[^\\.^$*+?{}\[\]()|#\ud800-\udfff])")
 """Ordinary characters that are followed by another one."""
+
+_DIGITS = re.compile("[0-9]*")
 
 _QUANTIFIERS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
@@ -154,9 +144,6 @@ class _Parser(ClassParser):
     def __init__(self, text: str, dialect: Dialect, flags: Flags) -> None:
         super().__init__(text, dialect)
         self.flags = flags
-        self.groups = 0
-        """The number of capturing groups opened so far; `names` has their numbers by their names."""
-        self.names: dict[str, int] = {}
 
     def check_by_re(self) -> None:
         """Raise PatternError for an expression that `re` does not accept."""
@@ -177,10 +164,6 @@ class _Parser(ClassParser):
                 "Groups are nested too deeply for re" if isinstance(error, RecursionError) else "A count is too large"
             )
             raise self.error(problem, "Nest fewer groups, and repeat less.", 0) from error
-
-    def refuse(self, what: str, place: int) -> NoReturn:
-        """Raise the error that a feature at a position cannot be enforced."""
-        raise self.unsupported(what, place)
 
     @deep
     def disjunction(self) -> Expression:
@@ -212,7 +195,7 @@ class _Parser(ClassParser):
     def _skips_comment(self) -> bool:
         """Read a comment or meaningless blanks; tell whether there were any."""
         if self.dialect is PYTHON and self.take("(?#"):
-            self.position = self.end_of(")")
+            self.until(")")
             return True
         if not self.flags.x or self.text[self.position : self.position + 1] not in (*" \t\n\r\v\f#",):
             return False
@@ -227,8 +210,6 @@ class _Parser(ClassParser):
         counts = self.quantifier()
         if counts is None:
             return atom
-        if isinstance(atom, Boundary) and self.dialect is RUST:  # for Python, `re` reports it
-            raise self.error("There is nothing to repeat")
         low, high = counts
         if high is not None and high < low:
             raise self.error("A quantifier has its numbers in the wrong order")
@@ -239,12 +220,12 @@ class _Parser(ClassParser):
             mode = "possessive"
         elif not self.peek("+") and self.take("?"):
             mode = "lazy"
-        if self.quantifier_follows():
+        if self.quantifier_follows():  # which Rust alone would allow
             raise self.error("A quantifier follows another")
         return Quantified(atom, low, high, mode, place)
 
     def quantifier_follows(self) -> bool:
-        """Tell whether there is one more quantifier, which Rust alone would allow."""
+        """Tell whether a quantifier comes next."""
         before = self.position
         follows = self.quantifier() is not None
         self.position = before
@@ -257,8 +238,8 @@ class _Parser(ClassParser):
         before = self.position
         if not self.take("{"):
             return None
-        low = self._digits()
-        high = self._digits() if self.take(",") else low
+        low = self.run_of(_DIGITS)
+        high = self.run_of(_DIGITS) if self.take(",") else low
         has_comma = self.text[self.position - 1] == "," or high != low
         if self.take("}") and (low or (self.dialect is PYTHON and has_comma)):
             return int(low or "0"), int(high) if high else None
@@ -267,42 +248,22 @@ class _Parser(ClassParser):
             raise self.error("A quantifier in braces is malformed")
         return None
 
-    def _digits(self) -> str:
-        start = self.position
-        while self.position < len(self.text) and self.text[self.position] in "0123456789":
-            self.position += 1
-        return self.text[start : self.position]
-
     def atom(self) -> Expression:
         """Read one atom or assertion."""
+        if self.quantifier_follows():
+            raise self.error("There is nothing to repeat")
         character = self.next()
         match character:
             case "(":
                 return self.group()
             case "[":
-                return self.char_class()
+                return self._set(self.class_ranges()[0])
             case "\\":
                 return self.escape()
             case ".":
                 return ANY_CHARACTER if self.flags.s else char_set(*self.dialect.line_ends, negated=True)
             case "^" | "$":
                 return self._anchor(character)
-            case "*" | "+" | "?":
-                self.position -= 1
-                raise self.error("There is nothing to repeat")
-            case "{" if self._is_count():
-                raise self.error("There is nothing to repeat")
-        return self._character(character)
-
-    def _is_count(self) -> bool:
-        before = self.position
-        self.position -= 1
-        try:
-            return self.quantifier() is not None
-        finally:
-            self.position = before
-
-    def _character(self, character: str) -> Pattern:
         return self._any_of(((ord(character), ord(character)),), re.escape(character))
 
     def _any_of(self, ranges: Ranges, written: str) -> Pattern:
@@ -336,7 +297,7 @@ class _Parser(ClassParser):
         """Read a group, after its opening parenthesis."""
         place = self.position - 1
         if not self.take("?"):
-            return self._captured(place)
+            return self._closed()
         for mark, is_behind, is_negated in _LOOKS:
             if self.take(mark):
                 if self.dialect is RUST:
@@ -344,44 +305,15 @@ class _Parser(ClassParser):
                 return Look(self._closed(), is_behind, is_negated, place)
         if self.dialect is PYTHON:
             if self.take("P="):
-                return self._reference(self._until(")"), place)
+                raise self.unsupported("A backreference", place)
             if self.take(">"):
                 return Atomic(self._closed(), place)
             if self.take("("):
-                return self._conditional(place)
+                raise self.unsupported("A condition on a group", place)
         if self.take("P<") or self.take("<"):
-            self.names[self._until(">")] = self.groups + 1
-            return self._captured(place)
+            self.until(">")
+            return self._closed()
         return self._flagged()
-
-    def _captured(self, place: int) -> Expression:
-        self.groups += 1
-        return Group(self.groups, self._closed(), place)
-
-    def _until(self, mark: str) -> str:
-        """Read the text up to a mark, and the mark."""
-        start = self.position
-        self.position = self.end_of(mark)
-        return self.text[start : self.position - len(mark)]
-
-    def _reference(self, name: str, place: int) -> Expression:
-        def alike(character: str) -> Pattern:
-            if not ignores_case:
-                return Literal(character)
-            return self._set(equal_in_any_case(character, is_ascii=is_ascii))
-
-        ignores_case, is_ascii = self.flags.i, self.flags.a
-        return Backreference(self.names[name] if name in self.names else int(name), alike, place)
-
-    def _conditional(self, place: int) -> Expression:
-        name = self._until(")")
-        flags = self.flags
-        met = self.alternative()
-        unmet = self.alternative() if self.take("|") else EMPTY
-        self.flags = flags
-        if not self.take(")"):
-            raise self.error("A group is not closed")
-        return Conditional(self.names[name] if name in self.names else int(name), met, unmet, place)
 
     def _flagged(self) -> Expression:
         flags, turned_on = self.flags, True
@@ -424,19 +356,10 @@ class _Parser(ClassParser):
             if character not in ("A", self.dialect.end_of_text):
                 raise self.error(f"The escape \\{character} is not known")
             return Boundary("start" if character == "A" else "end")
-        if self.dialect is PYTHON and character in "123456789":
-            octal = self.text[self.position - 1 : self.position + 2]
-            if not (len(octal) == 3 and set(octal) <= set("01234567")):
-                second = self.text[self.position : self.position + 1]
-                self.position += second in tuple("0123456789")
-                return self._reference(self.text[start + 1 : self.position], start)
-        elif character in "123456789" or (character == "k" and self.peek("<")):
-            raise self.unsupported("A backreference")
+        octal = self.text[start + 1 : start + 4]
+        is_octal = self.dialect is PYTHON and len(octal) == 3 and set(octal) <= set("01234567")
+        if (character in "123456789" and not is_octal) or (character == "k" and self.peek("<")):
+            raise self.unsupported("A backreference", start)
         self.position -= 1
         sure, _ = self.class_escape()
         return self._any_of(sure, self.text[start : self.position])
-
-    def char_class(self) -> Pattern:
-        """Read a class, after its opening bracket."""
-        sure, _ = self.class_ranges()
-        return self._set(sure)

@@ -104,15 +104,26 @@ class Trie:
         token_ids: list[int] = self.token_ids[self.token_start[node] : self.token_start[node + 1]].tolist()
         return token_ids
 
+    def path(self, text: bytes) -> list[int]:
+        """Return the nodes along a text, from the root on, as far as tokens go."""
+        nodes = [0]
+        for byte in text:
+            node = self.child(nodes[-1], byte)
+            if node < 0:
+                break
+            nodes.append(node)
+        return nodes
+
+    def beginnings(self, text: bytes) -> tuple[int, ...]:
+        """Return the tokens that a text begins with, the shortest first."""
+        return tuple(token_id for node in self.path(text) for token_id in self.ending_at(node))
+
     def along(self, text: bytes) -> list[int]:
         """Return the tokens that a text begins with, and those that begin with the whole text."""
-        token_ids: list[int] = []
-        node = 0
-        for byte in text:
-            node = self.child(node, byte)
-            if node < 0:
-                return token_ids
-            token_ids += self.ending_at(node)
+        token_ids = [*self.beginnings(text)]
+        *before, node = self.path(text)
+        if len(before) < len(text):
+            return token_ids
         first, end = int(self.first[node]), int(self.first[node + 1])
         while first < end:  # the descendants of a node lie side by side, level by level
             token_ids += self.token_ids[self.token_start[first] : self.token_start[end]].tolist()

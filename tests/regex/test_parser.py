@@ -155,11 +155,19 @@ def test_what_is_malformed_or_unsupported_is_an_error(regex: str, dialect: Diale
 
 
 def test_backreferences_are_refused() -> None:
-    """They are no regular language. Those of Python are, where a group has few values."""
-    with pytest.raises(PatternError, match="backreference"):
-        regex_to_pattern(r"(a)\1", ECMA)
-    with pytest.raises(PatternError, match="reference to a group"):
-        regex_to_pattern(r"(a*)\1", PYTHON)
+    """They are no regular language, and where they are, they can be written out."""
+    for dialect in (ECMA, RUST, PYTHON):
+        with pytest.raises(PatternError, match="A backreference cannot be enforced, at character 3") as caught:
+            regex_to_pattern(r"(a)\1", dialect)
+        assert caught.value.position == 3
+
+
+@pytest.mark.parametrize("letter", "IiısſKkßẞΜ")
+def test_cases_are_those_of_rust(letter: str) -> None:
+    """`(?i)I` is `i`, and not the `ı` whose capital it is as well."""
+    adapter: TypeAdapter[str] = TypeAdapter(Annotated[str, Field(pattern=f"^(?i){letter}$")])
+    for other in "IiİısſSKkKßẞµΜμ":
+        assert finds(f"^(?i){letter}$", RUST, other) == is_accepted(adapter, other), other
 
 
 @pytest.mark.parametrize(

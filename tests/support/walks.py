@@ -59,7 +59,7 @@ def states_on_walks(index: Index, rng: random.Random, *, walks: int = 2, tokens:
 
 def forced_run(index: Index, state: int) -> tuple[bytes, int]:
     """Return the bytes that the index knows to follow a state, and the state after them."""
-    run, path = index._forced.run(state)
+    run, path = index.forced.run(state)
     return run, path[-1]
 
 
