@@ -7,7 +7,7 @@ token share a few token ends; the masks do not depend on which: where none leads
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,9 +173,10 @@ class TokenWalks:
 
         self.trie = trie
         widths = {"walks": (10,), "tokens": (2,), "token_ends": (2,), "beyond": (3,)}
-        arrays = {name: np.zeros((64, *widths.get(name, ())), dtype=np.int32) for name in WalkArrays._fields}
-        arrays["last"][:] = -1
-        self.arrays = WalkArrays(**arrays)._replace(bits=np.zeros(64, dtype=np.uint32))
+        shapes = {name: (64, *widths.get(name, ())) for name in WalkArrays._fields}
+        arrays: dict[str, Any] = {name: np.zeros(shape, dtype=np.int32) for name, shape in shapes.items()}
+        arrays |= {"last": np.full(64, -1, dtype=np.int32), "bits": np.zeros(64, dtype=np.uint32)}
+        self.arrays = WalkArrays(**arrays)
         self.count = 0
         self.longest = 1
         """The most tokens of the grammar in a walk."""

@@ -136,15 +136,14 @@ def rehash_rows(rows: Rows, slots: Ints, used: int) -> None:
 @compiled_loop
 def contents(machine: Machine, current: int) -> tuple[int, int, int, int]:
     """Return `NODE`, `FIRST`, `SECOND` and `TAIL` of a frame."""
-    row = machine.frames[current]
-    return int(row[NODE]), int(row[FIRST]), int(row[SECOND]), int(row[TAIL])
+    node, first = int(machine.frames[current, NODE]), int(machine.frames[current, FIRST])
+    return node, first, int(machine.frames[current, SECOND]), int(machine.frames[current, TAIL])
 
 
 @compiled_loop
 def numbers(machine: Machine, node: int) -> tuple[int, int, int]:
     """Return `A`, `B` and `C` of a node."""
-    row = machine.nodes[node]
-    return int(row[op.A]), int(row[op.B]), int(row[op.C])
+    return int(machine.nodes[node, op.A]), int(machine.nodes[node, op.B]), int(machine.nodes[node, op.C])
 
 
 @compiled_loop

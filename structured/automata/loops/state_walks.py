@@ -4,6 +4,8 @@ Inside a quotation, and inside an item that must differ, nearly each byte would 
 There, a walk stores places on its path and makes no states.
 """
 
+import numpy as np
+
 from structured.automata.byte_automaton import DEAD, UNKNOWN
 from structured.automata.loops.closure import close
 from structured.automata.loops.distinct_items import (
@@ -41,7 +43,6 @@ from structured.automata.loops.machine import (
     STATE,
     Machine,
     TrieArrays,
-    allow_tokens,
 )
 from structured.automata.loops.quoting import byte_at, can_end, first_rank, length_of_one, rule_after
 from structured.automata.loops.states import add_member, consists_of, follow, intern_state, members_of, state_of
@@ -354,8 +355,9 @@ def walk(trie: TrieArrays, machine: Machine, within: int, path: Rows, mask: Word
         if trie.token_start[child] < trie.token_start[child + 1]:
             distance = int(machine.distances[target]) if target >= 0 else int(path[level + 1, NEAR])
             farthest = max(farthest, distance)
-            if distance <= within:
-                allow_tokens(trie, child, mask)
+            for position in range(trie.token_start[child], trie.token_start[child + 1] if distance <= within else 0):
+                token_id = trie.token_ids[position]
+                mask[token_id >> 5] |= np.uint32(1) << np.uint32(token_id & 31)
         if trie.first[child] < trie.first[child + 1]:
             path[level, NEXT] = node
             level += 1

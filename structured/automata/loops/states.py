@@ -126,17 +126,20 @@ def gather_members(machine: Machine, first: int, end: int, byte: int) -> int:
     Returns their number, or a code.
     """
     machine.sizes[ROUND] += 1
-    count = 0
+    now, start, count = machine.sizes[ROUND], int(machine.sizes[MEMBERS_USED]), 0
     for arc in range(first, end):
         if machine.arcs[arc, 0] <= byte <= machine.arcs[arc, 1]:
             target = arc_target(machine, arc, byte)
             if target == DEAD:
                 continue
             for leaf in leaves_of(machine, target):
-                count = add_member(machine, count, leaf)
-                if count < 0:
-                    return count
-    return count if count <= CROWDED else join_members(machine, int(machine.sizes[MEMBERS_USED]), count)
+                if machine.frames[leaf, MARK] != now:  # `add_member`, without a call for each leaf
+                    machine.frames[leaf, MARK] = now
+                    if start + count == len(machine.members):
+                        return MORE_MEMBERS
+                    machine.members[start + count] = leaf
+                    count += 1
+    return count if count <= CROWDED else join_members(machine, start, count)
 
 
 @compiled_loop
