@@ -255,6 +255,14 @@ def test_recursive_references_of_2019() -> None:
     assert accepted(lists(inner=False, outer=True), [[1]], 1, draft=draft) == [[[1]]]
 
 
+def test_first_items_of_a_later_draft_are_no_rule() -> None:
+    """Before draft 2020-12 `items` is about every item: the first was taken for one of `prefixItems`, unchecked."""
+    schema = {"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "integer"}}
+    values = ["x"], ["x", 1], [1]
+    assert accepted(schema, *values, draft=SchemaDraft.DRAFT_7) == [[1]]
+    assert accepted(schema, *values, draft=SchemaDraft.DRAFT_2020_12) == [["x"], ["x", 1]]
+
+
 def test_references_of_other_drafts_are_refused() -> None:
     """Rather than ignored: whoever wrote them meant something."""
     for keyword, draft in (("$recursiveRef", SchemaDraft.DRAFT_2020_12), ("$dynamicRef", SchemaDraft.DRAFT_2019_09)):
