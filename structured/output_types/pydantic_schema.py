@@ -319,8 +319,9 @@ class CompleteJsonSchema(GenerateJsonSchema):
         with self._config_wrapper_stack.push(_inherited(schema)):
             spellings = self._spellings(named, schema)
             shown = _with_names(self._of_pydantic(schema), spellings)
-            is_free = keys is None or self.generate_inner(keys) == {"type": "string"}
-        return shown if is_free else shown | {"extras_keys": keys["type"]}
+            if keys is None or self.generate_inner(keys) == {"type": "string"}:
+                return shown
+            return shown | {"extras_keys": keys["type"]}
 
     def _spellings(self, fields: Iterable[tuple[str, Any]], schema: Any) -> list[Spelling]:
         """Return the names of fields; where two look for the first of theirs, each is written by another."""

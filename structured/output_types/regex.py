@@ -262,7 +262,8 @@ def _printed(pattern: Pattern, name: str, references: Sequence[tuple[Reference, 
     names = sorted({node.name for node in nodes if isinstance(node, Reference)})
     if names:
         raise _recursive(names, name, references)
-    text = None
+    text, keyword = None, None
+    problem = "The regular expression has more than {:,} pieces or {:,} characters".format(*MAX_PRINTED)
     if any(isinstance(node, Distinct) for node in nodes):
         problem, keyword = "That any number of items differ cannot be said by a regular expression", "uniqueItems"
     elif any(isinstance(node, Lookbehind) for node in beside):
@@ -270,9 +271,8 @@ def _printed(pattern: Pattern, name: str, references: Sequence[tuple[Reference, 
         keyword = "pattern"
     elif any(not (scan.included or scan.excluded) and scan.expression is None for scan in scans):
         problem, keyword = "The multiples of a number take too long a regular expression", "multipleOf"
-    elif (text := printed(pattern)) is None:
-        pieces, characters = MAX_PRINTED
-        problem, keyword = f"The regular expression has more than {pieces:,} pieces or {characters:,} characters", None
+    else:
+        text = printed(pattern)
     if text is None:
         raise SchemaError(problem, keyword=keyword, remedy=_ONLY_THE_EXPRESSION)
     return text
