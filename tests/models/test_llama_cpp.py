@@ -29,7 +29,7 @@ from structured.models.llama_cpp import (
     LlamaCppModel,
     is_installed,
 )
-from structured.models.llama_tokenizer import LlamaTokenizer, chat_template
+from structured.models.llama_tokenizer import LlamaTokenizer, chat_template, metadata
 from structured.models.prompt_encoding import PromptEncoder
 from structured.models.protocol import MIN_SHARED
 
@@ -166,7 +166,7 @@ def test_whole_prompts_are_encoded_as_transformers_does(
 def test_harmless_prompts_are_what_llama_cpp_reads(llama: LlamaCppModel, library: Any, document: str) -> None:
     """Its own tokenizer has the same tokens for the whole text of a prompt, in which it looks for control tokens."""
     turns = messages(document)
-    template = llama._tokenizer._metadata("tokenizer.chat_template")
+    template = metadata(llama.llama, "tokenizer.chat_template")
     assert template is not None
     text = chat_template(template, {"bos_token": "<|im_start|>", "eos_token": "<|im_end|>"})(turns)
     ids = (library.llama_token * 4096)()
