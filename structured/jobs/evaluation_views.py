@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -113,12 +112,10 @@ def difference_tables(
     return Group(*parts)
 
 
-TrialRow: TypeAlias = tuple[str, int, Figure, Figure | None]
-"""The name of a trial, its number of documents, its F1, and the difference to that of the plain call."""
-
-
-def trial_tables(title: str, tables: Mapping[str, Sequence[TrialRow]], notes: Mapping[str, str]) -> RenderableType:
-    """Return trials as tables below each other, and notes about some of them; none is wider than 80 characters."""
+def trial_tables(
+    title: str, tables: Mapping[str, Sequence[tuple[str, int, Figure, Figure | None]]], notes: Mapping[str, str]
+) -> RenderableType:
+    """Return trials (name, documents, F1, difference) as tables, and notes about some; at most 80 characters wide."""
     parts: list[RenderableType] = [_line(title, 80)]
     for name, trials in tables.items():
         table = _table(name, "documents", "F1", "difference", f"{LEVEL}% interval")
