@@ -124,6 +124,19 @@ class Evaluation:
         """The documents without an answer."""
         return [one for one in self.documents if one.error is not None]
 
+    @property
+    def summary(self) -> str:
+        """The evaluation in one line: `Person by packaged: 24 documents, 1 failed`."""
+        of = " by ".join(filter(None, (self.type, self.model))) or "Answers"
+        facts = [counted(len(self.documents), "document")]
+        if self.failed:
+            facts.append(f"{len(self.failed):,} failed")
+        if self.unmatched:
+            facts.append(f"{counted(self.unmatched, 'result')} without gold left out")
+        if self.seconds is not None:
+            facts.append(f"{self.seconds:.1f} s")
+        return f"{of}: {', '.join(facts)}"
+
     def _figures(self, measures: Mapping[str, Measure]) -> dict[str, Figure]:
         return figures(measures, len(self.documents), samples=self.samples, seed=self.seed)
 
@@ -214,7 +227,7 @@ class Evaluation:
     def __rich__(self) -> "RenderableType":
         from structured.jobs.evaluation_views import evaluation_tables
 
-        return evaluation_tables(self)
+        return evaluation_tables(self.summary, self.figures, self.fields, self.lists, self.worst())
 
 
 @dataclass(frozen=True)
@@ -277,7 +290,9 @@ class Difference:
     def __rich__(self) -> "RenderableType":
         from structured.jobs.evaluation_views import difference_tables
 
-        return difference_tables(self)
+        titles = f"This: {self.this.summary}", f"Other: {self.other.summary}"
+        changed = {"better": self.better, "worse": self.worse}
+        return difference_tables(titles, self.figures, self.fields, changed)
 
 
 Loss = tuple[float, float]

@@ -2,19 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from structured.errors.values import counted
 from structured.jobs.figures import LEVEL, DocumentScore, FieldScore, Figure
-
-if TYPE_CHECKING:
-    from structured.jobs.evaluation import Difference, Evaluation
-    from structured.jobs.tuning import Trial
 
 NAMES: Mapping[str, str] = {
     "exact": "values right",
@@ -36,19 +30,6 @@ NAMES: Mapping[str, str] = {
 """Figures, for people."""
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]+")
-
-
-def summary(evaluation: "Evaluation") -> str:
-    """Return the evaluation in one line: `Person by packaged: 24 documents, 1 failed`."""
-    of = " by ".join(filter(None, (evaluation.type, evaluation.model))) or "Answers"
-    facts = [counted(len(evaluation.documents), "document")]
-    if evaluation.failed:
-        facts.append(f"{len(evaluation.failed):,} failed")
-    if evaluation.unmatched:
-        facts.append(f"{counted(evaluation.unmatched, 'result')} without gold left out")
-    if evaluation.seconds is not None:
-        facts.append(f"{evaluation.seconds:.1f} s")
-    return f"{of}: {', '.join(facts)}"
 
 
 def one_line(text: str, most: int = 60) -> str:
@@ -93,32 +74,36 @@ MAX_LISTED = 10
 """Documents that a table lists."""
 
 
-def evaluation_tables(evaluation: "Evaluation") -> RenderableType:
+def evaluation_tables(
+    title: str,
+    figures: Mapping[str, Figure],
+    fields: Mapping[str, FieldScore],
+    lists: Mapping[str, FieldScore],
+    worst: Sequence[DocumentScore],
+) -> RenderableType:
     """Return an evaluation as tables below each other."""
-    parts: list[RenderableType] = [_line(summary(evaluation), 200), "", _figures(evaluation.figures)]
-    parts += ["", _fields("field", evaluation.fields)]
-    if evaluation.lists:
-        parts += ["", _fields("items of", evaluation.lists)]
-    if worst := evaluation.worst(MAX_LISTED):
+    parts: list[RenderableType] = [_line(title, 200), "", _figures(figures), "", _fields("field", fields)]
+    if lists:
+        parts += ["", _fields("items of", lists)]
+    if worst:
         table = _table("worst documents", "right", "")
         table.columns[-1].justify = "left"
-        for one in worst:
+        for one in worst[:MAX_LISTED]:
             table.add_row(_line(one.id), f"{one.score:.0%}", _line(problems(one), 100))
         parts += ["", table]
     return Group(*parts)
 
 
-def difference_tables(difference: "Difference") -> RenderableType:
+def difference_tables(
+    titles: Sequence[str],
+    figures: Mapping[str, Figure],
+    fields: Mapping[str, Figure],
+    changed: Mapping[str, Sequence[tuple[DocumentScore, DocumentScore]]],
+) -> RenderableType:
     """Return the differences between two evaluations as tables below each other, and the documents that changed."""
-    parts: list[RenderableType] = [
-        _line(f"This: {summary(difference.this)}"),
-        _line(f"Other: {summary(difference.other)}"),
-        "",
-        _figures(difference.figures, "this − other"),
-        "",
-        _figures(difference.fields, "values right", "field"),
-    ]
-    for title, documents in (("better", difference.better), ("worse", difference.worse)):
+    parts: list[RenderableType] = [*map(_line, titles), "", _figures(figures, "this − other")]
+    parts += ["", _figures(fields, "values right", "field")]
+    for title, documents in changed.items():
         if documents:
             table = _table(f"{title} ({len(documents):,})", "other", "this")
             for ours, theirs in documents[:MAX_LISTED]:
@@ -127,17 +112,17 @@ def difference_tables(difference: "Difference") -> RenderableType:
     return Group(*parts)
 
 
-def trial_tables(title: str, tables: Mapping[str, Sequence["Trial"]], notes: Mapping[str, str]) -> RenderableType:
-    """Return trials as tables below each other, and notes about some of them; none is wider than 80 characters."""
+def trial_tables(
+    title: str, tables: Mapping[str, Sequence[tuple[str, int, Figure, Figure | None]]], notes: Mapping[str, str]
+) -> RenderableType:
+    """Return trials (name, documents, F1, difference) as tables, and notes about some; at most 80 characters wide."""
     parts: list[RenderableType] = [_line(title, 80)]
     for name, trials in tables.items():
         table = _table(name, "documents", "F1", "difference", f"{LEVEL}% interval")
         table.columns[0].width = 24
-        for one in trials:
-            change = one.difference
+        for trial, documents, f1, change in trials:
             cells = ("", "") if change is None else (shown_figure("f1", change.value), shown_interval("f1", change))
-            documents = f"{len(one.evaluation.documents):,}"
-            table.add_row(_line(one.name), documents, shown_figure("f1", one.f1.value), *cells)
+            table.add_row(_line(trial), f"{documents:,}", shown_figure("f1", f1.value), *cells)
         parts += ["", table]
     return Group(*parts, *([""] if notes else []), *(_line(f"{name}: {note}", 80) for name, note in notes.items()))
 

@@ -117,7 +117,10 @@ class Tuning:
         confirmed = [self.before] if self.best is self.before else [self.before, self.best]
         return trial_tables(
             f"{evaluation.type} by {evaluation.model}: {chosen}, {counted(self.answers, 'answer')}",
-            {"chosen by": self.tried, "confirmed by": confirmed},
+            {
+                title: [(one.name, len(one.evaluation.documents), one.f1, one.difference) for one in trials]
+                for title, trials in (("chosen by", self.tried), ("confirmed by", confirmed))
+            },
             {one.name: one.options["instructions"] for one in self.tried if [*one.options] == ["instructions"]},
         )
 
