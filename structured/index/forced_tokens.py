@@ -6,6 +6,7 @@ to be, the model decides. So no text becomes likelier than under masks alone, wh
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -45,14 +46,12 @@ class ForcedTokens:
         """Return tokens of some bytes: those of the tokenizer or, where it cannot be had by itself, the fewest."""
         encode = self.walks.vocabulary.encode
         if encode is not None:
-            try:
+            with suppress(UnicodeDecodeError):
                 text = run.decode()
-            except UnicodeDecodeError:
-                return self.fewest(run)
-            for anchor in ANCHORS:
-                found = self._after(encode(anchor + text), run)
-                if found is not None:
-                    return found
+                for anchor in ANCHORS:
+                    found = self._after(encode(anchor + text), run)
+                    if found is not None:
+                        return found
         return self.fewest(run)
 
     def fewest(self, run: bytes) -> tuple[int, ...]:

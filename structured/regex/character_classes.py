@@ -99,8 +99,6 @@ _CATEGORIES = {
     "modifier_symbol": "Sk", "other_symbol": "So", "separator": "Z", "space_separator": "Zs", "line_separator": "Zl",
     "paragraph_separator": "Zp", "other": "C", "control": "Cc", "format": "Cf", "private_use": "Co", "unassigned": "Cn",
 }  # fmt: skip
-_SETS = {"LC": ("Lu", "Ll", "Lt")}
-_ONE_LETTER = frozenset("LMNPSZC")
 
 
 @cache
@@ -127,10 +125,8 @@ def category(name: str) -> tuple[Range, ...] | None:
     if short in ("Any", "ASCII"):
         return normalise([(0, sys.maxunicode if short == "Any" else 0x7F)])
     categories = _ranges_by_category()
-    names = (
-        _SETS.get(short, (short,)) if short not in _ONE_LETTER else [name for name in categories if name[0] == short]
-    )
-    if not all(name in categories for name in names):
+    names = ["Lu", "Ll", "Lt"] if short == "LC" else [name for name in categories if short in (name, name[0])]
+    if not names:
         return None
     return normalise(piece for name in names for piece in categories[name])
 

@@ -95,13 +95,11 @@ def escaped_set(ranges: tuple[Range, ...]) -> Pattern:
 _ESCAPED = (0x22, 0x5C, *range(0x20))
 """The characters of `PLAIN_ESCAPES`."""
 
-_LAST_ESCAPED = max(_ESCAPED)
-
 
 @lru_cache(maxsize=4096)
 def spelled_ranges(ranges: tuple[Range, ...]) -> tuple[tuple[Range, ...], tuple[str, ...]]:
     """Return the characters of some ranges that are not escaped, and the spellings of the others."""
-    near = [(low, high) for low, high in ranges if low <= _LAST_ESCAPED]
+    near = [(low, high) for low, high in ranges if low <= ord("\\")]  # the last one
     spelled = tuple(
         text
         for text, point in zip(PLAIN_ESCAPES, _ESCAPED, strict=True)

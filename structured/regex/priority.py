@@ -91,9 +91,10 @@ class _Reader:
         match expression:
             case Series(parts):
                 matches: list[Pattern] = []
+                has_choice = not all(isinstance(part, Literal | CharSet | Boundary) for part in parts)
                 for part in reversed(parts):
                     matches.append(self.first_match(part, after))
-                    after = (self.matched(part), *after) if _is_needed(parts) else after
+                    after = (self.matched(part), *after) if has_choice else after
                 return concat(*matches[::-1])
             case Branches(options):
                 ways: list[Pattern] = []
@@ -254,11 +255,6 @@ class _Reader:
 def _is_settled(part: Atomic | Quantified) -> bool:
     """Tell whether a node matches the empty text only where it matches nothing else."""
     return isinstance(part, Atomic) or (part.mode == "possessive" and part.minimum == 0)
-
-
-def _is_needed(parts: tuple[Expression, ...]) -> bool:
-    """Tell whether some part has more than one match, so that the text after it matters."""
-    return any(not isinstance(part, Literal | CharSet | Boundary) for part in parts)
 
 
 def _repeated(item: Pattern, minimum: int, maximum: int | None) -> Pattern:
