@@ -39,7 +39,7 @@ from structured.errors import ModelError, StructuredWarning
 from structured.extraction import events
 from structured.models import LanguageModel
 from structured.output_types.paths import Steps
-from structured.results.attribution import answer_leaves, tokens_of_leaves
+from structured.results.attribution import tokens_of_leaves, typed_leaves
 from structured.results.evidence import Calibration, expected_calibration_error
 
 T = TypeVar("T")
@@ -195,7 +195,7 @@ def _values(
     generation: Generation,
 ) -> Iterator[Value]:
     text = result.text or ""
-    found = answer_leaves(extractor.output_type, text)
+    found = [leaf for leaf, _, _ in typed_leaves(extractor.output_type, text)]
     for leaf, tokens in zip(found, tokens_of_leaves(text, found, generation.diagnostics.tokens), strict=True):
         evidence = result.evidence[leaf.path]
         yield Value(

@@ -2,9 +2,10 @@
 
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,14 +54,14 @@ class Batch:
 def prompt_and_answer(sample: Sample, rng: random.Random) -> tuple[str, str]:
     """Return the prompt that the library would make of a sample, and the JSON text that answers it."""
     document, instructions = _read(sample, rng)
-    prompt = completion_prompt(_description(sample), document, instructions=instructions)
+    prompt = completion_prompt(description_of(sample.schema), document, instructions=instructions)
     return prompt, answer_text(sample.answer, _style(rng))
 
 
 def chat_and_answer(sample: Sample, rng: random.Random) -> tuple[Messages, str]:
     """Return what the library would ask a chat model for a sample, and the JSON text that answers it."""
     document, instructions = _read(sample, rng)
-    chat = chat_messages(_description(sample), document, instructions=instructions)
+    chat = chat_messages(description_of(sample.schema), document, instructions=instructions)
     return chat, answer_text(sample.answer, _style(rng))
 
 
@@ -73,9 +74,10 @@ def _read(sample: Sample, rng: random.Random) -> tuple[str, str | None]:
     return f"{instructions.rstrip('.:')}{between}{document}", None
 
 
-def _description(sample: Sample) -> Description:
-    compilation = Compilation(sample.schema, read_whitespace(DEFAULT_WHITESPACE), Reading.TYPE, "written")
-    root = Subschema(sample.schema, Location(compilation))
+def description_of(schema: Mapping[str, Any]) -> Description:
+    """Return the description of the type that a JSON Schema describes."""
+    compilation = Compilation(schema, read_whitespace(DEFAULT_WHITESPACE), Reading.TYPE, "written")
+    root = Subschema(schema, Location(compilation))
     return type_description(describe(root), layouts(root))
 
 

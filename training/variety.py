@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any
 
-from structured.output_types.description import describe_schema
+from training.examples import description_of
 from training.generate import samples
 from training.splits import SPLITS
 from training.words import POOLS
@@ -42,7 +42,7 @@ def main() -> None:
     stream = samples(arguments.seed, arguments.split)
     for one in itertools.islice(stream, arguments.show):
         answer = json.dumps(one.answer, ensure_ascii=False)
-        print(f"{describe_schema(one.schema)}\n{one.instructions or ''}\n{one.document}\n=> {answer}\n")
+        print(f"{description_of(one.schema).text}\n{one.instructions or ''}\n{one.document}\n=> {answer}\n")
     if arguments.show:
         return
     started = time.perf_counter()
@@ -57,7 +57,7 @@ def main() -> None:
     last = [text for one in texts[-len(texts) // 10 :] for text in one]
     fresh = sum(text not in before for text in last) / len(last)
     covered = sum(count for _, count in sentences.most_common(1000)) / sentences.total()
-    types = {describe_schema(one.schema) for one in drawn[: arguments.count // 10]}
+    types = {description_of(one.schema).text for one in drawn[: arguments.count // 10]}
     names = {name for one in drawn for name in field_names(one.schema)}
     words = sum(len(one.document.split()) for one in drawn) / len(drawn)
     print(f"{len(drawn):,} samples of {words:.0f} words on average, {len(drawn) / seconds:,.0f} a second")

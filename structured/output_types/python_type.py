@@ -62,8 +62,8 @@ class PythonType(JsonOutput[T]):
             pairs = zip(data.items(), value.values(), strict=True)
             return {name: self._with_numbers(member, inner, (*steps, name)) for (name, member), inner in pairs}
         if isinstance(data, list) and isinstance(value, Collection) and len(data) == len(value):
-            pairs = enumerate(zip(data, value, strict=True))
-            return [self._with_numbers(item, inner, (*steps, index)) for index, (item, inner) in pairs]
+            items = enumerate(zip(data, value, strict=True))
+            return [self._with_numbers(item, inner, (*steps, index)) for index, (item, inner) in items]
         return data
 
     def with_missing(self, missing: Missing) -> "MissingFieldsType[T]":

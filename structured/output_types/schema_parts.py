@@ -13,7 +13,7 @@ from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import subschemas
 from structured.json_schema.document.location import ANNOTATIONS, GROUNDED, Identity, Schema, Subschema, Subschemas
 from structured.json_schema.document.references import REFERENCES, follow, targets
-from structured.json_schema.logic.listed_values import type_of
+from structured.json_schema.keyword_types import type_of
 from structured.json_schema.nullable import types_of
 from structured.output_types.paths import Steps, branch, branches, entry, member
 

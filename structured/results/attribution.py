@@ -98,7 +98,7 @@ def attribute(
         {leaf.path: (identity(leaf.value), confidence) for leaf, confidence in _sampled_leaves(output_type, generation)}
         for generation in sorted(generations, key=lambda generation: -generation.log_probability)
     ]
-    answer = [(leaf, part.basis(steps, leaf.value)) for leaf, part, steps in _typed_leaves(output_type, text)]
+    answer = [(leaf, part.basis(steps, leaf.value)) for leaf, part, steps in typed_leaves(output_type, text)]
     values = [Value(leaf.steps, _exact(leaf, text), basis == "concluded", basis == "quoted") for leaf, basis in answer]
     located: dict[str, Evidence] = {}
     for (leaf, basis), place in zip(answer, align(document, values), strict=True):
@@ -178,7 +178,7 @@ def _exact(leaf: Leaf, text: str) -> Any:
 
 def _sampled_leaves(output_type: OutputType[Any], generation: Generation) -> Iterator[tuple[Leaf, float | None]]:
     """Return the leaves of a generation, each with the confidence in it."""
-    answer = [leaf for leaf, _, _ in _typed_leaves(output_type, generation.text)]
+    answer = [leaf for leaf, _, _ in typed_leaves(output_type, generation.text)]
     return zip(answer, confidences(generation.text, answer, generation.diagnostics.tokens), strict=True)
 
 
@@ -192,7 +192,7 @@ def _agreed(leaf: Leaf, heard: Sequence[Mapping[str, tuple[str, float | None]]])
     return Sureness(alike[0] if alike else None, len(alike) / len(heard) if len(heard) > 1 else None)
 
 
-def _typed_leaves(output_type: OutputType[Any], text: str) -> Iterator[tuple[Leaf, OutputType[Any], Steps]]:
+def typed_leaves(output_type: OutputType[Any], text: str) -> Iterator[tuple[Leaf, OutputType[Any], Steps]]:
     """Yield the leaves of an answer, each with the type of its piece, and its place in that.
 
     An answer that is not JSON, and has no pieces, is a leaf itself.
@@ -203,6 +203,6 @@ def _typed_leaves(output_type: OutputType[Any], text: str) -> Iterator[tuple[Lea
         yield from ((leaf, output_type, leaf.steps) for leaf in own_leaves)
         return
     for steps, part, start, end in pieces:
-        for leaf, inner, own in _typed_leaves(part, text[start:end]):
+        for leaf, inner, own in typed_leaves(part, text[start:end]):
             placed = Leaf((*steps, *leaf.steps), leaf.value, leaf.start + start, leaf.end + start)
             yield placed, inner, own

@@ -4,7 +4,7 @@ The tables of the parser are complete. Python fills in the rows of the lexer whe
 rarer as a text goes on. As in `machine.py`, a loop that cannot go on returns a code, and is called again.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -108,7 +108,8 @@ def grown(machine: GrammarMachine, lack: int) -> GrammarMachine:
     if lack not in SLOTS:
         return machine
     slots, _ = SLOTS[lack]
-    return machine._replace(**{slots: np.full(2 * len(getattr(machine, slots)), -1, dtype=np.int32)})
+    renewed: dict[str, Any] = {slots: np.full(2 * len(getattr(machine, slots)), -1, dtype=np.int32)}
+    return machine._replace(**renewed)
 
 
 def with_room(machine: GrammarMachine, name: str, count: int) -> GrammarMachine:

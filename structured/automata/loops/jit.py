@@ -417,7 +417,8 @@ def _machine_type(hint: Any) -> Any:
     import numba
 
     if get_origin(hint) is tuple:
-        return numba.types.Tuple([_machine_type(kind) for kind in get_args(hint)])
+        plain_tuple: Any = numba.types.Tuple
+        return plain_tuple([_machine_type(kind) for kind in get_args(hint)])
     fields = _fields(hint)
     if fields:
         kinds = [_machine_type(kind) for kind in fields.values()]

@@ -5,12 +5,12 @@ rows written before stay valid: the caller enlarges the array or makes the state
 say "or a code" for this.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.byte_automaton import DEAD, UNKNOWN, Automaton
+from structured.automata.byte_automaton import DEAD, UNKNOWN
 from structured.automata.loops.jit import Bytes, Flags, Ints, Rows, Words, compiled_entry, compiled_loop
 from structured.automata.opcodes import OPERATION, QUOTATION
 from structured.vocabulary.trie import Trie
@@ -144,8 +144,17 @@ def walk_from(
     return arrays, path, np.array([len(nodes) - 1, 0], dtype=np.int32)
 
 
+class Expandable(Protocol):
+    """An automaton whose rows are filled when they are needed; see `Automaton`."""
+
+    @property
+    def table(self) -> NDArray[np.int32]: ...  # noqa: D102
+
+    def expand(self, state: int) -> None: ...  # noqa: D102
+
+
 def walk_states(
-    automaton: Automaton, trie: Trie, state: int, mask: NDArray[np.uint32], wanted: NDArray[np.bool_] | None = None
+    automaton: Expandable, trie: Trie, state: int, mask: NDArray[np.uint32], wanted: NDArray[np.bool_] | None = None
 ) -> NDArray[np.bool_]:
     """Set the bits of the tokens that lead to a wanted state, or to any for None; return which states are reached."""
     arrays, path, progress = walk_from(trie, state)

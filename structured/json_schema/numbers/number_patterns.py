@@ -57,8 +57,8 @@ def number(schemas: Subschemas, location: Location) -> Pattern:
     ]
     with too_many_states(location, "multipleOf"):
         pattern = _either(typed_number, rules)
-        if decimals:
-            others = [*decimals[1:], *([] if pattern is None or rules.are_none else [pattern])]
+        if decimals and pattern is not None:
+            others = decimals[1:] if pattern is _UNBOUNDED_FLOAT else [*decimals[1:], pattern]
             pattern = scan(decimals[0], [*map(PatternLanguage, others)]) if others else decimals[0]
         if pattern is None and not location.is_type:  # integers between two doubles are compared exactly
             pattern = _either(typed_integer, rules)
