@@ -411,7 +411,7 @@ def test_what_healed_prompts_have_taught_is_kept(tmp_path: Path, monkeypatch: py
     def learned(*, cache: bool) -> tuple[Index, bytes]:
         extractor = Extractor[Any](date, model=model, max_tokens=40, cache=cache, jump_forward=False)
         item = extractor.task.item(0, "On 2024-12-03.")
-        assert item.guide.index.states_known == 0 or cache
+        assert item.start.guide.index.states_known == 0 or cache
         match how:
             case "call":
                 extractor("On 2024-12-03.")
@@ -419,10 +419,10 @@ def test_what_healed_prompts_have_taught_is_kept(tmp_path: Path, monkeypatch: py
                 extractor.batch(["On 2024-12-03.", "On 2023-11-04."])
             case "stream":
                 extractor.stream("On 2024-12-03.").result()
-        assert item.healed.begun == b"\n"
-        assert item.guide.index is begun_index(item.index, b"\n")
-        assert item.guide.index.states_known >= WORTH_SAVING
-        return item.index, item.healed.begun
+        assert item.start.healed.begun == b"\n"
+        assert item.start.guide.index is begun_index(item.index, b"\n")
+        assert item.start.guide.index.states_known >= WORTH_SAVING
+        return item.index, item.start.healed.begun
 
     learned(cache=False)
     assert disk.files() == []

@@ -518,7 +518,7 @@ def test_an_empty_list_is_judged(browser: Browser, tmp_path: Path) -> None:
     assert gold["reviewed"] == {"numbers": "accepted", "labels": "rejected", "lines[0].tags": "rejected"}
     assert gold["value"]["numbers"] == []
     assert "labels" not in gold["value"]
-    assert gold["value"]["lines"] == [{"item": "Ink", "price": "2.50"}]
+    assert gold["value"]["lines"] == [{"item": "Ink", "price": 2.5}]
 
 
 def test_items_are_added_and_removed(browser: Browser, tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from structured.models import FunctionModel, ScriptedModel
 from structured.output_types.paths import leaves, path_to_steps, steps_to_path
 from structured.output_types.resolve import resolve_type
 from structured.results.alignment import Value, align
-from structured.results.evidence import UNSUPPORTED
 
 TOKENS = ByteTokenizer()
 
@@ -247,7 +246,7 @@ def unsupported(document: str, data: Any) -> Iterator[str]:
     texts = [(steps, value) for steps, value in leaves(data) if isinstance(value, str)]
     places = align(document, [Value(steps, value, False, False) for steps, value in texts])
     yield from (
-        steps_to_path(steps) for (steps, _), place in zip(texts, places, strict=True) if place.match in UNSUPPORTED
+        steps_to_path(steps) for (steps, _), place in zip(texts, places, strict=True) if place.match in ("fuzzy", "none")
     )
 
 
