@@ -104,7 +104,10 @@ def test_guesses_change_no_text(
     seed: int,
     course: tuple[int, int, bool],
 ) -> None:
-    """Random types in one batch, models that go by chance and models that quote: the same texts, tokens and scores."""
+    """Random types in one batch, models that go by chance and models that quote: the same texts, tokens and scores.
+
+    Alone, no text takes more passes; in a batch, a text is also in passes that others need.
+    """
     most, batch_size, quotes = course
     function = quoting(TOKENIZER.tokens, scale=3.0) if quotes else random_logits(SIZE, seed=seed)
     indexes = [Index(RegularAutomaton(concat(literal('{"a": "'), one)), vocabulary) for one in chosen]
@@ -113,7 +116,7 @@ def test_guesses_change_no_text(
     guessed = written(function, indexes, sampler, most=most, batch_size=batch_size)
     assert guessed == plain
     for one, other in zip(guessed, plain, strict=True):
-        assert one.diagnostics.passes <= other.diagnostics.passes
+        assert one.diagnostics.passes <= other.diagnostics.passes or batch_size > 1
         assert one.diagnostics.legal_masses == other.diagnostics.legal_masses
 
 
