@@ -6,8 +6,8 @@ Each module builds on those before it:
 - values: `date_styles`, `scene`, `inflection`, `names`, `quantities`, `dates`, `lists`, `composites`
 - kinds of record: `kind` (their notation), `attributes`, `kinds`, `flags`, `invented`
 - documents: `statements`, `sentences`, `story`, `asides`, `finishing`, `forms`, `layouts`, `tables`, `filler`
-- samples: `questions`, `messages`, `generate`, `variety` (how much they differ)
-- training: `examples`, `tokenizer`, `word_vectors`, `network`, `muon`, `prefetching`, `progress`, `train`,
+- samples: `questions`, `messages`, `generate`, `examples` (what a model reads), `variety` (how much they differ)
+- training: `tokenizer`, `word_vectors`, `network`, `muon`, `prefetching`, `progress`, `train`,
   `adapter` (of a chat model), `shrink` (a chat model to some layers), `average`
 - measuring: `evaluate`
 """
