@@ -40,7 +40,7 @@ from structured.output_types.checks import Flag
 from structured.results.evidence import MATCH_WORDS
 from structured.results.result import Result, error_to_json
 
-Run: TypeAlias = Callable[[Output], Written]
+Answering: TypeAlias = Callable[[Output], Written]
 """Answers the documents that have no record in the output yet, and writes or shows their results."""
 
 
@@ -50,7 +50,7 @@ def run_here(
     documents: Iterable[DocumentLike],
     how: Mapping[str, Any],
     show: Callable[[Result[Any]], None] | None,
-) -> Run:
+) -> Answering:
     """Load the model into this process. Raises `typer.BadParameter` for an option.
 
     `how` has the `resume` and `progress` of `write_results`. With `show`, nothing is written: it is called with each
@@ -82,7 +82,7 @@ def run_on_ray(
     documents: Iterable[DocumentLike],
     how: Mapping[str, Any],
     **given: Any,
-) -> Run:
+) -> Answering:
     """Prepare a cluster, which is not started yet; each of its processes calls `read_type`.
 
     `how` also has `taken`, which is called with each record that is written. `given` has members of `Actors`, or None
@@ -128,7 +128,7 @@ def format_of(output: Path | None, option: Format | None) -> Format:
     return option or cast("Format", ending)
 
 
-def write(run: Run, output: Path | None, form: Format, rows: RowsOf) -> Written:
+def write(run: Answering, output: Path | None, form: Format, rows: RowsOf) -> Written:
     """Write results to a file of JSON lines or to standard output.
 
     Tables, CSV and Parquet, are made from the lines in the end; the lines of a table in a file are kept beside it.

@@ -250,9 +250,9 @@ class BatchState:
     def warn(self) -> None:
         """Warn once of all answers that were shortened to fit a limit, and once of all that repeated themselves."""
         if self._shortened:
-            warn(_of_limits(sorted(self._shortened), self.total))
+            warn(_of_limits(sorted(self._shortened, key=lambda one: one.position), self.total))
         if self._repetitive:
-            warn(_of_repetition(sorted(self._repetitive), self.total))
+            warn(_of_repetition(sorted(self._repetitive, key=lambda one: one.position), self.total))
 
 
 def failed_result(position: int, given: DocumentLike, error: StructuredError) -> Result[Any]:

@@ -100,8 +100,8 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def has(self, identity: str, digest: str) -> bool:
-        """Tell whether a document had a record when this was opened. Raises OutputError if its text was another."""
+    def take(self, identity: str, digest: str) -> bool:
+        """Tell, once, whether a document had a record when this was opened. Raises OutputError for another text."""
         known = self._digests.pop(identity, None)
         if known is None or known.hex() == digest:
             return known is not None
@@ -268,7 +268,7 @@ class Lines:
     def __exit__(self, *_: object) -> None:
         """Leave the stream open: it is the caller's."""
 
-    def has(self, _identity: str, _digest: str) -> bool:
+    def take(self, _identity: str, _digest: str) -> bool:
         """Return False: nothing is read back."""
         return False
 

@@ -241,7 +241,7 @@ def unwritten(
             )
         seen.add(identity)
         digest = digest_of(document)
-        if sink.has(identity, digest):
+        if sink.take(identity, digest):
             state.pass_over()
             yield None
             continue

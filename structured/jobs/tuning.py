@@ -227,7 +227,10 @@ def _states(gold: Gold) -> bool:
 
 
 def _examples(gold: Sequence[Gold], output_type: OutputType[Any]) -> dict[int, tuple[str, Any]]:
-    """Return four documents at most whose right answers are whole, with their values, by their places."""
+    """Return four documents at most whose right answers are whole, with their values, by their places.
+
+    No candidate is judged on them.
+    """
     examples: dict[int, tuple[str, Any]] = {}
     for place, one in enumerate(gold):
         document = one.document.text

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-    from structured.models.slot_cache import SlotCache
 
 MAX_PREFIX_BYTES = 1 << 28
 """Memory for the caches of prefixes, except the last used."""
@@ -343,7 +342,10 @@ class HuggingFaceBatch(DecodingBatch):
 
     def rollback(self, counts: Sequence[int]) -> None:
         """Forget so many of the last tokens of each text; only caches with slots can."""
-        cast("SlotCache", self.cache).rollback(counts)
+        from structured.models.slot_cache import SlotCache
+
+        assert isinstance(self.cache, SlotCache), "A padded cache forgets no token."
+        self.cache.rollback(counts)
 
 
 @contextmanager

@@ -338,9 +338,11 @@ class _Compact(_Describer):
         return super()._is_grouped(piece) or isinstance(piece, _Alternatives)
 
     def _is_long(self, part: Subschema) -> bool:
-        """Tell whether a name, used twice, is shorter than the description."""
+        """Tell whether a name, used twice, is so much shorter than the description that looking it up pays."""
         name = self.name(part)
-        return len(self._texts[part.identity]) + len(self._remark_at(part, name)) > 40 + 2 * len(name)
+        return len(self._texts[part.identity]) + len(self._remark_at(part, name)) > 40 + 2 * len(
+            name
+        )  # and worth a look elsewhere
 
     def _pieces(self, part: Subschema, indent: str) -> Iterator[str]:
         yield from super()._pieces(part, indent)
@@ -416,7 +418,7 @@ def _name(part: Subschema) -> str:
     held = list(zip(("", *keys), keys, strict=False))[::-1]
     own = [str(key) for above, key in held[:1] if above in _DEFINITIONS]
     around = [_capital(str(key)) for above, key in held if above in ("properties", *_DEFINITIONS)]
-    short = title if len(title) <= 60 else ""
+    short = title if len(title) <= 60 else ""  # longer ones are sentences
     return next(filter(None, (" ".join(name.split()) for name in (*own, short, *around))), "Answer")
 
 
@@ -459,9 +461,11 @@ _BOUND_SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<", "multiple_of": "a 
 
 
 def _text_rules(schema: Schema) -> list[str]:
-    """Return the rules for a string but for its length: a short pattern, the bounds of a date, time or decimal."""
+    """Return the rules for a string but for its length: bounds, and a short pattern; the mask has longer ones, too."""
     pattern = schema.get("pattern")
-    is_short = isinstance(pattern, str) and len(pattern) <= 60 and pattern.isprintable()
+    is_short = (
+        isinstance(pattern, str) and len(pattern) <= 60 and pattern.isprintable()
+    )  # the mask has longer ones, too
     times = [f"in the {schema['now_op']}"] if isinstance(schema.get("now_op"), str) else []
     return [*([f"/{pattern}/"] if is_short else []), *_bounds(_mapping(schema, "decimal") or schema), *times]
 

@@ -1,9 +1,11 @@
 """Answers that are JSON texts: the base of Python types and JSON Schemas as output types."""
 
 import json
+import re
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cached_property
 from hashlib import sha256
 from types import MappingProxyType
@@ -23,6 +25,7 @@ from structured.json_schema.document.location import (
     Subschema,
 )
 from structured.json_schema.grounding import is_stated_in_forms
+from structured.json_schema.numbers.number_patterns import PLACES
 from structured.json_schema.schema_compiler import compiled, foundation, part_to_pattern
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace, read_whitespace
 from structured.output_types.annotations import Annotation
@@ -195,7 +198,18 @@ class JsonOutput(OutputType[T]):
         """Return a JSON value as text in the layout of the type."""
         compact, indented = (self.layout.whitespace == style for style in ("compact", "indented"))
         separators = (",", ":") if compact else None
-        return json.dumps(data, ensure_ascii=False, indent=2 if indented else None, separators=separators)
+        text = json.dumps(data, ensure_ascii=False, indent=2 if indented else None, separators=separators)
+        return _SMALL_NUMBER.sub(_without_exponent, text)
+
+
+_SMALL_NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|-?[0-9.]+e-[0-9]+')
+"""A string, or a number that Python writes with an exponent."""
+
+
+def _without_exponent(found: re.Match[str]) -> str:
+    """Return a number as models write it, if it has no more places than they may write: `1e-05` → `0.00001`."""
+    plain = found[0] if found[0].startswith('"') else f"{Decimal(found[0]):f}"
+    return plain if len(plain.partition(".")[2]) <= PLACES else found[0]
 
 
 def with_statements(compilation: Compilation, document: str) -> Compilation:

@@ -256,7 +256,8 @@ def _check(schema: Schema, draft: SchemaDraft) -> None:
     from jsonschema import SchemaError as MalformedError
 
     try:
-        check_well_formed(schema, draft, FormatChecker(formats=()), is_deep=nesting(schema) > 40)
+        is_deep = nesting(schema) > 40  # fewer brackets need no more room on the stack
+        check_well_formed(schema, draft, FormatChecker(formats=()), is_deep=is_deep)
     except MalformedError as error:
         path = "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in error.absolute_path)
         raise SchemaError(

@@ -49,7 +49,7 @@ class PythonType(JsonOutput[T]):
         return self.dump(self.adapter.validate_python(value))
 
     def dump(self, instance: T) -> Any:
-        """Return an instance as plain JSON data, in which a Decimal is a number where the schema has numbers."""
+        """Return an instance as plain JSON data, in which a Decimal is a number where the schema and floats have it."""
         data = self.adapter.dump_python(instance, mode="json", by_alias=True)
         return self._with_numbers(data, self.adapter.dump_python(instance, by_alias=True), ())
 
@@ -57,7 +57,7 @@ class PythonType(JsonOutput[T]):
         """Return JSON data with the decimals of a value, which Pydantic writes as strings, as numbers."""
         if isinstance(value, Decimal) and isinstance(data, str):
             is_number = any("number" in types_of(part.schema) for part in flat(parts_at(self.root, steps)))
-            return json.loads(data) if is_number else data
+            return json.loads(data) if is_number and Decimal(str(json.loads(data))) == value else data
         if isinstance(data, dict) and isinstance(value, Mapping) and len(data) == len(value):
             pairs = zip(data.items(), value.values(), strict=True)
             return {name: self._with_numbers(member, inner, (*steps, name)) for (name, member), inner in pairs}

@@ -46,7 +46,7 @@ class Regex(OutputType[T], Generic[T]):
     {'day': '24', 'month': '12'}
 
     What `re` accepts and is a regular language is supported: flags, lookahead and lookbehind, word boundaries, atomic
-    groups and possessive quantifiers, and references to groups that capture one of a few texts.
+    groups and possessive quantifiers.
     """
 
     @overload

@@ -186,7 +186,7 @@ def parts_below(part: Subschema, *keywords: str) -> list[Subschema]:
 
 def _examples(schema: Schema) -> list[str]:
     shown = map(quoted, list_at(schema, "examples"))
-    return [example for example in shown if len(example) <= 80][:MAX_EXAMPLES]
+    return [example for example in shown if len(example) <= 80][:MAX_EXAMPLES]  # longer ones cost more than they tell
 
 
 MAX_EXAMPLES = 3

@@ -173,7 +173,7 @@ def hazards_of(part: Subschema) -> Iterator[tuple[str, tuple[str, ...]]]:
 def _slips(schema: Mapping[str, Any], keys: Sequence[str | int]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield keywords and properties that the author of a schema may have misspelt."""
     for keyword in schema.keys() - _KNOWN:
-        for near in get_close_matches(keyword, _ASSERTIONS, n=1, cutoff=0.8):
+        for near in get_close_matches(keyword, _ASSERTIONS, n=1, cutoff=0.8):  # as difflib counts
             yield "keyword", (keyword, near)
     is_part = not {"allOf", "anyOf", "else", "if", "not", "oneOf", "then"}.isdisjoint(keys[-2:])
     others = {"additionalProperties", "patternProperties", *_APPLICATORS}

@@ -246,7 +246,9 @@ def unsupported(document: str, data: Any) -> Iterator[str]:
     texts = [(steps, value) for steps, value in leaves(data) if isinstance(value, str)]
     places = align(document, [Value(steps, value, False, False) for steps, value in texts])
     yield from (
-        steps_to_path(steps) for (steps, _), place in zip(texts, places, strict=True) if place.match in ("fuzzy", "none")
+        steps_to_path(steps)
+        for (steps, _), place in zip(texts, places, strict=True)
+        if place.match in ("fuzzy", "none")
     )
 
 

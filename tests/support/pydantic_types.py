@@ -364,7 +364,7 @@ STRING = {  # name → type, values
 }
 
 NUMBER = {
-    "Decimal": (decimal.Decimal, st.decimals(-(10**9), 10**9, places=3)),
+    "Decimal": (decimal.Decimal, st.decimals(-(10**9), 10**9, places=3) | st.decimals(-1, 1, places=14)),
     "condecimal": (pydantic.condecimal(max_digits=6, decimal_places=2, ge=0), st.decimals(0, 999, places=2)),
     "Decimal, multiple_of": (bounded(decimal.Decimal, multiple_of=decimal.Decimal("0.25"), lt=100), None),
     "int, multiple_of": (bounded(int, multiple_of=5, ge=-20), st.integers(-4, 99).map(lambda count: 5 * count)),
