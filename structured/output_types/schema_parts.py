@@ -185,7 +185,7 @@ def parts_below(part: Subschema, *keywords: str) -> list[Subschema]:
 
 
 def _examples(schema: Schema) -> list[str]:
-    shown = map(quoted, list_at(schema, "examples"))
+    shown = map(str if "number" in types_of(schema) else quoted, list_at(schema, "examples"))  # decimals are texts
     return [example for example in shown if len(example) <= 80][:MAX_EXAMPLES]  # longer ones cost more than they tell
 
 
