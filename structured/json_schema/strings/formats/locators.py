@@ -57,39 +57,39 @@ _FOREIGN = less(char_set((0xA0, 0xD7FF), (0xF900, 0xFDCF), (0xFDF0, 0xFFEF), *_P
 _PRIVATE = char_set((0xE000, 0xF8FF), (0xF0000, 0xFFFFD), (0x100000, 0x10FFFD))
 
 _FUTURE_ADDRESS = rf"[Vv][0-9A-Fa-f]+\.{both(UNRESERVED, SUB_DELIMITERS, chars(':'))}+"
-_IP_LITERAL = rf"\[(?:{IPV6}|{_FUTURE_ADDRESS})\]"
+_IP_LITERAL = concat(literal("["), alternation(IPV6, regex(_FUTURE_ADDRESS)), literal("]"))
 
 
 def _encoded(characters: CharSet) -> str:
     return f"(?:{characters}|{PERCENT_ENCODED})"
 
 
-def _identifiers(unreserved: CharSet, private: CharSet | None = None) -> tuple[Pattern, Pattern]:
-    """Return the identifiers over these characters: those with a scheme, and these together with relative references.
+def identifier(kind: str) -> Pattern:
+    """Return the texts of a kind, `uri` or `iri` or, with relative ones, `uri-reference` or `iri-reference`.
 
-    Private characters occur only in a query.
+    RFC 3986: `https://example.com/a?b#c`, `../a`; RFC 3987: `https://example.com/ä?b#c`.
     """
+    is_foreign = kind.startswith("iri")
+    unreserved = both(UNRESERVED, _FOREIGN) if is_foreign else UNRESERVED
     in_host = both(unreserved, SUB_DELIMITERS)
     in_path = both(in_host, chars(":@"))
     in_fragment = both(in_path, chars("/?"))
-    in_query = both(in_fragment, private) if private else in_fragment
+    in_query = both(in_fragment, _PRIVATE) if is_foreign else in_fragment
 
     segments = f"{_encoded(both(in_path, chars('/')))}*"
     path = f"(?:/{segments})?"
     user = f"(?:{_encoded(both(in_host, chars(':')))}*@)?"
-    located = rf"//{user}(?:{_IP_LITERAL}|{_encoded(in_host)}*)(?::\d*)?{path}"
-    absolute, rootless = f"/(?:{_encoded(in_path)}{segments})?", _encoded(in_path) + segments
-    relative = f"{_encoded(less(in_path, ':'))}+{path}"
-    ending = rf"(?:\?{_encoded(in_query)}*)?(?:#{_encoded(in_fragment)}*)?"
-    whole = regex(rf"[A-Za-z][A-Za-z\d+\-.]*:(?:{located}|{absolute}|{rootless})?{ending}")
-    return whole, alternation(whole, regex(f"(?:{located}|{absolute}|{relative})?{ending}"))
+    host = alternation(_IP_LITERAL, regex(f"{_encoded(in_host)}*"))
+    located = concat(regex(f"//{user}"), host, regex(rf"(?::\d*)?{path}"))
+    absolute, rootless = regex(f"/(?:{_encoded(in_path)}{segments})?"), regex(_encoded(in_path) + segments)
+    ending = regex(rf"(?:\?{_encoded(in_query)}*)?(?:#{_encoded(in_fragment)}*)?")
+    scheme = regex(r"[A-Za-z][A-Za-z\d+\-.]*:")
+    whole = concat(scheme, optional(alternation(located, absolute, rootless)), ending)
+    if not kind.endswith("reference"):
+        return whole
+    relative = regex(f"{_encoded(less(in_path, ':'))}+{path}")
+    return alternation(whole, concat(optional(alternation(located, absolute, relative)), ending))
 
-
-URI, URI_REFERENCE = _identifiers(UNRESERVED)
-"""RFC 3986: `https://example.com/a?b#c`; a reference may lack the scheme: `../a`."""
-
-IRI, IRI_REFERENCE = _identifiers(both(UNRESERVED, _FOREIGN), _PRIVATE)
-"""RFC 3987: `https://example.com/ä?b#c`."""
 
 _TEMPLATE_LITERAL = both(less(char_set((0x21, 0x7E)), '"%<>\\^`{|}'), _FOREIGN, _PRIVATE)
 _NAME_CHARACTER = f"(?:[A-Za-z0-9_]|{PERCENT_ENCODED})"
@@ -112,7 +112,7 @@ _URL_DOMAIN = concat(
     parents(LONGEST_NAME - LONGEST_LABEL, fewest=0, label=partial(label, other=_DOMAIN_CHARACTER)),
     label(LONGEST_LABEL, first=LETTER, other=_DOMAIN_CHARACTER),
 )
-_HOST = alternation(_URL_DOMAIN, IPV4, regex(rf"\[(?:{IPV6})\]"))
+_HOST = alternation(_URL_DOMAIN, IPV4, concat(literal("["), IPV6, literal("]")))
 _PORT = regex(f"(?::(?:{integer_range(0, 65535)}))?")
 
 
@@ -233,18 +233,18 @@ def _local_part(width: int, last: int) -> Pattern:
     return alternation(_dotted(character, longest), _quoted(character, longest))
 
 
-_ADDRESS_LITERAL = regex(rf"\[(?:{IPV4}|IPv6:(?:{ipv6(fewest_elided=2)}))\]")
+_SIX = concat(literal("IPv6:"), ipv6(fewest_elided=2))
+_ADDRESS_LITERAL = concat(literal("["), alternation(IPV4, _SIX), literal("]"))
 _MAIL_DOMAIN = names(LONGEST_DOMAIN)
 
 EMAIL = concat(_local_part(*_WIDTHS[0]), _AT, alternation(_MAIL_DOMAIN, _ADDRESS_LITERAL))
 """RFC 5321: `ana.diaz@example.com`, `"Ana Diaz"@[192.168.0.1]`."""
 
-IDN_EMAIL = concat(
-    alternation(*(_local_part(*width) for width in _WIDTHS)),
-    _AT,
-    alternation(international_names(LONGEST_DOMAIN, dot=literal(".")), _ADDRESS_LITERAL),
-)
-"""RFC 6531: `aña@españa.example`."""
+
+def idn_email() -> Pattern:
+    """Return the addresses of RFC 6531: `aña@españa.example`."""
+    domain = alternation(international_names(LONGEST_DOMAIN, dot=literal(".")), _ADDRESS_LITERAL)
+    return concat(alternation(*(_local_part(*width) for width in _WIDTHS)), _AT, domain)
 
 
 _TOP_LEVEL_DOMAIN = words_but(SPECIAL_DOMAINS, LETTER, LETTER, LONGEST_TOP_LEVEL_DOMAIN)
