@@ -91,7 +91,8 @@ class Foundation:
     def begun(self) -> "_Assembly":
         """Return a new assembly that begins with the patterns."""
         parts = [getattr(self._assembly, name) for name in _Assembly.__slots__]
-        return _Assembly(*(part[:] if isinstance(part, array) else part.copy() for part in parts))
+        copies: list[Any] = [part[:] if isinstance(part, array) else part.copy() for part in parts]
+        return _Assembly(*copies)
 
 
 def _single_bytes(text: str) -> tuple[ByteRange, ...]:
