@@ -29,19 +29,8 @@ from collections.abc import Callable
 
 from structured.json_schema.numbers.ranges import integer_range
 from structured.json_schema.strings.formats.alphabets import DIGIT, HEX, LETTER, LETTER_OR_DIGIT, LOWER, both, regex
-from structured.regex import (
-    EMPTY,
-    CharSet,
-    Pattern,
-    alternation,
-    char_set,
-    chars,
-    concat,
-    literal,
-    optional,
-    repeat,
-    words,
-)
+from structured.regex import CharSet, Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
+from structured.regex.syntax import EMPTY
 
 LONGEST_NAME = 253
 LONGEST_LABEL = 63

@@ -63,20 +63,29 @@ RFC_3339_TIME = alternation(regex(_CLOCK + _FRACTION + _OFFSET), *map(_leap_seco
 RFC_3339_DATE_TIME = concat(DATE, regex("[Tt]"), RFC_3339_TIME)
 """`2024-02-29T23:59:59.5+01:00`"""
 
-POSSIBLE_DATE = regex(f"{_FULL_DATE}|0000-{_DAY_OF_EVERY_YEAR}|0000-02-29")
-"""Every date of RFC 3339, with the year 0000."""
 
-POSSIBLE_TIME = regex(rf"{_HOUR}:[0-5]\d:(?:[0-5]\d|60){_FRACTION}{_OFFSET}")
-"""Every time of RFC 3339, and any time with a 60th second, although leap seconds occur at certain times only."""
+def possible_date() -> Pattern:
+    """Return every date of RFC 3339, with the year 0000."""
+    return regex(f"{_FULL_DATE}|0000-{_DAY_OF_EVERY_YEAR}|0000-02-29")
 
-POSSIBLE_DATE_TIME = concat(POSSIBLE_DATE, regex("[Tt]"), POSSIBLE_TIME)
-"""Every date and time of RFC 3339, and any with a 60th second."""
+
+def possible_time() -> Pattern:
+    """Return every time of RFC 3339, and any with a 60th second, although leap seconds occur at certain times only."""
+    return regex(rf"{_HOUR}:[0-5]\d:(?:[0-5]\d|60){_FRACTION}{_OFFSET}")
+
+
+def possible_date_time() -> Pattern:
+    """Return every date and time of RFC 3339, and any with a 60th second."""
+    return concat(possible_date(), regex("[Tt]"), possible_time())
+
 
 _UNBROKEN_DATE = r"(?:\d+D|\d+M(?:\d+D)?|\d+Y(?:\d+M(?:\d+D)?)?)"
 _UNBROKEN_TIME = r"T(?:\d+S|\d+M(?:\d+S)?|\d+H(?:\d+M(?:\d+S)?)?)"
 
-DURATION = regex(rf"P(?:{_UNBROKEN_DATE}(?:{_UNBROKEN_TIME})?|{_UNBROKEN_TIME}|\d+W)")
-"""RFC 3339 appendix A: `P1Y2M3DT4H5M6S`."""
+
+def duration() -> Pattern:
+    """Return the durations of RFC 3339 appendix A: `P1Y2M3DT4H5M6S`."""
+    return regex(rf"P(?:{_UNBROKEN_DATE}(?:{_UNBROKEN_TIME})?|{_UNBROKEN_TIME}|\d+W)")
 
 
 def _some(*parts: str) -> str:
