@@ -5,7 +5,7 @@ There are two tables, since a name may mean two things. `SPECIFIED_FORMATS` has 
 Pydantic's schemas name: Pydantic accepts a text that matches. Where a language is not regular, or depends on tables
 that Python lacks, the pattern generates a part of it; the docstrings of the modules say which.
 
-A pattern is built when a schema first names its format: all of them take a tenth of a second.
+A pattern is built when a schema first names its format.
 
 Unsupported are formats that Pydantic checks against the machine (`file-path` and `directory-path` have to exist, and
 `zoneinfo` depends on an installed database), and `color` of draft 3, which refers to all of CSS 2.1.
