@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from structured.errors.values import printable
 from structured.regex.character_classes import python_space, python_word, unicode_digits
@@ -112,6 +113,7 @@ def _writable(ranges: tuple[Range, ...], absent: frozenset[int]) -> str | None:
     return next((character for character in characters if absent.isdisjoint(character.encode())), None)
 
 
+@lru_cache(maxsize=1024)
 def set_label(ranges: tuple[Range, ...]) -> str:
     r"""Return the regular expression of a character of some ranges, which neither overlap nor touch.
 

@@ -8,8 +8,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from copy import copy
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -91,7 +90,9 @@ class Foundation:
 
     def begun(self) -> "_Assembly":
         """Return a new assembly that begins with the patterns."""
-        return _Assembly(*(copy(getattr(self._assembly, part.name)) for part in fields(_Assembly)))
+        parts = [getattr(self._assembly, name) for name in _Assembly.__slots__]
+        copies: list[Any] = [part[:] if isinstance(part, array) else part.copy() for part in parts]
+        return _Assembly(*copies)
 
 
 def _single_bytes(text: str) -> tuple[ByteRange, ...]:

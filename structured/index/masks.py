@@ -48,6 +48,7 @@ class MaskTable:
         words = words_of(size)
         # Memory is given by the operating system when a row is first written to, so the rest costs nothing.
         self._matrix = np.empty((min(max_bytes // (4 * words), MAX_ROWS), words), dtype=np.int32)
+        self._weights = np.random.default_rng(0).integers(1 << 31, size=words, dtype=np.int32)  # of a hash code
         self._masks: list[Mask] = []
         self._rows_by_hash: dict[int, list[int]] = {}
         self._rows_by_id: dict[int, int] = {}
@@ -76,11 +77,11 @@ class MaskTable:
 
     def intern(self, mask: Mask) -> Mask:
         """Return the row that equals a mask, always the same array; in a full table, perhaps the mask itself."""
-        data = mask.tobytes()
+        key = int(mask @ self._weights)
         with self._lock:
-            candidates = self._rows_by_hash.setdefault(hash(data), [])
+            candidates = self._rows_by_hash.setdefault(key, [])
             for row in candidates:
-                if self._masks[row].tobytes() == data:
+                if self._masks[row].tobytes() == mask.tobytes():
                     return self._masks[row]
             if self.is_full:
                 return mask

@@ -5,6 +5,7 @@ budget is spent, so the other styles are bounded: three write exactly what `json
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 from structured.errors.arguments import one_of
@@ -16,7 +17,7 @@ WhitespaceName = Literal["compact", "spaced", "indented", "flexible", "any"]
 DEFAULT_WHITESPACE: WhitespaceName = "spaced"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Whitespace:
     """The whitespace between JSON tokens.
 
@@ -31,7 +32,7 @@ class Whitespace:
     after_colon: Pattern = EMPTY
     indent: int = 0
 
-    @property
+    @cached_property
     def colon(self) -> Pattern:
         """The colon between a name and its value, with the whitespace around it."""
         return concat(self.before, literal(":"), self.after_colon)

@@ -25,7 +25,7 @@ def normalise(ranges: Iterable[Range]) -> tuple[Range, ...]:
             merged[-1] = (merged[-1][0], max(merged[-1][1], high))
         else:
             merged.append((low, high))
-    if any(low <= _SURROGATES[1] and _SURROGATES[0] <= high for low, high in merged):
+    if merged and merged[0][0] <= _SURROGATES[1] and _SURROGATES[0] <= merged[-1][1]:
         below = [(low, min(high, _SURROGATES[0] - 1)) for low, high in merged]
         above = [(max(low, _SURROGATES[1] + 1), high) for low, high in merged]
         return tuple((low, high) for low, high in below + above if low <= high)

@@ -53,9 +53,10 @@ class ClassParser:
 
     def take(self, text: str) -> bool:
         """Read `text` if it comes next; tell whether it did."""
-        is_next = self.peek(text)
-        self.position += len(text) if is_next else 0
-        return is_next
+        if not self.text.startswith(text, self.position):
+            return False
+        self.position += len(text)
+        return True
 
     def next(self) -> str:
         """Read one character."""

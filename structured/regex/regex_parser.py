@@ -135,7 +135,10 @@ _PLAIN = re.compile(r"[^\\.^$*+?{}\[\]()|#\ud800-\udfff]+(?=[^\\.^$*+?{}\[\]()|#
 
 _DIGITS = re.compile("[0-9]*")
 
-_QUANTIFIERS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+_CLASS = re.compile(r"(?:[^\]\\]|\\[\s\S])*\]")
+"""The rest of a class of ECMA 262."""
+
+_QUANTIFIERS = {"*": (0, None), "+": (1, None), "?": (0, 1), "{": None}
 
 
 class _Parser(ClassParser):
@@ -144,6 +147,7 @@ class _Parser(ClassParser):
     def __init__(self, text: str, dialect: Dialect, flags: Flags) -> None:
         super().__init__(text, dialect)
         self.flags = flags
+        self._classes: dict[str, Pattern] = {}
 
     def check_by_re(self) -> None:
         """Raise PatternError for an expression that `re` does not accept."""
@@ -233,11 +237,12 @@ class _Parser(ClassParser):
 
     def quantifier(self) -> tuple[int, int | None] | None:
         """Read a quantifier: the least and the greatest count; None if there is none."""
-        if self.position < len(self.text) and self.text[self.position] in _QUANTIFIERS:
-            return _QUANTIFIERS[self.next()]
-        before = self.position
-        if not self.take("{"):
+        before, mark = self.position, self.text[self.position : self.position + 1]
+        if mark not in _QUANTIFIERS:
             return None
+        self.position += 1
+        if mark != "{":
+            return _QUANTIFIERS[mark]
         low = self.run_of(_DIGITS)
         high = self.run_of(_DIGITS) if self.take(",") else low
         has_comma = self.text[self.position - 1] == "," or high != low
@@ -257,14 +262,26 @@ class _Parser(ClassParser):
             case "(":
                 return self.group()
             case "[":
-                return self._set(self.class_ranges()[0])
+                return self._class()
             case "\\":
                 return self.escape()
             case ".":
                 return ANY_CHARACTER if self.flags.s else char_set(*self.dialect.line_ends, negated=True)
             case "^" | "$":
                 return self._anchor(character)
+        if not self.flags.i and character.isascii():
+            return Literal(character)
         return self._any_of(((ord(character), ord(character)),), re.escape(character))
+
+    def _class(self) -> Pattern:
+        """Read a class; one that was read before, in the same words, is not read again."""
+        start = self.position
+        match = _CLASS.match(self.text, start) if self.dialect is ECMA and not self.flags.i else None
+        if match and match[0] in self._classes:
+            self.position = match.end()
+            return self._classes[match[0]]
+        pattern = self._set(self.class_ranges()[0])
+        return self._classes.setdefault(self.text[start : self.position], pattern)
 
     def _any_of(self, ranges: Ranges, written: str) -> Pattern:
         """Return one of some characters, in any case if case is ignored; `written` is their text for `re`."""

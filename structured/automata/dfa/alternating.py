@@ -6,6 +6,7 @@ is read from the start of the text; a state contains the states of these languag
 expressions (Brzozowski, 1964) were rejected: they give the same states, but their names must be kept in normal form.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -304,17 +305,18 @@ class PatternLanguage:
 
     def _new_row(self, state: int) -> list[int | None]:
         branches, before = self._contents[state]
-        following: dict[int, dict[_Branch, None]] = {}
+        following: defaultdict[int, dict[_Branch, None]] = defaultdict(dict)
         tracked: dict[tuple[PatternLanguage, int], int] = {}
         for rest, held in branches:
             leaves = self.closure(rest, before)[0]
             steps = 1 + len(leaves)
             for block, after, more in leaves:
                 obligations = held | more if more else held
-                following.setdefault(block, {})[after, obligations] = None
-                for language, inner, _ in obligations:
-                    tracked.setdefault((language, inner), len(tracked) + 2)
-                steps += len(obligations)
+                following[block][after, obligations] = None
+                if obligations:
+                    for language, inner, _ in obligations:
+                        tracked.setdefault((language, inner), len(tracked) + 2)
+                    steps += len(obligations)
             self.counter.add(steps)
         found_by_block = list(following.values())
         holding = self._holding([*following])

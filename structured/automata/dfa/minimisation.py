@@ -140,14 +140,15 @@ def live_blocks(rows: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArra
 
     `rows` are where the characters lead from each state, `DEAD` being nowhere.
     """
-    transitions, _ = _transitions(rows)
+    transitions, labels = _transitions(rows)
     ends = np.flatnonzero(accepting)
     live, queue = accepting.copy(), np.zeros(len(rows), dtype=np.int32)
     queue[: len(ends)] = ends
     find_live(transitions, live, queue, len(ends))
     blocks = np.full(len(rows) + 1, DEAD, dtype=np.int32)  # the last is that of DEAD
     blocks[:-1][live] = np.arange(np.count_nonzero(live))
-    transitions, labels = _transitions(blocks[rows[live]])
+    if not live.all():
+        transitions, labels = _transitions(blocks[rows[live]])
     states = _partition(~accepting[live])
     refine(transitions, states, _partition(labels))
     blocks[:-1][live] = numbered(states.sets.tolist())

@@ -127,21 +127,18 @@ LEVEL, FARTHEST = range(2)
 """The progress of a walk: the level at which it stopped, and the greatest distance of a state after a token."""
 
 
-_ROOT = np.zeros(1, dtype=np.int32)
-
-
 def walk_from(
-    trie: Trie, states: int | NDArray[np.int32], nodes: NDArray[np.int32] = _ROOT
+    trie: Trie, states: int | NDArray[np.int32], nodes: int | NDArray[np.int32] = 0
 ) -> tuple[TrieArrays, NDArray[np.int32], NDArray[np.int32]]:
     """Return the arrays of a trie, and the path and progress of a walk below some nodes, each from a state.
 
     The nodes are levels of the path; the walk goes on with the next when it is done with what is above it.
     """
-    path = np.empty((trie.height + len(nodes), 10), dtype=np.int32)
-    path[: len(nodes), STATE], path[: len(nodes), NEXT] = states, trie.first[nodes]
-    path[: len(nodes), END] = trie.first[nodes + 1]
-    arrays = TrieArrays(trie.byte, trie.first, trie.token_start, trie.token_ids)
-    return arrays, path, np.array([len(nodes) - 1, 0], dtype=np.int32)
+    count, levels = (1, 0) if isinstance(nodes, int) else (len(nodes), slice(len(nodes)))
+    path, progress = np.empty((trie.height + count, 10), dtype=np.int32), np.zeros(2, dtype=np.int32)
+    path[levels, STATE], path[levels, NEXT], path[levels, END] = states, trie.first[nodes], trie.first[nodes + 1]
+    progress[LEVEL] = count - 1
+    return TrieArrays(trie.byte, trie.first, trie.token_start, trie.token_ids), path, progress
 
 
 class Expandable(Protocol):

@@ -451,13 +451,18 @@ def _checker(asserts_formats: bool) -> Any:
     from jsonschema import FormatChecker
 
     checker = FormatChecker(formats=())
-    for name, pattern in SPECIFIED_FORMATS.items():
-        checker.checks(name)(partial(_has_format, PatternLanguage(pattern)))
+    for name in SPECIFIED_FORMATS:
+        checker.checks(name)(partial(_has_format, name))
     return checker
 
 
-def _has_format(language: PatternLanguage, value: object) -> bool:
-    if not isinstance(value, str) or language.contains(value):
+@cache
+def _texts_of(name: str) -> PatternLanguage:
+    return PatternLanguage(SPECIFIED_FORMATS[name])
+
+
+def _has_format(name: str, value: object) -> bool:
+    if not isinstance(value, str) or _texts_of(name).contains(value):
         return True
     _current.get().has_failed_format = True
     return False

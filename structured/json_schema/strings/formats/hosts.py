@@ -30,6 +30,7 @@ from collections.abc import Callable
 from structured.json_schema.numbers.ranges import integer_range
 from structured.json_schema.strings.formats.alphabets import DIGIT, HEX, LETTER, LETTER_OR_DIGIT, LOWER, both, regex
 from structured.regex import CharSet, Pattern, alternation, char_set, chars, concat, literal, optional, repeat, words
+from structured.regex.syntax import EMPTY
 
 LONGEST_NAME = 253
 LONGEST_LABEL = 63
@@ -150,8 +151,10 @@ def international_names(octets: int, *, dot: Pattern = DOTS) -> Pattern:
     )
 
 
-IDN_HOSTNAME = international_names(LONGEST_NAME)
-"""`münchen.example`, `실례.테스트`"""
+def idn_hostname() -> Pattern:
+    """Return names such as `münchen.example` and `실례.테스트`."""
+    return international_names(LONGEST_NAME)
+
 
 _BYTE = integer_range(0, 255)
 _GROUP = f"{HEX}{{1,4}}"
@@ -163,10 +166,10 @@ IPV4 = regex(rf"(?:{_BYTE})(?:\.(?:{_BYTE})){{3}}")
 
 def ipv6(*, fewest_elided: int) -> Pattern:
     """Return the addresses of version 6 in which `::` replaces at least `fewest_elided` groups of zeros."""
-    last_two = f"(?:{_GROUP}:{_GROUP}|{IPV4})"
-    endings = ["", _GROUP, *(f"(?:{_GROUP}:){{{count}}}{last_two}" for count in range(7))]
-    options = [f"{_groups(8 - fewest_elided - after)}::{endings[after]}" for after in range(9 - fewest_elided)]
-    return regex("|".join([endings[8], *options]))
+    last_two = alternation(regex(f"{_GROUP}:{_GROUP}"), IPV4)
+    endings = [EMPTY, regex(_GROUP), *(concat(repeat(_GROUP_COLON, count, count), last_two) for count in range(7))]
+    befores = [regex(f"{_groups(8 - fewest_elided - after)}::") for after in range(9 - fewest_elided)]
+    return alternation(endings[8], *map(concat, befores, endings))
 
 
 def _groups(most: int) -> str:
@@ -187,8 +190,8 @@ IPV6_INTERFACE = concat(IPV6, optional(concat(literal("/"), integer_range(0, 128
 IP_INTERFACE = alternation(IPV4_INTERFACE, IPV6_INTERFACE)
 
 
-def _ipv4_network(*, bits_before: int) -> Pattern:
-    """Return the networks of version 4, with `bits_before` added to the length of the prefix."""
+def ipv4_network(*, bits_before: int = 0) -> Pattern:
+    """Return the networks of version 4, with `bits_before` added to the length of the prefix: `192.168.0.0/24`."""
     options = [concat(IPV4, literal(f"/{bits_before + 32}"))]
     for free in range(4):
         lengths = [
@@ -215,9 +218,12 @@ def _group_with_zeros(zeros: int) -> Pattern:
 _GROUPS_WITH_ZEROS = [_group_with_zeros(16 - bits) for bits in range(16)]
 
 
-def _ipv6_network() -> Pattern:
-    """Return the networks of version 6: for each length of the prefix, the groups that it covers are free."""
-    mapped = concat(literal("::"), repeat(chars("Ff"), 4, 4), literal(":"), _ipv4_network(bits_before=96))
+def ipv6_network() -> Pattern:
+    """Return the networks of version 6: for each length of the prefix, the groups that it covers are free.
+
+    `::` may replace any run of zeros: `2001:db8::/32`, as `ipaddress.IPv6Network` reads it.
+    """
+    mapped = concat(literal("::"), repeat(chars("Ff"), 4, 4), literal(":"), ipv4_network(bits_before=96))
     options = [concat(IPV6, literal("/128")), mapped]
     for free in range(8):
         zeros = literal(":0" * (7 - free))
@@ -238,10 +244,6 @@ def _last_groups(free: int, tail: Pattern) -> Pattern:
     )
 
 
-IPV4_NETWORK = _ipv4_network(bits_before=0)
-"""`192.168.0.0/24`, as `ipaddress.IPv4Network` reads it."""
-
-IPV6_NETWORK = _ipv6_network()
-"""`2001:db8::/32`, as `ipaddress.IPv6Network` reads it; `::` may replace any run of zeros."""
-
-IP_NETWORK = alternation(IPV4_NETWORK, IPV6_NETWORK)
+def ip_network() -> Pattern:
+    """Return the networks of both versions."""
+    return alternation(ipv4_network(), ipv6_network())

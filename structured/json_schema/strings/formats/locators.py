@@ -20,7 +20,7 @@ reserved for special use, and reads neither a quoted local part nor an address i
 left out there.
 """
 
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 
 from structured.errors import PatternError
 from structured.json_schema.numbers.ranges import integer_range
@@ -57,47 +57,50 @@ _FOREIGN = less(char_set((0xA0, 0xD7FF), (0xF900, 0xFDCF), (0xFDF0, 0xFFEF), *_P
 _PRIVATE = char_set((0xE000, 0xF8FF), (0xF0000, 0xFFFFD), (0x100000, 0x10FFFD))
 
 _FUTURE_ADDRESS = rf"[Vv][0-9A-Fa-f]+\.{both(UNRESERVED, SUB_DELIMITERS, chars(':'))}+"
-_IP_LITERAL = rf"\[(?:{IPV6}|{_FUTURE_ADDRESS})\]"
+_IP_LITERAL = concat(literal("["), alternation(IPV6, regex(_FUTURE_ADDRESS)), literal("]"))
 
 
 def _encoded(characters: CharSet) -> str:
     return f"(?:{characters}|{PERCENT_ENCODED})"
 
 
-def _identifiers(unreserved: CharSet, private: CharSet | None = None) -> tuple[Pattern, Pattern]:
-    """Return the identifiers over these characters: those with a scheme, and these together with relative references.
+def identifier(kind: str) -> Pattern:
+    """Return the texts of a kind, `uri` or `iri` or, with relative ones, `uri-reference` or `iri-reference`.
 
-    Private characters occur only in a query.
+    RFC 3986: `https://example.com/a?b#c`, `../a`; RFC 3987: `https://example.com/ä?b#c`.
     """
+    is_foreign = kind.startswith("iri")
+    unreserved = both(UNRESERVED, _FOREIGN) if is_foreign else UNRESERVED
     in_host = both(unreserved, SUB_DELIMITERS)
     in_path = both(in_host, chars(":@"))
     in_fragment = both(in_path, chars("/?"))
-    in_query = both(in_fragment, private) if private else in_fragment
+    in_query = both(in_fragment, _PRIVATE) if is_foreign else in_fragment
 
     segments = f"{_encoded(both(in_path, chars('/')))}*"
     path = f"(?:/{segments})?"
     user = f"(?:{_encoded(both(in_host, chars(':')))}*@)?"
-    located = rf"//{user}(?:{_IP_LITERAL}|{_encoded(in_host)}*)(?::\d*)?{path}"
-    absolute, rootless = f"/(?:{_encoded(in_path)}{segments})?", _encoded(in_path) + segments
-    relative = f"{_encoded(less(in_path, ':'))}+{path}"
-    ending = rf"(?:\?{_encoded(in_query)}*)?(?:#{_encoded(in_fragment)}*)?"
-    whole = regex(rf"[A-Za-z][A-Za-z\d+\-.]*:(?:{located}|{absolute}|{rootless})?{ending}")
-    return whole, alternation(whole, regex(f"(?:{located}|{absolute}|{relative})?{ending}"))
+    host = alternation(_IP_LITERAL, regex(f"{_encoded(in_host)}*"))
+    located = concat(regex(f"//{user}"), host, regex(rf"(?::\d*)?{path}"))
+    absolute, rootless = regex(f"/(?:{_encoded(in_path)}{segments})?"), regex(_encoded(in_path) + segments)
+    ending = regex(rf"(?:\?{_encoded(in_query)}*)?(?:#{_encoded(in_fragment)}*)?")
+    scheme = regex(r"[A-Za-z][A-Za-z\d+\-.]*:")
+    whole = concat(scheme, optional(alternation(located, absolute, rootless)), ending)
+    if not kind.endswith("reference"):
+        return whole
+    relative = regex(f"{_encoded(less(in_path, ':'))}+{path}")
+    return alternation(whole, concat(optional(alternation(located, absolute, relative)), ending))
 
-
-URI, URI_REFERENCE = _identifiers(UNRESERVED)
-"""RFC 3986: `https://example.com/a?b#c`; a reference may lack the scheme: `../a`."""
-
-IRI, IRI_REFERENCE = _identifiers(both(UNRESERVED, _FOREIGN), _PRIVATE)
-"""RFC 3987: `https://example.com/ä?b#c`."""
 
 _TEMPLATE_LITERAL = both(less(char_set((0x21, 0x7E)), '"%<>\\^`{|}'), _FOREIGN, _PRIVATE)
 _NAME_CHARACTER = f"(?:[A-Za-z0-9_]|{PERCENT_ENCODED})"
 _VARIABLE = rf"{_NAME_CHARACTER}(?:\.?{_NAME_CHARACTER})*(?:\*|:[1-9]\d{{0,3}})?"
 _EXPRESSION = rf"\{{[+#./;?&]?{_VARIABLE}(?:,{_VARIABLE})*\}}"
 
-URI_TEMPLATE = regex(f"(?:{_TEMPLATE_LITERAL}|{PERCENT_ENCODED}|{_EXPRESSION})*")
-"""RFC 6570 §2, with an apostrophe allowed by its erratum 6937: `https://example.com/{user}{?page,size*}`."""
+
+def uri_template() -> Pattern:
+    """Return RFC 6570 §2, an apostrophe allowed by its erratum 6937: `https://example.com/{user}{?page,size*}`."""
+    return regex(f"(?:{_TEMPLATE_LITERAL}|{PERCENT_ENCODED}|{_EXPRESSION})*")
+
 
 SPECIAL_SCHEMES = ("ftp", "http", "https", "ws", "wss")
 """The special schemes of the URL Standard §4.2, without `file`."""
@@ -108,22 +111,22 @@ LONGEST_HEAD = LONGEST_SCHEME + len("://:@:65535") + 2 * LONGEST_USER + LONGEST_
 """The length of all that precedes the path of a URL with one host."""
 
 _DOMAIN_CHARACTER = both(LETTER_OR_DIGIT, chars("_"))
-_URL_DOMAIN = concat(
-    parents(LONGEST_NAME - LONGEST_LABEL, fewest=0, label=partial(label, other=_DOMAIN_CHARACTER)),
-    label(LONGEST_LABEL, first=LETTER, other=_DOMAIN_CHARACTER),
-)
-_HOST = alternation(_URL_DOMAIN, IPV4, regex(rf"\[(?:{IPV6})\]"))
-_PORT = regex(f"(?::(?:{integer_range(0, 65535)}))?")
 
 
-def _user_host_port(*, user_character: CharSet) -> Pattern:
+@cache
+def _host() -> Pattern:
+    domain = concat(
+        parents(LONGEST_NAME - LONGEST_LABEL, fewest=0, label=partial(label, other=_DOMAIN_CHARACTER)),
+        label(LONGEST_LABEL, first=LETTER, other=_DOMAIN_CHARACTER),
+    )
+    return alternation(domain, IPV4, concat(literal("["), IPV6, literal("]")))
+
+
+def _user_host_port(user_character: CharSet) -> Pattern:
     user = f"{user_character}{{1,{LONGEST_USER}}}"
-    return concat(regex(f"(?:(?:{user}|(?:{user})?:{user})@)?"), _HOST, _PORT)
+    port = regex(f"(?::(?:{integer_range(0, 65535)}))?")
+    return concat(regex(f"(?:(?:{user}|(?:{user})?:{user})@)?"), _host(), port)
 
-
-_ONE_HOST = _user_host_port(user_character=both(UNRESERVED, SUB_DELIMITERS))
-_OF_SEVERAL_HOSTS = _user_host_port(user_character=less(both(UNRESERVED, SUB_DELIMITERS), ","))
-_SEVERAL_HOSTS = concat(_OF_SEVERAL_HOSTS, repeat(concat(literal(","), _OF_SEVERAL_HOSTS), 0, None))
 
 _URL_CHARACTER = both(UNRESERVED, SUB_DELIMITERS, chars(":@/?"))
 
@@ -145,15 +148,16 @@ def url(
         )
     room = None if max_length is None else max_length - LONGEST_HEAD
     options = []
+    host = _user_host_port(both(UNRESERVED, SUB_DELIMITERS))
     if schemes is None:
         other = _other_schemes()
-        options.append(concat(alternation(words(SPECIAL_SCHEMES), other), literal("://"), _ONE_HOST, _after_host(room)))
+        options.append(concat(alternation(words(SPECIAL_SCHEMES), other), literal("://"), host, _after_host(room)))
         options += [] if host_required else [concat(other, _hostless(room))]
     elif set(schemes) != {"file"}:
         named = words(scheme for scheme in schemes if scheme != "file")
-        options.append(concat(named, literal("://"), _ONE_HOST, _after_host(room)))
+        options.append(concat(named, literal("://"), host, _after_host(room)))
     if not host_required and (schemes is None or "file" in schemes):
-        options.append(concat(literal("file://"), optional(_HOST), _after_host(room)))
+        options.append(concat(literal("file://"), optional(_host()), _after_host(room)))
     return alternation(*options)
 
 
@@ -161,7 +165,8 @@ def url(
 def multi_host_url(schemes: tuple[str, ...] | None = None) -> Pattern:
     """Return URLs with one host or several and one of the schemes (None: any), as `PostgresDsn` reads them."""
     scheme = alternation(words(SPECIAL_SCHEMES), _other_schemes()) if schemes is None else words(schemes)
-    return concat(scheme, literal("://"), _SEVERAL_HOSTS, _after_host(None))
+    host = _user_host_port(less(both(UNRESERVED, SUB_DELIMITERS), ","))
+    return concat(scheme, literal("://"), host, repeat(concat(literal(","), host), 0, None), _after_host(None))
 
 
 def _other_schemes() -> Pattern:
@@ -233,29 +238,31 @@ def _local_part(width: int, last: int) -> Pattern:
     return alternation(_dotted(character, longest), _quoted(character, longest))
 
 
-_ADDRESS_LITERAL = regex(rf"\[(?:{IPV4}|IPv6:(?:{ipv6(fewest_elided=2)}))\]")
-_MAIL_DOMAIN = names(LONGEST_DOMAIN)
+def _domain_or_address(domain: Pattern) -> Pattern:
+    address = alternation(IPV4, concat(literal("IPv6:"), ipv6(fewest_elided=2)))
+    return alternation(domain, concat(literal("["), address, literal("]")))
 
-EMAIL = concat(_local_part(*_WIDTHS[0]), _AT, alternation(_MAIL_DOMAIN, _ADDRESS_LITERAL))
-"""RFC 5321: `ana.diaz@example.com`, `"Ana Diaz"@[192.168.0.1]`."""
 
-IDN_EMAIL = concat(
-    alternation(*(_local_part(*width) for width in _WIDTHS)),
-    _AT,
-    alternation(international_names(LONGEST_DOMAIN, dot=literal(".")), _ADDRESS_LITERAL),
-)
-"""RFC 6531: `aña@españa.example`."""
+def email() -> Pattern:
+    """Return the addresses of RFC 5321: `ana.diaz@example.com`, `"Ana Diaz"@[192.168.0.1]`."""
+    return concat(_local_part(*_WIDTHS[0]), _AT, _domain_or_address(names(LONGEST_DOMAIN)))
+
+
+def idn_email() -> Pattern:
+    """Return the addresses of RFC 6531: `aña@españa.example`."""
+    domain = _domain_or_address(international_names(LONGEST_DOMAIN, dot=literal(".")))
+    return concat(alternation(*(_local_part(*width) for width in _WIDTHS)), _AT, domain)
 
 
 _TOP_LEVEL_DOMAIN = words_but(SPECIAL_DOMAINS, LETTER, LETTER, LONGEST_TOP_LEVEL_DOMAIN)
 
-DELIVERABLE_EMAIL = concat(
-    _dotted(_WORD, LONGEST_LOCAL_PART),
-    _AT,
-    parents(LONGEST_DOMAIN - LONGEST_TOP_LEVEL_DOMAIN, fewest=1),
-    _TOP_LEVEL_DOMAIN,
-)
-"""Addresses that `email-validator` accepts by default: `ana.diaz@example.com`."""
+
+@cache
+def deliverable_email() -> Pattern:
+    """Return the addresses that `email-validator` accepts by default: `ana.diaz@example.com`."""
+    domain = parents(LONGEST_DOMAIN - LONGEST_TOP_LEVEL_DOMAIN, fewest=1)
+    return concat(_dotted(_WORD, LONGEST_LOCAL_PART), _AT, domain, _TOP_LEVEL_DOMAIN)
+
 
 _ALPHABETS = char_set(
     *((0xC0, 0xD6), (0xD8, 0xF6), (0xF8, 0x2C1), (0x388, 0x38A), (0x38E, 0x3A1), (0x3A3, 0x3F5), (0x400, 0x481)),
@@ -267,8 +274,11 @@ _ALPHABETS = char_set(
 _NAME_PART = f"{both(_WORD, chars('.'), _ALPHABETS)}{{1,32}}"
 _DISPLAY_NAME = rf'{_NAME_PART}(?: {_NAME_PART}){{0,7}}|"{less(_PRINTABLE, chr(34))}{{1,256}}"'
 
-NAME_EMAIL = alternation(DELIVERABLE_EMAIL, concat(regex(f"(?:{_DISPLAY_NAME}) <"), DELIVERABLE_EMAIL, literal(">")))
-"""Texts that Pydantic's `NameEmail` reads: `Ana Díaz <ana.diaz@example.com>`; other characters need quotes."""
+
+def name_email() -> Pattern:
+    """Return what Pydantic's `NameEmail` reads: `Ana Díaz <ana.diaz@example.com>`; other characters need quotes."""
+    address = deliverable_email()
+    return alternation(address, concat(regex(f"(?:{_DISPLAY_NAME}) <"), address, literal(">")))
 
 
 WITH_AN_AT = regex(r"[^]+@[^]+")

@@ -11,14 +11,14 @@ rejected: `+03:07` in a leap second is left out.
 
 **Durations** (RFC 3339 appendix A). The specification has whole numbers of any length, no sign, and no gap between the
 units: `PT1H2S` is not a duration. Pydantic reads a sign, a fraction of seconds, and gaps. It stops at 999,999,999 days,
-counts a year as 365 days and a month as 30, and writes years and days, never months or weeks. So numbers in `TIMEDELTA`
+counts a year as 365 days and a month as 30, and writes years and days, never months or weeks. So numbers of `timedelta`
 are short enough for every sum of them, and larger years have no more days and hours than Pydantic writes, up to the
 ends of `datetime.timedelta`.
 """
 
 from structured.json_schema.numbers.ranges import integer_range
 from structured.json_schema.strings.formats.alphabets import regex
-from structured.regex import Pattern, alternation, concat, words
+from structured.regex import Pattern, alternation, concat, literal, words
 
 _DAY_OF_EVERY_YEAR = (
     r"(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))"
@@ -31,6 +31,7 @@ _FULL_DATE = rf"(?:{_YEAR}-{_DAY_OF_EVERY_YEAR}|(?:\d\d{_FOURTH}|{_FOURTH}00)-02
 _HOUR = r"(?:[01]\d|2[0-3])"
 _CLOCK = rf"{_HOUR}:[0-5]\d:[0-5]\d"
 _FRACTION = r"(?:\.\d+)?"
+_ANY_FRACTION = regex(_FRACTION)
 _NUMERIC_OFFSET = rf"[+\-]{_HOUR}:[0-5]\d"
 _OFFSET = f"(?:[Zz]|{_NUMERIC_OFFSET})"
 
@@ -44,7 +45,7 @@ def _clock_text(minutes: int) -> str:
 def _leap_second(offset: int) -> Pattern:
     """Return the leap second of any day on clocks `offset` minutes ahead of UTC, or a day less that many behind it."""
     offsets = [f"+{_clock_text(offset)}", f"-{_clock_text(-offset)}", *(["Z", "z"] if offset == 0 else [])]
-    return concat(regex(f"{_clock_text(offset - 1)}:60{_FRACTION}"), words(offsets))
+    return concat(literal(f"{_clock_text(offset - 1)}:60"), _ANY_FRACTION, words(offsets))
 
 
 DATE = regex(_FULL_DATE)
@@ -62,20 +63,29 @@ RFC_3339_TIME = alternation(regex(_CLOCK + _FRACTION + _OFFSET), *map(_leap_seco
 RFC_3339_DATE_TIME = concat(DATE, regex("[Tt]"), RFC_3339_TIME)
 """`2024-02-29T23:59:59.5+01:00`"""
 
-POSSIBLE_DATE = regex(f"{_FULL_DATE}|0000-{_DAY_OF_EVERY_YEAR}|0000-02-29")
-"""Every date of RFC 3339, with the year 0000."""
 
-POSSIBLE_TIME = regex(rf"{_HOUR}:[0-5]\d:(?:[0-5]\d|60){_FRACTION}{_OFFSET}")
-"""Every time of RFC 3339, and any time with a 60th second, although leap seconds occur at certain times only."""
+def possible_date() -> Pattern:
+    """Return every date of RFC 3339, with the year 0000."""
+    return regex(f"{_FULL_DATE}|0000-{_DAY_OF_EVERY_YEAR}|0000-02-29")
 
-POSSIBLE_DATE_TIME = concat(POSSIBLE_DATE, regex("[Tt]"), POSSIBLE_TIME)
-"""Every date and time of RFC 3339, and any with a 60th second."""
+
+def possible_time() -> Pattern:
+    """Return every time of RFC 3339, and any with a 60th second, although leap seconds occur at certain times only."""
+    return regex(rf"{_HOUR}:[0-5]\d:(?:[0-5]\d|60){_FRACTION}{_OFFSET}")
+
+
+def possible_date_time() -> Pattern:
+    """Return every date and time of RFC 3339, and any with a 60th second."""
+    return concat(possible_date(), regex("[Tt]"), possible_time())
+
 
 _UNBROKEN_DATE = r"(?:\d+D|\d+M(?:\d+D)?|\d+Y(?:\d+M(?:\d+D)?)?)"
 _UNBROKEN_TIME = r"T(?:\d+S|\d+M(?:\d+S)?|\d+H(?:\d+M(?:\d+S)?)?)"
 
-DURATION = regex(rf"P(?:{_UNBROKEN_DATE}(?:{_UNBROKEN_TIME})?|{_UNBROKEN_TIME}|\d+W)")
-"""RFC 3339 appendix A: `P1Y2M3DT4H5M6S`."""
+
+def duration() -> Pattern:
+    """Return the durations of RFC 3339 appendix A: `P1Y2M3DT4H5M6S`."""
+    return regex(rf"P(?:{_UNBROKEN_DATE}(?:{_UNBROKEN_TIME})?|{_UNBROKEN_TIME}|\d+W)")
 
 
 def _some(*parts: str) -> str:
@@ -91,5 +101,7 @@ _SMALL = f"{_DATE}(?:T{_TIME})?|T{_TIME}"
 _LARGE = rf"(?:{integer_range(1_000_000, 2_739_725)})Y(?:(?:{integer_range(0, 364)})D)?(?:T{_TIME_OF_DAY})?"
 _AT_THE_END = rf"2739726Y(?:[0-8]D)?(?:T{_TIME_OF_DAY})?"
 
-TIMEDELTA = regex(f"-?P(?:{_SMALL}|{_LARGE}|{_AT_THE_END})|P2739726Y9D(?:T{_TIME_OF_DAY})?|-P2739726Y9D")
-"""Texts that Pydantic reads for `timedelta`, among them all that it writes: `-P1Y2DT3H4M5.000006S`."""
+
+def timedelta() -> Pattern:
+    """Return texts that Pydantic reads for `timedelta`, among them all that it writes: `-P1Y2DT3H4M5.000006S`."""
+    return regex(f"-?P(?:{_SMALL}|{_LARGE}|{_AT_THE_END})|P2739726Y9D(?:T{_TIME_OF_DAY})?|-P2739726Y9D")

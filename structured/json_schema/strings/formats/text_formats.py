@@ -140,8 +140,8 @@ def _several(item: Pattern, opening: str, closing: str) -> Pattern:
     return concat(literal(opening), items, literal(closing))
 
 
-def _json_text() -> Pattern:
-    """Return any value of limited depth."""
+def json_text() -> Pattern:
+    """Return any value of limited depth: `{"a": [1, null]}`."""
     definitions: dict[str, Pattern] = {}
     for depth in range(JSON_DEPTH):
         value = Reference(f"json_{depth + 1}", definitions)
@@ -150,10 +150,6 @@ def _json_text() -> Pattern:
         definitions[f"json_{depth}"] = alternation(_SCALAR, array, object_)
     definitions[f"json_{JSON_DEPTH}"] = alternation(_SCALAR, words(["[]", "{}"]))
     return definitions["json_0"]
-
-
-JSON_TEXT = _json_text()
-"""`{"a": [1, null]}`"""
 
 
 GROUP_DEPTH = 5
@@ -171,7 +167,7 @@ _MEMBER = rf"(?:[^\\[\]\-^&~|]|\\-|{_ESCAPE}|{_RANGES})"
 _COUNT = f"(?:{integer_range(0, 999)})"
 _ORDERED = "|".join(f"{least},(?:{integer_range(least, 99)})" for least in range(10))
 _QUANTIFIER = rf"(?:(?:[*+?]|\{{(?:{_COUNT}|{_COUNT},|{_ORDERED})\}})\??)"
-_TERM = regex(rf"(?:[^\^$\\.*+?()[\]{{}}|]|\.|{_ESCAPE}|\[\^?{_MEMBER}+\]){_QUANTIFIER}?")
+_TERM = rf"(?:[^\^$\\.*+?()[\]{{}}|]|\.|{_ESCAPE}|\[\^?{_MEMBER}+\]){_QUANTIFIER}?"
 _ASSERTION = words(["^", "$", "\\b", "\\B"])
 
 
@@ -180,16 +176,13 @@ def _choice(*terms: Pattern) -> Pattern:
     return repeat(alternation(*terms, literal("|")), 0, None)
 
 
-def _expression() -> Pattern:
-    """Return the expressions of limited depth, built from the innermost out."""
-    innermost = _choice(_TERM, _ASSERTION)
+def regular_expression() -> Pattern:
+    r"""Return the expressions of limited depth, built from the innermost out: `^[A-Z]{2,3}-(?:\d+|x)$`."""
+    term = regex(_TERM)
+    innermost = _choice(term, _ASSERTION)
     ahead = concat(regex(r"\(\?[=!]"), innermost, literal(")"))
-    expression = innermost
+    expression, closing = innermost, regex(rf"\){_QUANTIFIER}?")
     for _ in range(GROUP_DEPTH):
-        group = concat(regex(r"\((?:\?:)?"), expression, regex(rf"\){_QUANTIFIER}?"))
-        expression = _choice(_TERM, _ASSERTION, ahead, group)
+        group = concat(regex(r"\((?:\?:)?"), expression, closing)
+        expression = _choice(term, _ASSERTION, ahead, group)
     return expression
-
-
-REGEX = _expression()
-r"""`^[A-Z]{2,3}-(?:\d+|x)$`"""
