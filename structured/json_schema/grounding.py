@@ -14,7 +14,7 @@ from structured.regex import Pattern, concat, literal, words
 GROUNDABLE = frozenset({"integer", "null", "number", "string"})
 """Types whose values a document can state. Values of other types are conclusions."""
 
-_IN_OTHER_FORMS = ("date", "date-time", "decimal", "time")
+_IN_OTHER_FORMS = ("date", "date-time", "time")
 """Formats of strings that a document may state in other forms."""
 
 
@@ -24,7 +24,7 @@ def is_grounded(schemas: Subschemas) -> bool:
 
 
 def is_stated_in_forms(schema: Mapping[str, Any]) -> bool:
-    """Tell whether the strings of a schema are decimals, dates or times, which a document may state in any form."""
+    """Tell whether the strings of a schema are dates or times, which a document may state in any form."""
     return schema.get("format") in _IN_OTHER_FORMS
 
 

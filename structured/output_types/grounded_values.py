@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
-from decimal import Decimal
 from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Annotated, Any, Literal, TypeVar, get_args
@@ -209,11 +208,6 @@ class DocumentStatements:
             yield spell(value)
 
 
-def _spelled_number(value: Decimal) -> Sequence[str]:
-    """Return a number with the decimals that are stated, and without those that are zero."""
-    return f"{value:f}", f"{value.normalize():f}"
-
-
 def _spelled_time(value: time | datetime) -> Sequence[str]:
     """Return a time with seconds, without a zone and with that of UTC."""
     written = value.isoformat()
@@ -221,8 +215,7 @@ def _spelled_time(value: time | datetime) -> Sequence[str]:
 
 
 _KINDS: dict[str, tuple[Any, Any]] = {
-    "number": (stated_numbers, _spelled_number),
-    "decimal": (stated_numbers, _spelled_number),
+    "number": (stated_numbers, lambda value: (f"{value:f}", f"{value.normalize():f}")),  # without zeros at the end, too
     "date": (stated_dates, lambda day: (day.isoformat(),)),
     "date-time": (stated_datetimes, _spelled_time),
     "time": (stated_times, _spelled_time),

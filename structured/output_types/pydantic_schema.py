@@ -15,7 +15,6 @@ import inspect
 import json
 import math
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,7 +27,7 @@ from pydantic_core import SchemaValidator, ValidationError, core_schema
 
 from structured.errors.recursion import deep
 from structured.json_schema.document.location import VALIDATORS
-from structured.json_schema.numbers.number_patterns import DECIMAL, most_digits
+from structured.json_schema.numbers.number_patterns import DECIMAL
 from structured.output_types.core_schema import (
     FUNCTION,
     CoreSchema,
@@ -205,16 +204,10 @@ class CompleteJsonSchema(GenerateJsonSchema):
         return super().float_schema(schema) | infinite
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
-        """Keep what is said of its value, and let it be a number: in strings, models copy separators, and end at them.
-
-        It is a string where its rules have more digits than a float, or allow none before the point, which `0.0` needs.
-        """
+        """Keep what is said of its value, and let it be a number: in texts, models copy separators and end there."""
         rules = _present(schema, *_BOUNDS, "multiple_of", "max_digits", "decimal_places")
         shown = {name: rule if name in {"max_digits", "decimal_places"} else str(rule) for name, rule in rules.items()}
-        is_fraction = shown.get("decimal_places", 0) >= shown.get("max_digits", math.inf)
-        if most_digits(shown) <= sys.float_info.dig and not is_fraction:
-            return {"type": "number", DECIMAL: shown}
-        return {"type": "string", "format": DECIMAL, DECIMAL: shown}
+        return {"type": "number", DECIMAL: shown}
 
     def fraction_schema(self, schema: Any) -> JsonSchemaValue:
         """Leave out the strings where there are bounds, since those are of numbers, and round these inwards."""

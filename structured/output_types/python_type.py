@@ -1,10 +1,13 @@
 """Python types as output types: Pydantic describes them, and validates the answers."""
 
 import json
+import re
 import types
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, is_dataclass
 from decimal import Decimal
+from functools import cached_property, partial
 from typing import Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter
@@ -13,6 +16,7 @@ from structured.errors import SchemaError
 from structured.errors.recursion import deep
 from structured.errors.values import shown
 from structured.json_schema.nullable import types_of
+from structured.json_schema.numbers.number_patterns import DECIMAL
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.json_schema import check_document
@@ -20,9 +24,26 @@ from structured.output_types.missing_values import Missing, MissingFieldsType, w
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps
 from structured.output_types.pydantic_schema import CompleteJsonSchema
-from structured.output_types.schema_parts import flat, parts_at
+from structured.output_types.schema_parts import flat, parts_at, reached
 
 T = TypeVar("T")
+
+_PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:E[+-][0-9]+)?")
+
+
+class _Digits(str):
+    """A number of JSON as it is written."""
+
+    __slots__ = ()
+
+
+_read = partial(json.loads, parse_float=_Digits, parse_int=_Digits)
+
+
+def _exact(digits: str) -> Any:
+    number = json.loads(digits)
+    return number if Decimal(str(number)) == Decimal(digits) else str(digits)
+
 
 TYPES = "a BaseModel, a dataclass, a TypedDict, an Enum, a Literal, or a plain type such as list[int]"
 
@@ -41,30 +62,43 @@ class PythonType(JsonOutput[T]):
         return Annotation.of(self.annotation)
 
     def parse(self, text: str) -> T:
-        """Return the instance that an answer holds. Raises Pydantic's ValidationError."""
+        """Return the instance that an answer holds; decimals keep their digits. Raises Pydantic's ValidationError."""
+        if self._has_decimals:  # of numbers, Pydantic would read the doubles
+            with suppress(ValueError, RecursionError):
+                text = json.dumps(self._decimals(_read(text), str))
         return self.adapter.validate_json(text)
+
+    def to_data(self, text: str) -> Any:
+        """Return the JSON value of an answer; a decimal is a text where no double is equal to it."""
+        return self._decimals(_read(text), _exact) if self._has_decimals else super().to_data(text)
 
     def plain(self, value: Any) -> Any:
         """Return a value as plain JSON data."""
         return self.dump(self.adapter.validate_python(value))
 
     def dump(self, instance: T) -> Any:
-        """Return an instance as plain JSON data, in which a Decimal is a number where the schema and floats have it."""
+        """Return an instance as plain JSON data; a decimal is a text where no double is equal to it."""
         data = self.adapter.dump_python(instance, mode="json", by_alias=True)
-        return self._with_numbers(data, self.adapter.dump_python(instance, by_alias=True), ())
+        return self._decimals(data, _exact) if self._has_decimals else data
 
-    def _with_numbers(self, data: Any, value: Any, steps: Steps) -> Any:
-        """Return JSON data with the decimals of a value, which Pydantic writes as strings, as numbers."""
-        if isinstance(value, Decimal) and isinstance(data, str):
-            is_number = any("number" in types_of(part.schema) for part in flat(parts_at(self.root, steps)))
-            return json.loads(data) if is_number and Decimal(str(json.loads(data))) == value else data
-        if isinstance(data, dict) and isinstance(value, Mapping) and len(data) == len(value):
-            pairs = zip(data.items(), value.values(), strict=True)
-            return {name: self._with_numbers(member, inner, (*steps, name)) for (name, member), inner in pairs}
-        if isinstance(data, list) and isinstance(value, Collection) and len(data) == len(value):
-            items = enumerate(zip(data, value, strict=True))
-            return [self._with_numbers(item, inner, (*steps, index)) for index, (item, inner) in items]
-        return data
+    @cached_property
+    def _has_decimals(self) -> bool:
+        parts = (self.root, *reached(self.root))
+        return any(isinstance(part.schema, Mapping) and DECIMAL in part.schema for part in parts)
+
+    def _decimals(self, data: Any, write: Callable[[str], Any], steps: Steps = ()) -> Any:
+        """Return JSON data with what a function makes of the digits of its decimals, where they can be nothing else."""
+        if isinstance(data, dict):
+            return {name: self._decimals(member, write, (*steps, name)) for name, member in data.items()}
+        if isinstance(data, list):
+            return [self._decimals(item, write, (*steps, index)) for index, item in enumerate(data)]
+        if isinstance(data, str) and _PLAIN.fullmatch(data):
+            schemas = [part.schema for part in flat(parts_at(self.root, steps))]
+            others = [types_of(schema) for schema in schemas if DECIMAL not in schema]
+            unlike = {"integer", "number", "string"} if isinstance(data, _Digits) else {"string"}
+            if len(others) < len(schemas) and unlike.isdisjoint(set().union(*others)):
+                return write(data)
+        return json.loads(data) if isinstance(data, _Digits) else data
 
     def with_missing(self, missing: Missing) -> "MissingFieldsType[T]":
         """Return the type with a schema in which chosen fields may be null."""

@@ -81,7 +81,7 @@ class Answers:
     longest: str | None
 
 
-_DIGITS = f"{INTEGER_DIGITS} of an int, {FLOAT_DIGITS} before and {PLACES} after the point of a float, 15 of a Decimal"
+_DIGITS = f"{INTEGER_DIGITS} of an int, {FLOAT_DIGITS} before and {PLACES} after the point of a float"
 
 HAZARDS = {
     "keyword": ("An unknown keyword, which is ignored: {!r}.", "", "Did you mean {!r}?"),
@@ -119,7 +119,7 @@ HAZARDS = {
     ),
     "number": (
         f"Digits limited by default alone: {_DIGITS}.",
-        "Field(ge=..., le=...), or Field(max_digits=...) of a Decimal.",
+        "Field(ge=..., le=...)",
         '"minimum" and "maximum"',
     ),
     "date": (

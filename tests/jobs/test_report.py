@@ -93,7 +93,7 @@ class Invoice(BaseModel):
 INVOICES = st.builds(
     Invoice,
     weight=st.floats(allow_nan=False, allow_infinity=False),
-    lines=st.lists(st.builds(Line, price=st.decimals(allow_nan=False, allow_infinity=False)), max_size=2),
+    lines=st.lists(st.builds(Line, price=st.decimals(-(10**9), 10**9, places=4)), max_size=2),
 )
 FORMS = {
     "text": str,

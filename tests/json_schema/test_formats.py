@@ -14,7 +14,6 @@ import subprocess
 import uuid
 import zipfile
 from collections.abc import Callable
-from decimal import Decimal
 from functools import cache, partial
 from typing import Any
 
@@ -84,7 +83,6 @@ TYPES: dict[str, Any] = {
     "json-string": Json,
     "byte-size": ByteSize,
     "path": pathlib.Path,
-    "decimal": Decimal,
     "fraction": fractions.Fraction,
     "complex": complex,
     "regex": re.Pattern,
@@ -426,12 +424,6 @@ def test_bytes_of_texts_are_of_the_length(
     assert fewest <= len(value) <= (len(value) if most is None else most)
     assert encode(value).decode() == (text if encode is not binascii.hexlify else text.lower())
     assert value.isascii() or not is_ascii
-
-
-@given(st.decimals(allow_nan=False, allow_infinity=False).filter(lambda value: abs(value.adjusted()) < 1000))
-def test_decimals_in_canonical_spelling(value: Decimal) -> None:
-    """Negative zero and exponents included."""
-    assert_canonical("decimal", value)
 
 
 @given(st.fractions())

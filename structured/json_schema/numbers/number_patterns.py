@@ -7,10 +7,9 @@ zero where its minimum is 0. Pydantic accepts a float as a multiple if, in the a
 away from a multiple. That holds for every multiple that is a double, and for every multiple below 2 ** 23, whatever the
 divisor: a rounding error there is at most 2 ** -30. Larger multiples that are not doubles are left out.
 
-A `Decimal` is a plain decimal without leading zeros: a number of the 15 digits that every double keeps, or a string
-where its rules need more. Pydantic counts digits as `Decimal.as_tuple` has them, trailing zeros included: 1.50 and
-0.001 have three digits, 0 has one before the point, and 0.0 none. A quotient by `multiple_of` is rounded to the 28
-digits of the default context, so greater multiples are left out.
+A `Decimal` is a plain decimal without leading zeros. Pydantic reads its text, and counts digits as `Decimal.as_tuple`
+has them, trailing zeros included: 1.50 and 0.001 have three digits, 0 has one before the point, and 0.0 none. Quotients
+by `multiple_of` are rounded to the 28 digits of the default context, so greater multiples are left out.
 """
 
 import sys
@@ -52,9 +51,7 @@ def integer(schemas: Subschemas, location: Location) -> Pattern:
 def number(schemas: Subschemas, location: Location) -> Pattern:
     """Return the numbers that satisfy all of some schemas."""
     rules = rules_of(schemas)
-    decimals = [
-        decimal_text(part, sys.float_info.dig) for part in schemas if location.is_type and DECIMAL in part.schema
-    ]
+    decimals = [decimal_text(part) for part in schemas if location.is_type and DECIMAL in part.schema]
     with too_many_states(location, "multipleOf"):
         pattern = _either(typed_number, rules)
         if decimals and pattern is not None:
@@ -85,12 +82,10 @@ CONTEXT_DIGITS = 28
 """The precision of Python's default context."""
 
 
-def decimal_text(part: Subschema, digits: int | None = None) -> Pattern:
-    """Return the texts of the decimals of at most `digits` digits that a schema allows, without quotation marks."""
+def decimal_text(part: Subschema) -> Pattern:
+    """Return the texts of the decimals that a schema allows."""
     location, rules = part.location, part.schema.get(DECIMAL, {})
-    if digits is not None:
-        rules = {"max_digits": digits, **rules}
-    if most_digits(rules) > MAX_DIGITS:
+    if _most_digits(rules) > MAX_DIGITS:
         raise location.refusal(
             f"Decimals of more than {MAX_DIGITS:,} digits are not supported",
             keyword=DECIMAL,
@@ -108,7 +103,7 @@ def decimal_text(part: Subschema, digits: int | None = None) -> Pattern:
     return plain
 
 
-def most_digits(rules: Mapping[str, Any]) -> int:
+def _most_digits(rules: Mapping[str, Any]) -> int:
     """Return the greatest number of digits in any rule: as a limit, or in a bound that is written out."""
     allowed = [rules[name] for name in ("max_digits", "decimal_places") if rules.get(name) is not None]
     written = [Decimal(rules[name]) for name in ("ge", "gt", "le", "lt", "multiple_of") if name in rules]

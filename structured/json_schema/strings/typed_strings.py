@@ -12,7 +12,6 @@ from typing import Any
 
 from structured.errors import PatternError
 from structured.json_schema.document.location import Subschema
-from structured.json_schema.numbers.number_patterns import DECIMAL, decimal_text
 from structured.json_schema.strings.formats import PYDANTIC_FORMATS, format_pattern
 from structured.json_schema.strings.formats.temporal_bounds import dates, datetimes, durations, times
 from structured.regex import Pattern, alternation, char_set, chars, concat, literal, optional, repeat
@@ -94,9 +93,6 @@ _FORMATS_OF = {
 def _format(part: Subschema, name: str) -> Iterator[Pattern]:
     if name in ("uri", "multi-host-uri"):
         yield _locator(part)
-        return
-    if name == DECIMAL:
-        yield decimal_text(part)
         return
     configured = part.schema.get("val_json_bytes")
     encoding = _ENCODINGS.get(name if configured is None else _READ_AS[configured])

@@ -130,10 +130,9 @@ PYDANTIC_FORMATS = FormatTable(
         "json-string": "text_formats.json_text",
         "byte-size": "text_formats.BYTE_SIZE",
         "path": "text_formats.PATH",
-        "decimal": "text_formats.DECIMAL",
         "fraction": "text_formats.FRACTION",
         "complex": "text_formats.COMPLEX",
         "regex": "text_formats.regular_expression",
     }
 )
-"""`byte-size`, `complex`, `decimal` and `json-string` are names of this library: Pydantic's schemas say `string`."""
+"""`byte-size`, `complex` and `json-string` are names of this library: Pydantic's schemas say `string`."""

@@ -44,9 +44,6 @@ def uuid(version: int) -> Pattern:
     return regex(f"{HEX}{{8}}-{_FOUR}-{version}{HEX}{{3}}-[89ABab]{HEX}{{3}}-{HEX}{{12}}")
 
 
-DECIMAL = regex(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:E[+\-][1-9]\d{0,2})?")
-"""Texts that `str` writes for a finite `Decimal` whose exponent has at most three digits: `-12.50`, `1E+3`."""
-
 FRACTION = regex(r"-?(?:0|[1-9]\d*)(?:/[1-9]\d*)?")
 """Texts that `str` writes for a `Fraction`, also if it is not reduced: `-3/4`."""
 
