@@ -1,4 +1,4 @@
-"""Python types, one inside the other, judged by Pydantic's `TypeAdapter.validate_json`."""
+"""Python types, one inside the other, judged by Pydantic, which reads decimals as the library hands them over."""
 
 import dataclasses
 import datetime as dt
@@ -21,6 +21,7 @@ from benchmarks.fuzz.cases import Trial
 from benchmarks.fuzz.guided import drawn, near, read_texts, write_answers
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.output_type import automaton_of
+from structured.output_types.python_type import PythonType, python_type
 from structured.output_types.resolve import resolve_type
 
 Guess = Callable[[random.Random], Any]
@@ -57,36 +58,35 @@ def try_type(trial: Trial) -> None:
             output = typed.type
             values = drawn(typed.values, trial.case.seed, 8) if kind < 0.9 else []
         trial.shown = shown(output)
-        adapter: TypeAdapter[Any] = TypeAdapter(output)
-        judge = partial(is_valid, adapter)
+        described = python_type(output, JsonLayout("compact", "omittable"))
+        judge = partial(is_valid, described)
         layout = JsonLayout(
             rng.choice(("compact", "spaced", "any", "flexible", "indented")), rng.choice(("written", "omittable"))
         )
         trial.shown += f" {layout}"
-        compact = automaton_of(resolve_type(output, layout=JsonLayout("compact", "omittable")), None)
-        texts = [text for value in values if (text := dumped(adapter, value)) is not None]
+        compact = automaton_of(described, None)
+        texts = [text for value in values if (text := dumped(described, value)) is not None]
         read_texts(trial, compact, texts, judge, explained)
-        read_texts(trial, compact, near(texts, trial, 2), judge, partial(explained_edit, adapter))
+        read_texts(trial, compact, near(texts, trial, 2), judge, partial(explained_edit, described))
         write_answers(trial, resolve_type(output, layout=layout), judge)
 
 
-def is_valid(adapter: TypeAdapter[Any], text: str) -> bool:
+def is_valid(described: PythonType[Any], text: str) -> bool:
     """Judge a text."""
     try:
-        adapter.validate_json(text)
+        described.parse(text)
     except ValidationError:
         return False
     return True
 
 
-def dumped(adapter: TypeAdapter[Any], value: Any) -> str | None:
-    """Return how Pydantic writes a value; None if it does not read that itself."""
+def dumped(described: PythonType[Any], value: Any) -> str | None:
+    """Return how a value is written, decimals as numbers; None if Pydantic does not read what it writes itself."""
     try:
-        text = adapter.dump_json(value, by_alias=True).decode()
-        adapter.validate_json(text)
+        described.adapter.validate_json(described.adapter.dump_json(value, by_alias=True))
+        return described.from_data(described.dump(value))
     except ValueError:
         return None
-    return text
 
 
 def explained(text: str) -> str | None:
@@ -100,10 +100,10 @@ def explained(text: str) -> str | None:
     return "a URL beyond RFC 3986" if _ODD_URL.search(text) else None
 
 
-def explained_edit(adapter: TypeAdapter[Any], text: str) -> str | None:
+def explained_edit(described: PythonType[Any], text: str) -> str | None:
     """Return why a text with edits is not written: Pydantic reads it, and writes the value in another way."""
     try:
-        same = dumped(adapter, adapter.validate_json(text)) == text
+        same = dumped(described, described.parse(text)) == text
     except ValueError:
         same = False
     return explained(text) if same else "edited: another spelling of the value"
