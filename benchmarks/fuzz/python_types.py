@@ -91,8 +91,8 @@ def dumped(described: PythonType[Any], value: Any) -> str | None:
 
 def explained(text: str) -> str | None:
     """Return the restriction by which a text is not written, as docs/support.md says."""
-    if _LAST_ZERO.search(text):
-        return "decimals with zeros beyond decimal_places"
+    if _QUOTED_DECIMAL.search(text):
+        return "a decimal in a union with a text"
     if _LONG_NUMBER.search(text):
         return "numbers of more than 18 digits without a bound"
     if _POSSESSIVE.search(text):
@@ -111,7 +111,7 @@ def explained_edit(described: PythonType[Any], text: str) -> str | None:
 
 _POSSESSIVE = re.compile(r"[*+?}]\+")
 _LONG_NUMBER = re.compile(r'(?<![0-9."])[0-9]{19}')
-_LAST_ZERO = re.compile(r'"-?[0-9]+\.[0-9]*0"')
+_QUOTED_DECIMAL = re.compile(r'"-?[0-9]+\.[0-9]+"')
 
 _ODD_URL = re.compile(r"""[a-z]:[^" ]*(?:[^"\w.~:/?#\[\]@!$&'()*+,;=%-]|#[^" ]*#)""", re.ASCII)
 """A URL with a character that none has, or with two signs of a fragment (RFC 3986, appendix A)."""
