@@ -31,7 +31,7 @@ class SearchMethod(ABC):
     EXAMPLE: ClassVar[str]
     """The method as users write it."""
     is_of_samples: ClassVar[bool] = True
-    """Whether the candidates are samples, which may begin with thinking, and of which many agree on what is right."""
+    """Whether the candidates are samples: most may agree on what is right, and each may begin with its own thinking."""
     needs_logits: ClassVar[bool] = True
     """Whether the texts depend on each other, so that the search needs the logits of a local model."""
 

@@ -24,7 +24,7 @@ from structured.results.result import result_from_json
 RowsOf = Literal["documents", "values"]
 """A row for each document, or for each value."""
 
-Row = dict[str, Any]
+FlatRow = dict[str, Any]
 
 MAX_COLUMNS = 2_000
 """Of a table; more come from values whose names differ from document to document."""
@@ -72,7 +72,7 @@ def write_table(path: str | PathLike[str], table: str | PathLike[str], *, rows: 
     return target
 
 
-def _rows(source: Path, rows: RowsOf) -> Iterator[Row]:
+def _rows(source: Path, rows: RowsOf) -> Iterator[FlatRow]:
     for *_, record in each_record(source):
         if rows == "documents":
             yield _document_row(record)
@@ -81,7 +81,7 @@ def _rows(source: Path, rows: RowsOf) -> Iterator[Row]:
             yield from ({"id": record["id"], **row} for row in result.rows())
 
 
-def _document_row(record: Record) -> Row:
+def _document_row(record: Record) -> FlatRow:
     row = {"id": record["id"]}
     for name in ("metadata", "value"):
         if name in record:
@@ -141,7 +141,7 @@ def _joined(kinds: set[str]) -> str:
     return next(iter(kinds), "text") if len(kinds) <= 1 else "json"
 
 
-def _write_csv(path: Path, columns: dict[str, str], rows: Iterator[Row]) -> None:
+def _write_csv(path: Path, columns: dict[str, str], rows: Iterator[FlatRow]) -> None:
     with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         file.write(",".join(map(_csv_cell, columns)) + "\r\n")
         for row in rows:
@@ -155,7 +155,7 @@ def _csv_cell(value: Any) -> str:
     return '"' + text.replace('"', '""') + '"' if not text or set(text) & set('",\r\n') else text
 
 
-_WRITERS: dict[str, Callable[[Path, dict[str, str], Iterator[Row]], None]] = {
+_WRITERS: dict[str, Callable[[Path, dict[str, str], Iterator[FlatRow]], None]] = {
     ".csv": _write_csv,
     ".parquet": lambda *table: import_module("structured.integrations.parquet_tables").write_parquet(*table),
 }

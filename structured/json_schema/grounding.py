@@ -7,7 +7,7 @@ from structured.automata import RegularAutomaton
 from structured.automata.byte_automaton import accepts_text
 from structured.errors import PatternError
 from structured.json_schema.document.location import GROUNDED, Location, Subschemas
-from structured.json_schema.keyword_types import EVERY_TYPE
+from structured.json_schema.keyword_types import DISJOINT_TYPES
 from structured.json_schema.strings.strings import read_rules
 from structured.regex import Pattern, concat, literal, words
 
@@ -30,7 +30,7 @@ def is_stated_in_forms(schema: Mapping[str, Any]) -> bool:
 
 def check_grounded(types: frozenset[str], location: Location, *, is_listed: bool) -> None:
     """Refuse to ground values that no document states."""
-    if types == EVERY_TYPE and not is_listed:
+    if types == DISJOINT_TYPES and not is_listed:
         raise location.refusal(
             "Only a string, a number, a date or a time can be grounded, and this may be of any type",
             remedy="Name the type: Grounded[str].",

@@ -4,7 +4,7 @@ from structured.json_schema.document.location import Schema, Subschemas
 from structured.json_schema.numbers.bounds import BOUNDS, DIVISORS
 from structured.json_schema.strings.typed_strings import PYDANTIC_RULES
 
-EVERY_TYPE = frozenset({"array", "boolean", "null", "number", "object", "string"})
+DISJOINT_TYPES = frozenset({"array", "boolean", "null", "number", "object", "string"})
 """An integer is a number."""
 
 NUMBERS = frozenset({"integer", "number"})
@@ -33,7 +33,7 @@ HIDDEN: dict[str, frozenset[str]] = {**dict.fromkeys(PYDANTIC_RULES, _STRING), "
 INTERNAL = frozenset(keyword for keyword in ASSERTIONS if " " in keyword)
 """Keywords of schemas that the compiler made. In a user's schema they mean nothing."""
 
-UNSUPPORTED: dict[str, frozenset[str]] = {**dict.fromkeys(("disallow", "extends"), EVERY_TYPE | NUMBERS)}
+UNSUPPORTED: dict[str, frozenset[str]] = {**dict.fromkeys(("disallow", "extends"), DISJOINT_TYPES | NUMBERS)}
 """Keywords of the specification that are not supported, with the types whose values they restrict."""
 
 

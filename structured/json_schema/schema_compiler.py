@@ -33,7 +33,7 @@ from structured.json_schema.document.location import (
 )
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.grounding import check_grounded, grounded, is_grounded
-from structured.json_schema.keyword_types import ASSERTIONS, EVERY_TYPE, UNEVALUATED, allowed_types
+from structured.json_schema.keyword_types import ASSERTIONS, DISJOINT_TYPES, UNEVALUATED, allowed_types
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.conjunctions import Conjunction, Way, check_ends, definition
 from structured.json_schema.logic.listed_values import allowed_values, listed_values, lists_values
@@ -332,7 +332,7 @@ def _typed(schemas: Subschemas, location: Location) -> Pattern:
         return _any_of(lambda name: grounded(name, schemas, location, TYPES[name](schemas, location)), sorted(types))
     if lists_values(schemas):
         return _listed(schemas, types, location)
-    if types == EVERY_TYPE:
+    if types == DISJOINT_TYPES:
         asserting = next((part for part in schemas if part.schema.keys() & ASSERTIONS.keys()), None)
         if asserting is None:
             return any_value(location)

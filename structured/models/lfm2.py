@@ -38,7 +38,7 @@ MAX_TOGETHER = 16
 Layer: TypeAlias = Mapping[str, Floats]
 """The weights of a layer by their names in the checkpoint; matrices transposed, kernels of shape (size, hidden)."""
 
-Kept: TypeAlias = list[list[Floats]]
+LayerValues: TypeAlias = list[list[Floats]]
 """The arrays that each layer keeps of the tokens of texts."""
 
 TOGETHER = {
@@ -250,7 +250,7 @@ class Lfm2Batch(DecodingBatch):
         hidden, places = network.embedding.shape[1], network.margin
         one, many = (rows, places, hidden), (rows, network.heads, places, hidden // network.heads)
         shapes = ([one] if KERNEL in layer else [many, many] for layer in network.layers)
-        self.layers: Kept = [[np.zeros(shape, dtype=np.float32) for shape in listed] for listed in shapes]
+        self.layers: LayerValues = [[np.zeros(shape, dtype=np.float32) for shape in listed] for listed in shapes]
 
     @property
     def room(self) -> tuple[int, int]:
@@ -315,7 +315,7 @@ class Lfm2Batch(DecodingBatch):
 
 
 def _copy_slots(
-    targets: Kept, new: Sequence[int] | NDArray[np.intp], sources: Kept, old: NDArray[np.intp], used: int
+    targets: LayerValues, new: Sequence[int] | NDArray[np.intp], sources: LayerValues, old: NDArray[np.intp], used: int
 ) -> None:
     """Copy the places in use of some slots of all arrays to those of others."""
     for target, source in zip(itertools.chain(*targets), itertools.chain(*sources), strict=True):

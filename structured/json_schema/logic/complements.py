@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from structured.json_schema.document.location import Complement, Elsewhere, Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import targets
-from structured.json_schema.keyword_types import EVERY_TYPE, type_of
+from structured.json_schema.keyword_types import DISJOINT_TYPES, type_of
 from structured.json_schema.logic.emptiness import surely_empty
 from structured.json_schema.logic.property_names import SomeProperty
 from structured.json_schema.strings.strings import is_asserted
@@ -71,7 +71,7 @@ def _denied(part: Subschema, *keys: str | int) -> Subschema:
 def _type(part: Subschema, _keyword: str) -> Ways:
     named = part.schema["type"]
     names = {named} if isinstance(named, str) else set(named)
-    others = EVERY_TYPE - names - ({"number"} if "integer" in names else set())
+    others = DISJOINT_TYPES - names - ({"number"} if "integer" in names else set())
     if others:
         yield _way(part, type=sorted(others))
     if "integer" in names and "number" not in names:
@@ -85,7 +85,7 @@ def _listed(part: Subschema, keyword: str) -> Ways:
     for value in values:
         kind = type_of(value)
         by_type.setdefault("number" if kind == "integer" else kind, []).append(value)
-    untouched = EVERY_TYPE - by_type.keys()
+    untouched = DISJOINT_TYPES - by_type.keys()
     if untouched:
         yield _way(part, type=sorted(untouched))
     for kind, listed in by_type.items():

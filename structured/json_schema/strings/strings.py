@@ -33,7 +33,7 @@ from structured.json_schema.document.location import (
     Subschemas,
     counts,
 )
-from structured.json_schema.strings.formats import ALL_OF_FORMATS, PYDANTIC_FORMATS, SPECIFIED_FORMATS
+from structured.json_schema.strings.formats import COVERED_FORMATS, PYDANTIC_FORMATS, SPECIFIED_FORMATS
 from structured.json_schema.strings.formats.alphabets import HEX, regex
 from structured.json_schema.strings.typed_strings import dialect_of, pydantic_rules
 from structured.regex import Pattern, Reference, alternation, char_set, concat, literal, nodes_of, repeat
@@ -293,8 +293,8 @@ def _denied_format(part: Subschema) -> Pattern:
             remedy="Allow a format instead of denying it (anyOf in place of oneOf), use a pattern in place of the "
             "format, or choose validators that assert formats with JsonSchema(..., assert_formats=True).",
         )
-    patterns = PYDANTIC_FORMATS if is_type else ALL_OF_FORMATS
-    if name not in (_SAME_EVERYWHERE if is_type else ALL_OF_FORMATS):
+    patterns = PYDANTIC_FORMATS if is_type else COVERED_FORMATS
+    if name not in (_SAME_EVERYWHERE if is_type else COVERED_FORMATS):
         raise part.location.refusal(
             f"The format {name!r} cannot be denied exactly", keyword="format", remedy="Describe allowed texts instead."
         )

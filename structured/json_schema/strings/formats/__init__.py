@@ -17,7 +17,7 @@ from typing import Any
 
 from structured.regex import Pattern
 
-__all__ = ["ALL_OF_FORMATS", "PYDANTIC_FORMATS", "SPECIFIED_FORMATS", "FormatTable", "format_pattern"]
+__all__ = ["COVERED_FORMATS", "PYDANTIC_FORMATS", "SPECIFIED_FORMATS", "FormatTable", "format_pattern"]
 
 
 class FormatTable(Mapping[str, Pattern]):
@@ -81,7 +81,7 @@ SPECIFIED_FORMATS = FormatTable(
 )
 """`host-name` and `ip-address` are the names of draft 3."""
 
-ALL_OF_FORMATS = FormatTable(
+COVERED_FORMATS = FormatTable(
     {
         "ipv4": "hosts.IPV4",
         "ipv6": "hosts.IPV6",
