@@ -7,7 +7,7 @@ from typing import Generic, NoReturn, TypeVar, cast
 from structured.decoding.requests import Generation
 from structured.output_types.html import card, verbatim
 from structured.output_types.output_type import OutputType
-from structured.results.json_text import Event, PartialReader
+from structured.results.json_text import PartialReader, StreamEvent
 from structured.results.result import Result
 
 S = TypeVar("S")
@@ -64,7 +64,7 @@ class Stream(StreamIterator[str], Generic[T]):
         super().__init__(self._read(pieces))
         self.text = ""
         """What has been written so far."""
-        self._events: list[Event] = []
+        self._events: list[StreamEvent] = []
         self._is_closed = False
         """Whether the events of its end have been read."""
         self._reader: PartialReader[T] = PartialReader(output_type)
@@ -82,10 +82,10 @@ class Stream(StreamIterator[str], Generic[T]):
         """Return what has been written so far; nothing is written for it."""
         return card("Stream", "being written" if self._generation is None else "finished", verbatim(self.text))
 
-    def events(self) -> StreamIterator[Event]:
+    def events(self) -> StreamIterator[StreamEvent]:
         """Return the values of the answer, each as soon as it is complete, a container after its members."""
 
-        def events() -> Iterator[Event]:
+        def events() -> Iterator[StreamEvent]:
             for _ in self:
                 yield from self._take_events()
             yield from self._take_events()
@@ -146,7 +146,7 @@ class Stream(StreamIterator[str], Generic[T]):
             self._events += self._reader.feed(piece)
             yield piece
 
-    def _take_events(self) -> list[Event]:
+    def _take_events(self) -> list[StreamEvent]:
         events, self._events = self._events, []
         if self._generation is not None and not self._is_closed:
             self._is_closed = True

@@ -31,7 +31,7 @@ from structured.jobs.figures import (
     DocumentScore,
     FieldScore,
     Figure,
-    Measure,
+    FigureOf,
     counts_by_field,
     counts_by_name,
     difference,
@@ -137,7 +137,7 @@ class Evaluation:
             facts.append(f"{self.seconds:.1f} s")
         return f"{of}: {', '.join(facts)}"
 
-    def _figures(self, measures: Mapping[str, Measure]) -> dict[str, Figure]:
+    def _figures(self, measures: Mapping[str, FigureOf]) -> dict[str, Figure]:
         return figures(measures, len(self.documents), samples=self.samples, seed=self.seed)
 
     def _scores(self, counts: Mapping[str, Sequence[Counts]]) -> dict[str, FieldScore]:
@@ -276,7 +276,7 @@ class Difference:
         changed = [(ours, theirs) for ours, theirs in pairs if sign * (ours.score - theirs.score) > 0]
         return sorted(changed, key=lambda pair: -abs(pair[0].score - pair[1].score))
 
-    def _figures(self, measures: Callable[[Sequence[DocumentScore]], Mapping[str, Measure]]) -> dict[str, Figure]:
+    def _figures(self, measures: Callable[[Sequence[DocumentScore]], Mapping[str, FigureOf]]) -> dict[str, Figure]:
         ours, theirs = (measures(one.documents) for one in (self.this, self.other))
         this = self.this
         return figures(difference(ours, theirs), len(this.documents), samples=this.samples, seed=this.seed)

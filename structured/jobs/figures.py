@@ -130,7 +130,7 @@ def compared_values(
 
 Array = NDArray[np.float64]
 
-Measure = Callable[[Array], Array]
+FigureOf = Callable[[Array], Array]
 """A figure: from the number of times that each document was drawn (draws × documents) to its value in each draw."""
 
 LEVEL = 95
@@ -152,7 +152,7 @@ class Figure:
     high: float | None = None
 
 
-def figures(measures: Mapping[str, Measure], documents: int, *, samples: int, seed: int) -> dict[str, Figure]:
+def figures(measures: Mapping[str, FigureOf], documents: int, *, samples: int, seed: int) -> dict[str, Figure]:
     """Return each figure of so many documents with its interval.
 
     Where a draw is skewed, as that of a calibration error is, the interval is widened up to the figure.
@@ -185,7 +185,7 @@ def _figure(value: float, drawn: Array) -> Figure:
     return Figure(value, min(value, float(low)), max(value, float(high)))
 
 
-def of_counts(counts: Sequence[Counts]) -> dict[str, Measure]:
+def of_counts(counts: Sequence[Counts]) -> dict[str, FigureOf]:
     """Return the figures of the outcomes in each document."""
     table = np.array(counts, float).reshape(-1, len(Counts._fields))
     right, absent, wrong, missing, invented = table.T
@@ -198,7 +198,7 @@ def of_counts(counts: Sequence[Counts]) -> dict[str, Measure]:
     }
 
 
-def of_documents(documents: Sequence[DocumentScore]) -> dict[str, Measure]:
+def of_documents(documents: Sequence[DocumentScore]) -> dict[str, FigureOf]:
     """Return the figures of whole documents: their values, spans, confidences and costs."""
     counts = [one.counts for one in documents]
     given = np.array([one.right + one.wrong + one.invented for one in counts], float)
@@ -241,12 +241,12 @@ def _spans(document: DocumentScore) -> tuple[int, int, int]:
     return known, equal, overlapping
 
 
-def _mean(values: Sequence[float | None]) -> Measure:
+def _mean(values: Sequence[float | None]) -> FigureOf:
     known = np.array([value is not None for value in values], float)
     return _share(np.array([value or 0 for value in values], float), known)
 
 
-def _share(parts: Array, wholes: Array) -> Measure:
+def _share(parts: Array, wholes: Array) -> FigureOf:
     def measure(draws: Array) -> Array:
         whole = draws @ wholes
         shares: Array = np.divide(draws @ parts, whole, out=np.full(len(draws), np.nan), where=whole > 0)
@@ -263,7 +263,7 @@ def _calibration_errors(confidences: Array, right: NDArray[np.bool_], places: ND
     return errors
 
 
-def difference(one: Mapping[str, Measure], other: Mapping[str, Measure]) -> dict[str, Measure]:
+def difference(one: Mapping[str, FigureOf], other: Mapping[str, FigureOf]) -> dict[str, FigureOf]:
     """Return the differences of the figures that both have: one − other."""
 
     def minus(name: str, draws: Array) -> Array:

@@ -15,7 +15,7 @@ from structured.errors import ModelError
 from structured.errors.arguments import count, flag, number
 from structured.errors.values import shown
 from structured.models.protocol import Model
-from structured.models.server_form import PORTS, Address, Envelope, Form, ServerAnswer, ServerRequest
+from structured.models.server_form import PORTS, Address, Envelope, ServerAnswer, ServerForm, ServerRequest
 
 _SECONDS = number(lambda value: 0 < value < float("inf"), "a positive number of seconds")
 
@@ -48,7 +48,7 @@ class RemoteModel(Model):
     has_chat_template = True
 
     def __init__(
-        self, address: Address, form: Form, connection: Connection, *, enforced: bool, key_is_given: bool
+        self, address: Address, form: ServerForm, connection: Connection, *, enforced: bool, key_is_given: bool
     ) -> None:
         self.address = address
         self.name = str(address)

@@ -185,7 +185,7 @@ def _place_of_value(text: str, member: str | None) -> tuple[int, int]:
     return head.end(), len(text[: end - 1].rstrip(WHITESPACE))
 
 
-class Form(ABC):
+class ServerForm(ABC):
     """How a kind of server is asked."""
 
     server: ClassVar[str]

@@ -2,7 +2,7 @@
 
 from structured.output_types.checks import Flag
 from structured.results.evidence import Calibration, Evidence
-from structured.results.json_text import Event, PartialReader
+from structured.results.json_text import PartialReader, StreamEvent
 from structured.results.result import Result
 
-__all__ = ["Calibration", "Event", "Evidence", "Flag", "PartialReader", "Result"]
+__all__ = ["Calibration", "Evidence", "Flag", "PartialReader", "Result", "StreamEvent"]

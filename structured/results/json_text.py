@@ -166,7 +166,7 @@ def _known(steps: list[str | int | None]) -> Steps:
 T = TypeVar("T")
 
 
-class Event(NamedTuple):
+class StreamEvent(NamedTuple):
     """A complete value, and its place in the answer.
 
     It is an instance of its type where Pydantic can validate it without the rest of the text, and plain data otherwise.
@@ -213,7 +213,7 @@ class PartialReader(Generic[T]):
         where = "whole" if self._is_whole else f"open={len(self._open)}"
         return f"PartialReader({where}, characters={self._scanner.position})"
 
-    def feed(self, piece: str) -> list[Event]:
+    def feed(self, piece: str) -> list[StreamEvent]:
         """Read more text, and return the values that it completes, each with its `path`, `steps` and `value`.
 
         A number is complete with the character after it. Raises ValueError for what is not JSON, at the latest when the
@@ -226,13 +226,13 @@ class PartialReader(Generic[T]):
             return []
         return list(self._read(self._scanner.feed(piece)))
 
-    def close(self) -> list[Event]:
+    def close(self) -> list[StreamEvent]:
         """End the text, and return the values that this completes. Raises ValueError if the text was cut off."""
         if self._output_type.parts is None:
             self._whole, self._is_whole = self._text.getvalue(), True
             with suppress(Exception):  # validators are the user's own code
                 self._whole = self._output_type.parse(self._whole)
-            return [Event((), self._whole)]
+            return [StreamEvent((), self._whole)]
         events = list(self._read(self._scanner.close()))
         if not self._is_whole:
             raise ValueError(f"The text ends after {self._scanner.position} characters, and its value does not.")
@@ -253,7 +253,7 @@ class PartialReader(Generic[T]):
             inside, is_known = container.annotation.partial(members), True
         return inside
 
-    def _read(self, tokens: Iterable[Token]) -> Iterator[Event]:
+    def _read(self, tokens: Iterable[Token]) -> Iterator[StreamEvent]:
         for start, end in tokens:
             raw = self._slice(start, end)
             if self._is_whole:
@@ -280,7 +280,7 @@ class PartialReader(Generic[T]):
         step = len(around.members) if around.key is None else around.key
         return _Container(start, (*around.steps, step), around.annotation.inside(step), members)
 
-    def _closed(self, container: "_Container", raw: str, plain: Any) -> Event:
+    def _closed(self, container: "_Container", raw: str, plain: Any) -> StreamEvent:
         """Put a complete value into the container around it."""
         value = container.annotation.read(raw, plain) if container.steps else self._annotation.read(raw, None)
         if self._open:
@@ -289,7 +289,7 @@ class PartialReader(Generic[T]):
             around.key = None
         else:
             self._whole, self._is_whole = value, True
-        return Event(container.steps, value)
+        return StreamEvent(container.steps, value)
 
     def _slice(self, start: int, end: int) -> str:
         self._text.seek(start)

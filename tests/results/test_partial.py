@@ -18,14 +18,14 @@ from structured import JsonSchema
 from structured.output_types.paths import steps_to_path
 from structured.output_types.resolve import resolve_type
 from structured.results import PartialReader
-from structured.results.json_text import Event
+from structured.results.json_text import StreamEvent
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=12)
 INDENTS = st.sampled_from([None, 2, "\t"])
 
 
-def read_events(output_type: object, pieces: Iterable[str]) -> Iterator[Event]:
+def read_events(output_type: object, pieces: Iterable[str]) -> Iterator[StreamEvent]:
     """Yield the values of a text in pieces, each when it is complete."""
     reader = PartialReader(output_type)
     for piece in pieces:

@@ -28,7 +28,7 @@ Row: TypeAlias = Mapping[str, Any] | PromptError
 """The values of a row by its columns, or why there are none."""
 
 
-class Table(NamedTuple):
+class SourceTable(NamedTuple):
     """A table that is open.
 
     Attributes:
@@ -74,7 +74,7 @@ _SAMPLE = 200
 """Lines by which the separator is found out."""
 
 
-def read_csv(path: Path) -> Table:
+def read_csv(path: Path) -> SourceTable:
     """Return the table in a file of CSV or TSV. Raises PromptError if there is none, OSError if it cannot be read."""
     lines = lines_of(path)
     sample = list(islice(lines, _SAMPLE))
@@ -86,7 +86,7 @@ def read_csv(path: Path) -> Table:
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         raise PromptError(f"The table {path} has several columns {twice[0]!r}. Rename all but one.")
-    return Table(path, tuple(header), tuple(header), _csv_rows(path, header, records))
+    return SourceTable(path, tuple(header), tuple(header), _csv_rows(path, header, records))
 
 
 def _separator(path: Path, sample: list[str]) -> str:
@@ -149,7 +149,7 @@ def _csv_rows(path: Path, header: list[str], records: Iterator[tuple[int, list[s
             yield number, PromptError(problem)
 
 
-def read_json_lines(path: Path) -> Table:
+def read_json_lines(path: Path) -> SourceTable:
     """Return a table of JSON lines, with the columns of the first object. Raises PromptError or OSError."""
     lines = enumerate(lines_of(path), 1)
     rows = ((number, _row(line, f"{path}:{number}")) for number, line in lines if line.strip())
@@ -158,7 +158,7 @@ def read_json_lines(path: Path) -> Table:
         before.append((number, row))
         if not isinstance(row, PromptError):
             texts = [name for name, value in row.items() if isinstance(value, str) or is_messages(value)]
-            return Table(path, tuple(row), tuple(texts), chain(before, rows))
+            return SourceTable(path, tuple(row), tuple(texts), chain(before, rows))
     broken = [row for _, row in before if isinstance(row, PromptError)]
     raise (broken[0] if broken else PromptError(f"The table {path} is empty."))
 
@@ -171,7 +171,7 @@ def _row(line: str, place: str) -> Row:
     return row if isinstance(row, dict) else PromptError(f"{place}: the line is {shown(row)}, and not an object.")
 
 
-def read_parquet(path: Path) -> Table:
+def read_parquet(path: Path) -> SourceTable:
     """Return the table in a Parquet file. Raises PromptError if there is none, OSError if it cannot be read."""
     try:
         import pyarrow as pa
@@ -184,7 +184,7 @@ def read_parquet(path: Path) -> Table:
     try:
         file = pa.parquet.ParquetFile(path, memory_map=False, pre_buffer=False)
         texts = tuple(column.name for column in file.schema_arrow if _is_text(column.type))
-        return Table(path, tuple(file.schema_arrow.names), texts, _parquet_rows(path, file))
+        return SourceTable(path, tuple(file.schema_arrow.names), texts, _parquet_rows(path, file))
     except (pa.ArrowException, ValueError) as error:
         raise PromptError(f"The file {path} is no Parquet: {message(error)}.") from error
 
@@ -211,7 +211,7 @@ def _parquet_rows(path: Path, file: "pyarrow.parquet.ParquetFile") -> Iterator[t
         raise PromptError(f"The table {path} cannot be read after row {number:,}: {message(error)}.") from error
 
 
-READERS: Mapping[str, Callable[[Path], Table]] = {
+READERS: Mapping[str, Callable[[Path], SourceTable]] = {
     ".csv": read_csv,
     ".tsv": read_csv,
     ".tab": read_csv,
@@ -265,7 +265,7 @@ def read_rows(
     return _documents(table, text, id)
 
 
-def _text_column(table: Table, given: str | None, identity: str | None) -> str:
+def _text_column(table: SourceTable, given: str | None, identity: str | None) -> str:
     if given is not None:
         _check_column(table, "text", given)
         return given
@@ -276,7 +276,7 @@ def _text_column(table: Table, given: str | None, identity: str | None) -> str:
     return possible[0]
 
 
-def _check_column(table: Table, option: str, name: str) -> None:
+def _check_column(table: SourceTable, option: str, name: str) -> None:
     if name not in table.columns:
         raise PromptError(
             f"{option} is {name!r}, and the table {table.path} has the columns {_listed(table.columns)}."
@@ -288,7 +288,7 @@ def _listed(names: tuple[str, ...] | list[str]) -> str:
     return ", ".join(map(repr, names)) or "none"
 
 
-def _documents(table: Table, text: str, identity: str | None) -> Iterator[Document | PromptError]:
+def _documents(table: SourceTable, text: str, identity: str | None) -> Iterator[Document | PromptError]:
     try:
         for number, row in table.rows:
             place = f"{table.path}:{number}"

@@ -9,11 +9,11 @@ from structured.integrations.model_servers.forms import (
     StructuredForm,
     VllmForm,
 )
-from structured.models.server_form import Form
+from structured.models.server_form import ServerForm
 
 __all__ = ["FORMS", "Connection"]
 
-FORMS: dict[str, Form] = {
+FORMS: dict[str, ServerForm] = {
     "llamacpp": LlamaCppForm(),
     "ollama": OllamaForm(),
     "openai": OpenAIForm(),

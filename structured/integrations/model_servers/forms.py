@@ -14,9 +14,9 @@ from structured.errors.recursion import deep
 from structured.integrations.error_data import data_to_error
 from structured.models.server_form import (
     Envelope,
-    Form,
     ServedToken,
     ServerAnswer,
+    ServerForm,
     ServerRequest,
     Unreadable,
     checked,
@@ -40,7 +40,7 @@ from structured.regex.printing import quantifier
 _MEMBER = "answer"
 
 
-class ChatForm(Form):
+class ChatForm(ServerForm):
     """The form that OpenAI and the servers that follow it have in common."""
 
     path = "/v1/chat/completions"
@@ -245,7 +245,7 @@ class StructuredForm(ChatForm):
         raise self.refused(constraint)
 
 
-class OllamaForm(Form):
+class OllamaForm(ServerForm):
     """Ollama: `/api/chat` with a JSON Schema as its `format`."""
 
     server = "Ollama"
