@@ -96,7 +96,7 @@ def draw(
     if sampler.temperature == 0:
         token_ids = masked.argmax(dim=1)
     else:
-        weights = _kept((masked.double() / sampler.temperature).softmax(dim=1), sampler)
+        weights = _truncated((masked.double() / sampler.temperature).softmax(dim=1), sampler)
         sums = weights.cumsum(dim=1)
         turned = on_device(np.array([generator.random() for generator in generators]), scores.device)
         token_ids = torch.searchsorted(sums, turned[:, None] * sums[:, -1:], right=True)[:, 0]
@@ -114,7 +114,7 @@ def draw(
     ]
 
 
-def _kept(weights: "torch.Tensor", sampler: Sampler) -> "torch.Tensor":
+def _truncated(weights: "torch.Tensor", sampler: Sampler) -> "torch.Tensor":
     """Return the weights of tokens, shape (batch, width), with 0 for tokens that the sampler excludes."""
     if sampler.top_k is not None and sampler.top_k < weights.shape[1]:
         weights = weights.where(weights >= weights.topk(sampler.top_k, dim=1).values[:, -1:], 0.0)

@@ -299,7 +299,7 @@ class Sampler:
             best = logits[token_id]
             weights = np.empty_like(logits)
             weigh(logits, mask, best, np.float32(self.temperature), weights)
-            token_id = turned(self._kept(weights), generator.random())
+            token_id = turned(self._truncated(weights), generator.random())
             below = float(logits[token_id]) - float(best)
         return TokenChoice(token_id, below - math.log(legal), min(legal / total, 1.0))
 
@@ -316,9 +316,9 @@ class Sampler:
         if self.temperature == 0:
             return int(np.argmax(log_probabilities))
         weights = np.exp(log_softmax(log_probabilities / self.temperature)[0]).astype(np.float32)
-        return turned(self._kept(weights), generator.random())
+        return turned(self._truncated(weights), generator.random())
 
-    def _kept(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _truncated(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the weights of tokens, with 0 for tokens that the filters exclude."""
         if self.top_k is not None and self.top_k < len(weights):
             weights = np.where(weights >= np.partition(weights, -self.top_k)[-self.top_k], weights, 0.0)

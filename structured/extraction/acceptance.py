@@ -34,7 +34,7 @@ from structured.results.merging import Conflicts
 from structured.results.result import Reading, Result, read_answer
 
 
-def faults_of(rejected: Attempt) -> list[tuple[Steps, str]]:
+def rejected_places(rejected: Attempt) -> list[tuple[Steps, str]]:
     """Return where Pydantic says that an answer is wrong, and why; nothing if it does not say."""
     if not isinstance(rejected.error, ValidationError):
         return []
@@ -57,7 +57,7 @@ def _followed(location: Collection[str | int], data: Any) -> Steps:
 
 def explanation(rejected: Attempt) -> str:
     """Return the part of a prompt that says why an answer was rejected."""
-    faults = [f"{steps_to_path(steps)}: {fault}".removeprefix(": ") for steps, fault in faults_of(rejected)]
+    faults = [f"{steps_to_path(steps)}: {fault}".removeprefix(": ") for steps, fault in rejected_places(rejected)]
     return f"The answer {rejected.text} was rejected. {'; '.join(faults or [message(rejected.error)])}. Correct it."
 
 
@@ -180,7 +180,7 @@ class Acceptance:
         rejected = next((one for one in reversed(item.attempts) if one.text == text), None)
         if self.repairs == "whole" or rejected is None or wanted.root is None:
             return item.first
-        places = {steps for steps, _ in faults_of(rejected)}
+        places = {steps for steps, _ in rejected_places(rejected)}
         if not places or () in places or not accepts_text(item.index.automaton, text):
             return item.first
         outermost = {one for one in places if not any(one[:depth] in places for depth in range(len(one)))}

@@ -152,6 +152,8 @@ class Evaluation:
 
         Raises ValueError if that has other documents, or was compared by other rules.
         """
+        if not isinstance(other, Evaluation):
+            raise TypeError("An Evaluation is compared with another one; Evaluation.from_json reads what was written.")
         if (self.rules, self.keys) != (other.rules, other.keys):
             raise ValueError("The evaluations were made with different rules. Pass the same compare and keys to both.")
         mine, theirs = ({one.anchor: one for one in two.documents} for two in (self, other))

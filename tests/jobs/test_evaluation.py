@@ -350,6 +350,8 @@ def test_what_cannot_be_compared_is_refused():
     both = [evaluate([Order(name="Ana")] * 2, gold, compare=rule) for rule in ("exact", "folded")]
     with pytest.raises(ValueError, match=r"^The evaluations were made with different rules\."):
         both[0].compare(both[1])
+    with pytest.raises(TypeError, match=r"^An Evaluation is compared with another one; Evaluation\.from_json reads"):
+        both[0].compare("before.json")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^The evaluations are of different documents: "):
         both[0].compare(evaluate([Order(name="Ana")], gold[:1]))
     with pytest.raises(ValueError, match=r"^This is no evaluation as to_json writes it: "):

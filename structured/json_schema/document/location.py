@@ -233,7 +233,7 @@ class Location(NamedTuple):
 
     @property
     def is_type(self) -> bool:
-        """Whether the schema is read as the description of a type."""
+        """Whether the schema describes a Python type, and is not one that a user wrote."""
         return self.compilation.reading is Reading.TYPE
 
     @property

@@ -1,9 +1,9 @@
 """The formats of strings as patterns of their characters, without quotes and without the escapes of JSON.
 
-There are two tables, since a name may mean two things. `SPECIFIED_FORMATS` has the formats of JSON Schema (validation
-§7.3 and earlier drafts): a text that matches is valid by the RFC named there. `PYDANTIC_FORMATS` has the formats that
-Pydantic's schemas name: Pydantic accepts a text that matches. Where a language is not regular, or depends on tables
-that Python lacks, the pattern generates a part of it; the docstrings of the modules say which.
+A name may mean two things. `SPECIFIED_FORMATS` has the formats of JSON Schema (validation §7.3 and earlier drafts): a
+text that matches is valid by the RFC named there. `PYDANTIC_FORMATS` has those of Pydantic's schemas: it accepts what
+matches. Where a language is not regular, or depends on tables that Python lacks, the pattern generates a part of it, as
+the modules say. `COVERED_FORMATS` has patterns of no less than all texts of a format, for schemas that deny it.
 
 A pattern is built when a schema first names its format.
 
