@@ -14,8 +14,8 @@ UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 """Keywords that depend on what the others in the same place have evaluated (core §11)."""
 
 ASSERTIONS: dict[str, frozenset[str]] = {
-    **dict.fromkeys((*BOUNDS, *DIVISORS, "not integer", "not multipleOf"), NUMBERS),
-    **dict.fromkeys(("decimal", "not enum"), NUMBERS | _STRING),
+    **dict.fromkeys((*BOUNDS, *DIVISORS, "decimal", "not integer", "not multipleOf"), NUMBERS),
+    "not enum": NUMBERS | _STRING,
     **dict.fromkeys(("format", "maxLength", "minLength", "not format", "not pattern", "pattern"), _STRING),
     **dict.fromkeys(("additionalItems", "items", "maxItems", "minItems", "prefixItems"), _ARRAY),
     **dict.fromkeys(

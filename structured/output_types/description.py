@@ -340,9 +340,7 @@ class _Compact(_Describer):
     def _is_long(self, part: Subschema) -> bool:
         """Tell whether a name, used twice, is so much shorter than the description that looking it up pays."""
         name = self.name(part)
-        return len(self._texts[part.identity]) + len(self._remark_at(part, name)) > 40 + 2 * len(
-            name
-        )  # and worth a look elsewhere
+        return len(self._texts[part.identity]) + len(self._remark_at(part, name)) > 40 + 2 * len(name)
 
     def _pieces(self, part: Subschema, indent: str) -> Iterator[str]:
         yield from super()._pieces(part, indent)
@@ -463,11 +461,9 @@ _BOUND_SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<", "multiple_of": "a 
 def _text_rules(schema: Schema) -> list[str]:
     """Return the rules for a string but for its length: bounds, and a short pattern; the mask has longer ones, too."""
     pattern = schema.get("pattern")
-    is_short = (
-        isinstance(pattern, str) and len(pattern) <= 60 and pattern.isprintable()
-    )  # the mask has longer ones, too
+    is_short = isinstance(pattern, str) and len(pattern) <= 60 and pattern.isprintable()
     times = [f"in the {schema['now_op']}"] if isinstance(schema.get("now_op"), str) else []
-    return [*([f"/{pattern}/"] if is_short else []), *_bounds(_mapping(schema, "decimal") or schema), *times]
+    return [*([f"/{pattern}/"] if is_short else []), *_bounds(schema), *times]
 
 
 def _bounds(rules: Mapping[str, Any]) -> list[str]:

@@ -34,7 +34,7 @@ GROWING = {
 
 STACKS_USED, PLACES_USED, COLUMNS_USED, CONFIGURATIONS_USED, STATES_USED, MEMBERS_USED = range(6)
 ROUND, HEAP_USED, ASKED, ASKED_TOO = range(6, 10)
-"""What is counted in `sizes`."""
+"""The places of counts in `sizes`."""
 
 SLOTS = {
     MORE_STACKS: ("stack_slots", STACKS_USED),

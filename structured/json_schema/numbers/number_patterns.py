@@ -73,7 +73,7 @@ def _satisfiable(pattern: Pattern | None, rules: NumberRules, location: Location
 
 
 DECIMAL = "decimal"
-"""The keyword of the rules of a decimal under their Pydantic names, with decimals as strings; also a format."""
+"""The keyword of the rules of a decimal under their Pydantic names, with decimals as strings."""
 
 MAX_DIGITS = 1_000
 """The most digits in the rules of a decimal: the pattern grows with their square."""
@@ -107,7 +107,7 @@ def _most_digits(rules: Mapping[str, Any]) -> int:
     """Return the greatest number of digits in any rule: as a limit, or in a bound that is written out."""
     allowed = [rules[name] for name in ("max_digits", "decimal_places") if rules.get(name) is not None]
     written = [Decimal(rules[name]) for name in ("ge", "gt", "le", "lt", "multiple_of") if name in rules]
-    sizes = [max(abs(number.adjusted()) + 1, len(number.as_tuple().digits)) for number in written if number.is_finite()]
+    sizes = [max(abs(number.adjusted()), len(number.as_tuple().digits)) for number in written if number.is_finite()]
     return max([*allowed, *sizes], default=0)
 
 
