@@ -13,6 +13,7 @@ There the property stays as it is, and the model itself has to leave it out.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -149,10 +150,14 @@ def _ties(schema: Schema) -> bool:
     return is_joined or not _TYING.isdisjoint(schema)
 
 
-class _Number(str):
+class Digits(str):
     """A number as it is written."""
 
     __slots__ = ()
+
+
+read_digits = partial(json.loads, parse_float=Digits, parse_int=Digits)
+"""Reads JSON text; its numbers keep their digits."""
 
 
 def stated(root: Subschema, text: str) -> tuple[str, tuple[Steps, ...]]:
@@ -160,7 +165,7 @@ def stated(root: Subschema, text: str) -> tuple[str, tuple[Steps, ...]]:
 
     `{"name": "Ana", "age": null}` → `{"name": "Ana"}`, `(("age",),)`
     """
-    value = json.loads(text, parse_float=_Number, parse_int=_Number)
+    value = read_digits(text)
     missing: dict[Steps, None] = {}
     if value is None and isinstance(root.schema, Mapping) and NOT_STATED in root.schema:
         return "null", ((),)
@@ -217,7 +222,7 @@ def _fits(part: Subschema, value: Any) -> bool:
 
 def _written(value: Any) -> str:
     """Return a value as JSON text, its numbers unchanged."""
-    if isinstance(value, _Number):
+    if isinstance(value, Digits):
         return str(value)
     if isinstance(value, dict):
         return f"{{{', '.join(f'{json.dumps(name)}: {_written(inside)}' for name, inside in value.items())}}}"
@@ -303,7 +308,7 @@ class MissingFieldsType(JsonOutput[ParsedAnswer[T]]):
         Raises ValueError if a validator rejects it.
         """
         left, missing = stated(self.root, text)
-        data = json.loads(left)
+        data = self.to_data(left)
         value, problem = None, None
         try:
             value = self.of.parse(left)
@@ -312,6 +317,10 @@ class MissingFieldsType(JsonOutput[ParsedAnswer[T]]):
                 raise
             problem = error
         return ParsedAnswer(value, without(data, missing), tuple(map(steps_to_path, missing)), problem)
+
+    def to_data(self, text: str) -> Any:
+        """Return the JSON value of an answer, as the type itself does."""
+        return self.of.to_data(text)
 
     def plain(self, value: Any) -> Any:
         """Return an instance as plain JSON data."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, is_dataclass
 from decimal import Decimal
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, PydanticUndefinedAnnotation, PydanticUserError, TypeAdapter
@@ -20,7 +20,7 @@ from structured.json_schema.numbers.number_patterns import DECIMAL
 from structured.output_types.annotations import Annotation
 from structured.output_types.json_output import DEFAULT_LAYOUT, JsonLayout, JsonOutput
 from structured.output_types.json_schema import check_document
-from structured.output_types.missing_values import Missing, MissingFieldsType, with_missing_fields
+from structured.output_types.missing_values import Digits, Missing, MissingFieldsType, read_digits, with_missing_fields
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps
 from structured.output_types.pydantic_schema import CompleteJsonSchema
@@ -29,15 +29,6 @@ from structured.output_types.schema_parts import flat, parts_at, reached
 T = TypeVar("T")
 
 _PLAIN = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:E[+-][0-9]+)?")
-
-
-class _Digits(str):
-    """A number of JSON as it is written."""
-
-    __slots__ = ()
-
-
-_read = partial(json.loads, parse_float=_Digits, parse_int=_Digits)
 
 
 def _exact(digits: str) -> Any:
@@ -65,12 +56,12 @@ class PythonType(JsonOutput[T]):
         """Return the instance that an answer holds; decimals keep their digits. Raises Pydantic's ValidationError."""
         if self._has_decimals:  # of numbers, Pydantic would read the doubles
             with suppress(ValueError, RecursionError):
-                text = json.dumps(self._decimals(_read(text), str))
+                text = json.dumps(self._decimals(read_digits(text), str))
         return self.adapter.validate_json(text)
 
     def to_data(self, text: str) -> Any:
         """Return the JSON value of an answer; a decimal is a text where no double is equal to it."""
-        return self._decimals(_read(text), _exact) if self._has_decimals else super().to_data(text)
+        return self._decimals(read_digits(text), _exact) if self._has_decimals else super().to_data(text)
 
     def plain(self, value: Any) -> Any:
         """Return a value as plain JSON data."""
@@ -95,10 +86,10 @@ class PythonType(JsonOutput[T]):
         if isinstance(data, str) and _PLAIN.fullmatch(data):
             schemas = [part.schema for part in flat(parts_at(self.root, steps))]
             others = [types_of(schema) for schema in schemas if DECIMAL not in schema]
-            unlike = {"integer", "number", "string"} if isinstance(data, _Digits) else {"string"}
+            unlike = {"integer", "number", "string"} if isinstance(data, Digits) else {"string"}
             if len(others) < len(schemas) and unlike.isdisjoint(set().union(*others)):
                 return write(data)
-        return json.loads(data) if isinstance(data, _Digits) else data
+        return json.loads(data) if isinstance(data, Digits) else data
 
     def with_missing(self, missing: Missing) -> "MissingFieldsType[T]":
         """Return the type with a schema in which chosen fields may be null."""

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import re
 import warnings
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -234,6 +235,14 @@ def test_stated_values_are_read_by_the_type_as_they_are_written():
     """Large integers and long decimals are not rounded on the way."""
     found = read(Point, '{"x": 123456789012345678, "y": null}', True)
     assert found.value == Point(123456789012345678, 7)
+    prices = read(Prices, '{"gross": 12345678901234567.10, "net": 24.90}', True)
+    assert repr(prices.value) == "Prices(gross=Decimal('12345678901234567.10'), net=Decimal('24.90'))"
+    assert prices.data == {"gross": "12345678901234567.10", "net": 24.9}
+
+
+class Prices(BaseModel):
+    gross: Decimal
+    net: Decimal
 
 
 def even(number):
