@@ -161,7 +161,7 @@ def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) 
     if not given or not all(isinstance(one, Result) for one in given):
         if len(given) != len(gold):
             raise ValueError(
-                f"There are {counted(len(given), 'answer')} for {counted(len(gold), 'document')} of the gold. Pass one "
+                f"Got {counted(len(given), 'answer')} for {counted(len(gold), 'document')} of the gold. Pass one "
                 "for each, in their order, or results."
             )
         return list(enumerate(given))

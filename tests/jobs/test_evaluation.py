@@ -339,7 +339,7 @@ def test_gold_that_cannot_be_read_is_an_error_of_the_library(name, tmp_path):
 
 def test_what_cannot_be_compared_is_refused():
     gold = [("Ana", Order(name="Ana")), ("Bo", Order(name="Bo"))]
-    with pytest.raises(ValueError, match=r"^There are 1 answer for 2 documents of the gold\."):
+    with pytest.raises(ValueError, match=r"^Got 1 answer for 2 documents of the gold\."):
         evaluate([Order(name="Ana")], gold)
     with pytest.raises(ValueError, match=r"^No result is of a document of the gold"):
         evaluate([ana()], [("b 2", Line(item="a"))])
