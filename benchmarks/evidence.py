@@ -93,7 +93,8 @@ class Value:
         span: Where the document states it, by the evidence.
         certain: Where the document states the right value, if it does so once.
         confidence: That of the evidence; None if the model was not asked.
-        tokens: The log-probability and the legal mass of each token that it was sampled with.
+        tokens: The log-probability and the legal mass of each token that it was sampled with; none of an answer from
+            which unsupported values were removed, whose tokens are no longer those of its text.
     """
 
     path: str
@@ -159,7 +160,7 @@ def answer(model: LanguageModel, way: str, split: Split, output_type: type[BaseM
         if result is None or result.text is None:
             one.error = ModelError.__name__ if result is None else type(result.error).__name__
         else:
-            generation = next(one for one in written[place] if one.text == result.text)
+            generation = next((one for one in written[place] if one.text == result.text), None)
             given = dict(leaves(json.loads(result.text)))
             one.right = sum(is_right(wanted, path, value) for path, value in given.items())
             one.fields = len(wanted.keys() | given.keys())
@@ -192,11 +193,12 @@ def _values(
     record: Record,
     wanted: dict[Steps, Any],
     result: Result[Any],
-    generation: Generation,
+    generation: Generation | None,
 ) -> Iterator[Value]:
     text = result.text or ""
     found = [leaf for leaf, _, _ in typed_leaves(extractor.output_type, text)]
-    for leaf, tokens in zip(found, tokens_of_leaves(text, found, generation.diagnostics.tokens), strict=True):
+    sampled = () if generation is None else generation.diagnostics.tokens
+    for leaf, tokens in zip(found, tokens_of_leaves(text, found, sampled), strict=True):
         evidence = result.evidence[leaf.path]
         yield Value(
             leaf.path,
@@ -343,7 +345,7 @@ def confidence_table(answers: Sequence[Answer]) -> Iterator[str]:
     for name, confidence in CANDIDATES.items():
         cells = []
         for way in ways:
-            values = _asked_for(answers, way, "tune")
+            values = [value for value in _asked_for(answers, way, "tune") if value.tokens]
             given, right = [confidence(value.tokens) for value in values], [value.right for value in values]
             cells += [f"{area_under_curve(given, right):.3f}", f"{expected_calibration_error(given, right):.3f}"]
         yield f"| {name} | {' | '.join(cells)} |"

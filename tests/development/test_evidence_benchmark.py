@@ -119,6 +119,17 @@ def test_answers_are_judged() -> None:
     assert "none" not in {one.match for each in grounded for one in each.values}
 
 
+def test_an_answer_with_a_removed_text_is_judged() -> None:
+    """Its tokens are no longer those of its text, so it has none to make a confidence of."""
+    value = PEOPLE[0].value.model_copy(update={"occupation": "astronaut"})
+    count = records("held_out").index(PEOPLE[0]) + 1
+    [first] = answer(ScriptedModel(value.model_dump_json()), "all grounded", "held_out", Person, count)
+    values = {one.path: one for one in first.values}
+    assert values["name"].right
+    assert not values["occupation"].right
+    assert not any(one.tokens for one in first.values)
+
+
 def test_the_tables_add_up() -> None:
     """Half of the values are right, and their confidence tells which."""
     values = [Value(f"v{n}", n % 2 == 0, "none", (0, 1), (0, 1), (n % 2 == 0) * 0.5, [(-0.1, 1.0)]) for n in range(40)]
