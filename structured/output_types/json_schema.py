@@ -131,7 +131,7 @@ class JsonSchemaType(JsonOutput[Any]):
         """Return the type in which chosen optional properties may be missing."""
         chosen = self if isinstance(missing, bool) else replace(self, schema=chosen_properties(self.root, missing))
         schema = with_missing_properties(chosen.root, are_chosen=missing is not True)
-        return MissingFieldsType(self.name, schema, self.layout, of=self)
+        return MissingFieldsType(self.name, schema, self.layout, removes_unsupported=self.removes_unsupported, of=self)
 
     @cached_property
     def _validator(self) -> Subschema:

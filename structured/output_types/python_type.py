@@ -93,7 +93,8 @@ class PythonType(JsonOutput[T]):
 
     def with_missing(self, missing: Missing) -> "MissingFieldsType[T]":
         """Return the type with a schema in which chosen fields may be null."""
-        return MissingFieldsType(self.name, with_missing_fields(self.root, missing), self.layout, of=self)
+        schema = with_missing_fields(self.root, missing)
+        return MissingFieldsType(self.name, schema, self.layout, removes_unsupported=self.removes_unsupported, of=self)
 
 
 @deep

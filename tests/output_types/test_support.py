@@ -254,9 +254,24 @@ def unsupported(document: str, data: Any) -> Iterator[str]:
 
 @pytest.mark.filterwarnings("ignore::structured.errors.BudgetWarning")
 @settings(max_examples=examples(60))
-@given(st.lists(st.sampled_from(["Ana", "Bern", "b", "4 a"]), min_size=1, max_size=5), st.integers(0, 10_000))
-def test_whatever_is_written_nothing_without_support_is_left(words: list[str], seed: int) -> None:
+@given(
+    st.lists(st.sampled_from(["Ana", "Bern", "b", "4 a"]), min_size=1, max_size=5),
+    st.sampled_from([Place, JsonSchema(Place.model_json_schema())]),
+    st.sampled_from([None, True, ["city"]]),
+    st.integers(0, 10_000),
+)
+def test_whatever_is_written_nothing_without_support_is_left(
+    words: list[str], output_type: Any, missing: Any, seed: int
+) -> None:
     model = FunctionModel(random_logits(len(TOKENS.tokens), scale=3.0, seed=seed), TOKENS)
     document = ", ".join(words)
-    found = Extractor(Place, model=model, grounded=True, max_tokens=60).result(document)
-    assert list(unsupported(document, found.data)) == []
+    extractor = Extractor(output_type, model=model, grounded=True, allow_missing=missing, max_tokens=60)
+    assert list(unsupported(document, extractor.result(document).data)) == []
+
+
+@pytest.mark.parametrize("output_type", [Place, JsonSchema(Place.model_json_schema())], ids=["type", "schema"])
+def test_a_removed_text_is_missing(output_type: Any) -> None:
+    """Where the call asks what is missing."""
+    model = ScriptedModel('{"city": "Rome", "names": ["Bob"]}')
+    result = Extractor(output_type, model=model, grounded=True, allow_missing=True).result("Bob came.")
+    assert (result.data, result.missing) == ({"names": ["Bob"]}, ("city",))
