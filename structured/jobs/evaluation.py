@@ -227,9 +227,12 @@ class Evaluation:
         return as_text(self.__rich__())
 
     def __rich__(self) -> "RenderableType":
-        from structured.jobs.evaluation_views import evaluation_tables
+        from structured.jobs.evaluation_views import apart, fields_table, figures_table, line, worst_documents
 
-        return evaluation_tables(self.summary, self.figures, self.fields, self.lists, self.worst())
+        lists = [fields_table("items of", self.lists)] if self.lists else []
+        worst = [worst_documents(self.worst())] if self.worst() else []
+        figures = figures_table(self.figures), fields_table("field", self.fields)
+        return apart(line(self.summary, 200), *figures, *lists, *worst)
 
 
 @dataclass(frozen=True)
@@ -290,11 +293,14 @@ class Difference:
         return as_text(self.__rich__())
 
     def __rich__(self) -> "RenderableType":
-        from structured.jobs.evaluation_views import difference_tables
+        from rich.console import Group
 
-        titles = f"This: {self.this.summary}", f"Other: {self.other.summary}"
+        from structured.jobs.evaluation_views import apart, changed_documents, figures_table, line
+
+        titles = Group(line(f"This: {self.this.summary}"), line(f"Other: {self.other.summary}"))
+        figures = figures_table(self.figures, "this − other"), figures_table(self.fields, "values right", "field")
         changed = {"better": self.better, "worse": self.worse}
-        return difference_tables(titles, self.figures, self.fields, changed)
+        return apart(titles, *figures, *(changed_documents(*one) for one in changed.items() if one[1]))
 
 
 Loss = tuple[float, float]

@@ -110,19 +110,22 @@ class Tuning:
         return as_text(self.__rich__())
 
     def __rich__(self) -> "RenderableType":
-        from structured.jobs.evaluation_views import trial_tables
+        from rich.console import Group
 
-        chosen = f"{self.after.name} chosen" if self.best.is_better else "plain options kept"
+        from structured.jobs.evaluation_views import apart, line, trials_table
+
         evaluation = self.before.evaluation
+        chosen = f"{self.after.name} chosen" if self.best.is_better else "plain options kept"
+        title = f"{evaluation.type} by {evaluation.model}: {chosen}, {counted(self.answers, 'answer')}"
         confirmed = [self.before] if self.best is self.before else [self.before, self.best]
-        return trial_tables(
-            f"{evaluation.type} by {evaluation.model}: {chosen}, {counted(self.answers, 'answer')}",
-            {
-                title: [(one.name, len(one.evaluation.documents), one.f1, one.difference) for one in trials]
-                for title, trials in (("chosen by", self.tried), ("confirmed by", confirmed))
-            },
-            {one.name: one.options["instructions"] for one in self.tried if [*one.options] == ["instructions"]},
+        rows = (
+            [(one.name, len(one.evaluation.documents), one.f1, one.difference) for one in trials]
+            for trials in (self.tried, confirmed)
         )
+        tables = map(trials_table, ("chosen by", "confirmed by"), rows)
+        tasks = {one.name: one.options["instructions"] for one in self.tried if [*one.options] == ["instructions"]}
+        notes = [Group(*(line(f"{name}: {task}", 80) for name, task in tasks.items()))] if tasks else []
+        return apart(line(title, 80), *tables, *notes)
 
 
 def tune(  # noqa: PLR0913  the gold, the budget and the rules
