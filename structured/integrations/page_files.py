@@ -12,7 +12,7 @@ import logging
 import math
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -80,7 +80,7 @@ def read_pdf(path: Path) -> Content:
     if scans:
         try:
             for number, image, scale in _rendered(path, scans):
-                pages[number] = _scaled(recognise(image), 1 / scale)
+                pages[number] = recognise(image)._replace(scale=scale)
         except ModuleNotFoundError as error:
             missing = f"{error.name} is not installed: pip install 'structured-extraction[ocr]'"
             _LOGGER.warning("%s: %s without text not read, since %s", path, counted(len(scans), "page"), missing)
@@ -214,7 +214,7 @@ def _picture_page(picture: "PIL.Image.Image") -> PageText:
     scale = min(1.0, math.sqrt(MAX_READ / (width * height)), MAX_LENGTH / max(width, height))
     if scale < 1:
         picture = picture.resize((max(1, round(width * scale)), max(1, round(height * scale))))
-    return _scaled(recognise(np.asarray(picture)), 1 / scale)
+    return recognise(np.asarray(picture))._replace(scale=scale)
 
 
 def _pictures(path: Path) -> Iterator["PIL.Image.Image"]:
@@ -261,19 +261,10 @@ def _on_white(picture: "PIL.Image.Image") -> "PIL.Image.Image":
     return picture.convert("RGB")
 
 
-def _scaled(page: PageText, factor: float) -> PageText:
-    words = []
-    for start, end, box in page.words:
-        left, top, right, bottom = (round(side * factor, 2) for side in box)
-        words.append(Word(start, end, (left, top, right, bottom)))
-    return PageText(page.text, words)
-
-
-def _content(path: Path, pages: Iterable[PageText]) -> Content:
-    pages = list(pages)
+def _content(path: Path, pages: Sequence[PageText]) -> Content:
     content = Content.of_pages(page.text for page in pages)
     words = tuple(
-        (start + word.start, start + word.end, Box(number, *word.box))
+        (start + word.start, start + word.end, Box(number, *(round(side * (1 / page.scale), 2) for side in word.box)))
         for number, (start, page) in enumerate(zip(content.pages, pages, strict=True), 1)
         for word in page.words
     )

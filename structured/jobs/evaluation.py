@@ -22,9 +22,9 @@ from math import ceil, e, exp, inf, lgamma, log, log1p
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from structured.errors.values import counted, message, shown
+from structured.errors.values import counted, message_in_one_line, shown
 from structured.extraction.records import differences
 from structured.jobs.figures import (
     Counts,
@@ -40,7 +40,6 @@ from structured.jobs.figures import (
     of_documents,
 )
 from structured.output_types.html import as_text
-from structured.output_types.paths import steps_to_path
 from structured.results.result import Provenance, Result
 
 if TYPE_CHECKING:
@@ -213,12 +212,8 @@ class Evaluation:
         """Return the evaluation that `to_json` wrote. Raises ValueError if it is none."""
         try:
             return TypeAdapter(cls).validate_python(json.loads(written))
-        except ValidationError as error:
-            fault = error.errors()[0]
-            place = steps_to_path(fault["loc"])
-            raise ValueError(f"This is no evaluation as to_json writes it: {place or 'it'}: {fault['msg']}.") from error
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"This is no evaluation as to_json writes it: {message(error)}.") from error
+            raise ValueError(f"This is no evaluation as to_json writes it: {message_in_one_line(error)}.") from error
 
     def __repr__(self) -> str:
         return f"Evaluation({self.type or 'of results'}, {counted(len(self.documents), 'document')})"
