@@ -13,6 +13,7 @@ import math
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -69,12 +70,8 @@ _FAR = 1_000
 
 def read_pdf(path: Path) -> Content:
     """Return the text of a PDF and where it stands. Raises PromptError if there is no text, or for a password."""
-    pdf = _open_pdf(path)
-    try:
+    with _opened_pdf(path) as pdf:
         pages = [_pdf_page(pdf, number) for number in range(len(pdf))]
-    finally:
-        with _PDFIUM:
-            pdf.close()
     scans = [number for number, page in enumerate(pages) if page is None]
     missing = ""
     if scans:
@@ -93,7 +90,8 @@ def read_pdf(path: Path) -> Content:
     return content
 
 
-def _open_pdf(path: Path) -> Any:
+@contextmanager
+def _opened_pdf(path: Path) -> Iterator[Any]:
     import pypdfium2
 
     with _PDFIUM:
@@ -107,7 +105,11 @@ def _open_pdf(path: Path) -> Any:
             ) from error
         if pdf.get_formtype() != pypdfium2.raw.FORMTYPE_NONE:
             pdf.init_forms()
-        return pdf
+    try:
+        yield pdf
+    finally:
+        with _PDFIUM:
+            pdf.close()
 
 
 def _pdf_page(pdf: Any, number: int) -> PageText | None:
@@ -179,8 +181,7 @@ def _word_box(to_shown: list[list[float]], text_page: Any, first: int, last: int
 
 def _rendered(path: Path, numbers: Iterable[int], side: float = MAX_LENGTH) -> Iterator[tuple[int, Image, float]]:
     """Yield images of pages of a PDF, and how many pixels of each a point takes."""
-    pdf = _open_pdf(path)
-    try:
+    with _opened_pdf(path) as pdf:
         for number in numbers:
             with _PDFIUM:
                 page = pdf[number]
@@ -192,9 +193,6 @@ def _rendered(path: Path, numbers: Iterable[int], side: float = MAX_LENGTH) -> I
                 page.close()
             image = image if image.ndim == 3 else image[:, :, None]
             yield number, np.repeat(image, 3, axis=2) if image.shape[2] == 1 else image[:, :, :3], scale
-    finally:
-        with _PDFIUM:
-            pdf.close()
 
 
 def read_picture(path: Path) -> Content:
