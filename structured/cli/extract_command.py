@@ -13,7 +13,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Literal, TypeAlias, cast, get_args
+from typing import Annotated, Any, Literal, TextIO, TypeAlias, cast, get_args
 
 import typer
 from pydantic_core import to_json
@@ -78,7 +78,11 @@ def run_here(
 
 
 def run_on_ray(
-    read_type: Callable[[], Any], options: Options, documents: Iterable[DocumentLike], how: Mapping[str, Any]
+    output_type: Any,
+    read_type: Callable[[], Any],
+    options: Options,
+    documents: Iterable[DocumentLike],
+    how: Mapping[str, Any],
 ) -> Answering:
     """Prepare a cluster, which is not started yet; each of its processes calls `read_type`.
 
@@ -92,7 +96,7 @@ def run_on_ray(
     try:
         count(1)("concurrency", how["concurrency"])
         number(lambda share: 0 <= share < float("inf"), "0 or greater")("num_gpus", how["num_gpus"])
-        check_request(read_type(), options)
+        check_request(output_type, options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
 
@@ -162,10 +166,10 @@ SHORT = ("id", "metadata", "value", "missing", "flags", "error")
 """The members of a record that a short line has; all but `id` and `value` only if there are any."""
 
 
-def print_short(record: Record) -> None:
-    """Print what a record has of `SHORT`."""
+def print_short(record: Record, file: TextIO | None = None) -> None:
+    """Print what a record has of `SHORT`, to standard output unless to another file."""
     line = {name: record[name] for name in SHORT if name in record and (name == "value" or record[name])}
-    typer.echo(json.dumps(line, ensure_ascii=False).encode(errors="backslashreplace"))
+    typer.echo(json.dumps(line, ensure_ascii=False).encode(errors="backslashreplace"), file)
 
 
 def _value(result: Result[Any]) -> Any:
@@ -192,13 +196,13 @@ def _evidence_table(result: Result[Any]) -> RenderableType:
 class FailurePrinter:
     """A listener that counts documents, and reports those that failed and values with flags on stderr.
 
-    Records of other processes that it is given may be printed as short lines, too.
+    Records of other processes that it is given are printed as short lines, if there is a file for them.
     """
 
-    def __init__(self, command: object, *, prints_records: bool) -> None:
+    def __init__(self, command: object, records: TextIO | None) -> None:
         self.done = 0
         self._command = command
-        self._prints_records = prints_records
+        self._records = records
 
     def __call__(self, event: Event) -> None:
         """Count or report the document of an event."""
@@ -208,8 +212,8 @@ class FailurePrinter:
 
     def take(self, record: Record) -> None:
         """Count or report the document of a record that another process wrote."""
-        if self._prints_records:
-            print_short(record)
+        if self._records is not None:
+            print_short(record, self._records)
         problem = "{kind}: {message}".format(**record["error"]) if "error" in record else ""
         self._report(record["id"], problem, [Flag(**flag) for flag in record.get("flags", ())])
 
@@ -319,10 +323,10 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         "max_tokens": max_tokens,
     }
     options = cast("Options", {name: value for name, value in given.items() if value is not None})
-    printer = FailurePrinter(ctx.command, prints_records=is_short)
+    printer = FailurePrinter(ctx.command, sys.stdout if is_short else None)
     if engine == "ray":
         how |= {"concurrency": 1 if concurrency is None else concurrency, "num_gpus": num_gpus or 0}
-        run = run_on_ray(read_again, options, documents, {**how, "taken": printer.take})
+        run = run_on_ray(output_type, read_again, options, documents, {**how, "taken": printer.take})
     else:
         shown = partial(show_result, evidence=evidence) if is_shown else print_result if is_short else None
         run = run_here(output_type, {**options, "observe": printer}, documents, how, shown)
