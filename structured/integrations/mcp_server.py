@@ -27,7 +27,7 @@ from structured.models import LanguageModel, ModelSource, load_model
 from structured.output_types.choice import Choice
 from structured.output_types.inspection import inspect_type
 from structured.output_types.json_schema import JsonSchema
-from structured.output_types.report_view import report_to_dict
+from structured.output_types.report_view import report_to_dict, shown_cost
 from structured.results.alignment import Value, align
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ class Tools:
         write. Hazards are what may make valid answers bad or endless.
         """
         report = inspect_type(_type(schema, fields))
-        return {**report_to_dict(report), "is_refused": bool(report.refusals)}
+        return {**report_to_dict(report), "cost": shown_cost(report), "is_refused": bool(report.refusals)}
 
 
 def _type(schema: Mapping[str, Any] | None, fields: str | None) -> Any:
