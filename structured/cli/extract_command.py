@@ -300,8 +300,8 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     """
     if engine != "ray" and (concurrency is not None or num_gpus is not None):
         raise typer.BadParameter("--concurrency and --num-gpus are about a cluster. Pass --engine ray as well.")
-    written = {"fields": fields, "pattern": pattern, "choices": choice or None, "grammar": grammar}
-    written = {name: value for name, value in written.items() if value is not None}
+    ways = {"fields": fields, "pattern": pattern, "choices": choice or None, "grammar": grammar}
+    written: dict[str, Any] = {name: value for name, value in ways.items() if value is not None}
     target, paths = (None, arguments) if written else _type_and_paths(arguments)
     read_again = partial(read_type, target, many=many, **written)
     output_type = read_again()

@@ -429,9 +429,9 @@ class StructuredStreamedResponse(StreamedResponse):
             if isinstance(part, TextPart):
                 for event in self._piece(question, part.content[sent:], is_first=not sent):
                     yield event
-            elif question.kind == "calls":
+            elif isinstance(part, ToolCallPart) and question.kind == "calls":
                 yield self._parts_manager.handle_tool_call_part(
-                    vendor_part_id=part.tool_call_id, tool_name=part.tool_name, args=part.args
+                    vendor_part_id=part.tool_call_id, tool_name=part.tool_name, args=part.args_as_dict()
                 )
 
     def _piece(self, question: _Question, piece: str, *, is_first: bool) -> Iterator[ModelResponseStreamEvent]:
