@@ -8,11 +8,12 @@ from enum import IntEnum
 from typing import Any
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.text import Text
 from typer.core import TyperGroup
 
 from structured.errors import StructuredError, StructuredWarning
+from structured.output_types.html import as_text
 
 
 def show(*parts: RenderableType) -> None:
@@ -20,12 +21,8 @@ def show(*parts: RenderableType) -> None:
     console = Console()
     if console.is_terminal:
         console.print(*parts, sep="\n")
-        return
-    if "COLUMNS" not in os.environ:
-        console.width = 160
-    with console.capture() as captured:
-        console.print(*parts, sep="\n")
-    typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+    else:
+        typer.echo(as_text(Group(*parts), None if "COLUMNS" in os.environ else 160))
 
 
 class ExitCode(IntEnum):

@@ -1,6 +1,7 @@
 """`structured extract`: objects out of files, as JSON lines or as a table."""
 
 import json
+import os
 import re
 import shlex
 import sys
@@ -12,7 +13,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Literal, TypeAlias, cast, get_args
+from typing import Annotated, Any, Literal, TextIO, TypeAlias, cast, get_args
 
 import typer
 from pydantic_core import to_json
@@ -24,8 +25,9 @@ from rich.text import Text
 from structured.cli.console import ExitCode, in_options, say, sentence, show
 from structured.cli.document_paths import documents_at
 from structured.cli.model_commands import MODEL_HELP
-from structured.cli.type_arguments import CHOICE_HELP, FIELDS_HELP, GRAMMAR_HELP, PATTERN_HELP, TypeArgument
+from structured.cli.type_arguments import CHOICE_HELP, FIELDS_HELP, GRAMMAR_HELP, PATTERN_HELP, read_type
 from structured.errors import ModelError, OutputError, StructuredError
+from structured.errors.arguments import count, number
 from structured.errors.values import counted
 from structured.extraction.documents.chunks import Chunking
 from structured.extraction.documents.document import DocumentLike
@@ -76,33 +78,32 @@ def run_here(
 
 
 def run_on_ray(
-    read_type: Callable[[], Any],
     output_type: Any,
+    read_type: Callable[[], Any],
     options: Options,
     documents: Iterable[DocumentLike],
     how: Mapping[str, Any],
-    **given: Any,
 ) -> Answering:
     """Prepare a cluster, which is not started yet; each of its processes calls `read_type`.
 
-    `how` also has `taken`, which is called with each record that is written. `given` has members of `Actors`, or None
-    for defaults. Raises `typer.BadParameter` for an option, SchemaError for a type, ModelError without Ray.
+    `how` has the other parameters of `write_batch_by_actors`. Raises `typer.BadParameter` for an option, SchemaError
+    for a type, ModelError without Ray.
     """
-    from structured.integrations.ray import Actors, Request, write_batch_by_actors
+    from structured.integrations.ray import check_request, write_batch_by_actors
 
     if find_spec("ray") is None:
         raise ModelError("--engine ray needs Ray: pip install 'structured-extraction[ray]'.")
-    request = Request(read_type, options)
     try:
-        actors = Actors(**{name: value for name, value in given.items() if value is not None})
-        request.check(output_type)
+        count(1)("concurrency", how["concurrency"])
+        number(lambda share: 0 <= share < float("inf"), "0 or greater")("num_gpus", how["num_gpus"])
+        check_request(output_type, options)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
 
     def run(output: Output) -> Written:
         starting = Console(stderr=True).status("Starting Ray, and loading the model …")
         with redirect_stdout(sys.stderr):  # Ray prints its messages to stdout
-            return write_batch_by_actors(request, documents, output, actors, starting=starting, **how)
+            return write_batch_by_actors(read_type, options, documents, output, starting=starting, **how)
 
     return run
 
@@ -158,27 +159,17 @@ def print_result(result: Result[Any]) -> None:
         record |= {"value": _value(result), "metadata": metadata_to_json(result.id, result.metadata)}
     else:
         record["error"] = error_to_json(result.error)
-    _print_short(record)
-
-
-class ShortLines:
-    """Standard output, where each record that is written becomes a short line."""
-
-    def write(self, data: bytes, /) -> None:
-        """Print what a record has of `SHORT`."""
-        _print_short(json.loads(data))
-
-    def flush(self) -> None:
-        """Do nothing: each line is flushed."""
+    print_short(record)
 
 
 SHORT = ("id", "metadata", "value", "missing", "flags", "error")
 """The members of a record that a short line has; all but `id` and `value` only if there are any."""
 
 
-def _print_short(record: Record) -> None:
+def print_short(record: Record, file: TextIO | None = None) -> None:
+    """Print what a record has of `SHORT`, to standard output unless to another file."""
     line = {name: record[name] for name in SHORT if name in record and (name == "value" or record[name])}
-    typer.echo(json.dumps(line, ensure_ascii=False).encode(errors="backslashreplace"))
+    typer.echo(json.dumps(line, ensure_ascii=False).encode(errors="backslashreplace"), file)
 
 
 def _value(result: Result[Any]) -> Any:
@@ -203,11 +194,15 @@ def _evidence_table(result: Result[Any]) -> RenderableType:
 
 
 class FailurePrinter:
-    """A listener that counts documents, and reports those that failed and values with flags on stderr."""
+    """A listener that counts documents, and reports those that failed and values with flags on stderr.
 
-    def __init__(self, command: object) -> None:
+    Records of other processes that it is given are printed as short lines, if there is a file for them.
+    """
+
+    def __init__(self, command: object, records: TextIO | None) -> None:
         self.done = 0
         self._command = command
+        self._records = records
 
     def __call__(self, event: Event) -> None:
         """Count or report the document of an event."""
@@ -217,6 +212,8 @@ class FailurePrinter:
 
     def take(self, record: Record) -> None:
         """Count or report the document of a record that another process wrote."""
+        if self._records is not None:
+            print_short(record, self._records)
         problem = "{kind}: {message}".format(**record["error"]) if "error" in record else ""
         self._report(record["id"], problem, [Flag(**flag) for flag in record.get("flags", ())])
 
@@ -303,12 +300,13 @@ def extract_documents(  # noqa: PLR0913  the options of the command
     """
     if engine != "ray" and (concurrency is not None or num_gpus is not None):
         raise typer.BadParameter("--concurrency and --num-gpus are about a cluster. Pass --engine ray as well.")
-    written = {"fields": fields, "pattern": pattern, "choices": choice or None, "grammar": grammar}
-    written = {name: value for name, value in written.items() if value is not None}
-    argument, paths = _type_and_paths(arguments, written, many=many)
-    output_type = argument.read()
+    ways = {"fields": fields, "pattern": pattern, "choices": choice or None, "grammar": grammar}
+    written: dict[str, Any] = {name: value for name, value in ways.items() if value is not None}
+    target, paths = (None, arguments) if written else _type_and_paths(arguments)
+    read_again = partial(read_type, target, many=many, **written)
+    output_type = read_again()
     form = format_of(output, form)
-    how = {"resume": _resume(output, fresh=fresh, retry=retry), "progress": progress}
+    how: dict[str, Any] = {"resume": _resume(output, fresh=fresh, retry=retry), "progress": progress}
     written_to = [] if output is None else [output, output.with_suffix(".jsonl")]  # these are no documents
     documents = documents_at(paths, column, id_column, written_to)
     is_printed = output is None and form == "jsonl"
@@ -325,17 +323,18 @@ def extract_documents(  # noqa: PLR0913  the options of the command
         "max_tokens": max_tokens,
     }
     options = cast("Options", {name: value for name, value in given.items() if value is not None})
-    printer = FailurePrinter(ctx.command)
+    printer = FailurePrinter(ctx.command, sys.stdout if is_short else None)
     if engine == "ray":
-        actors = {"concurrency": concurrency, "num_gpus": num_gpus}
-        run = run_on_ray(argument.read, output_type, options, documents, {**how, "taken": printer.take}, **actors)
+        how |= {"concurrency": 1 if concurrency is None else concurrency, "num_gpus": num_gpus or 0}
+        run = run_on_ray(output_type, read_again, options, documents, {**how, "taken": printer.take})
     else:
         shown = partial(show_result, evidence=evidence) if is_shown else print_result if is_short else None
         run = run_here(output_type, {**options, "observe": printer}, documents, how, shown)
     started = time.perf_counter()
     try:
         if is_short:
-            summary = run(ShortLines())
+            with open(os.devnull, "wb") as nowhere:  # noqa: PTH123  no path
+                summary = run(nowhere)
         else:
             summary = write(run, output, form, rows or ("values" if evidence else "documents"))
     except OutputError as error:
@@ -360,13 +359,11 @@ def _chunking(**given: Any) -> Chunking | None:
         raise typer.BadParameter(re.sub("^tokens", "chunk_tokens", str(error))) from error
 
 
-def _type_and_paths(arguments: list[str], written: Mapping[str, Any], *, many: bool) -> tuple[TypeArgument, list[str]]:
-    """Return the type, which may be written as an option, and the paths that arguments name."""
-    if written:
-        return TypeArgument(None, written, many), arguments
+def _type_and_paths(arguments: list[str]) -> tuple[str, list[str]]:
+    """Return the name of the type, and the paths. Raises `typer.BadParameter` if there is only one of both."""
     target, *paths = arguments
     if paths:
-        return TypeArgument(target, {}, many), paths
+        return target, paths
     is_type = ":" in target or target.endswith(".json")
     raise typer.BadParameter(
         f"There are no documents after the type {target!r}. Name files, folders, or - for standard input."

@@ -2,14 +2,14 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
 from structured.cli.console import show
 from structured.cli.type_arguments import CHOICE_HELP, GRAMMAR_HELP, PATTERN_HELP, read_type
 from structured.decoding.state_diagram import MAX_STATES, StateDiagram, inspect_automaton
-from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName, check_whitespace
+from structured.json_schema.whitespace import DEFAULT_WHITESPACE, WhitespaceName
 from structured.output_types.html import write_page
 from structured.output_types.inspection import inspect_type
 from structured.output_types.json_output import JsonLayout
@@ -39,13 +39,6 @@ def _print(text: str) -> None:
     typer.echo(text.encode(errors="backslashreplace").decode())
 
 
-def _known_whitespace(name: str | None) -> WhitespaceName | None:
-    try:
-        return None if name is None else cast("WhitespaceName", check_whitespace("whitespace", name))
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from error
-
-
 def inspect_target(  # noqa: PLR0913  the options of the command
     target: Annotated[
         str | None,
@@ -60,10 +53,8 @@ def inspect_target(  # noqa: PLR0913  the options of the command
     choice: Annotated[list[str] | None, typer.Option("--choice", metavar="TEXT", help=CHOICE_HELP)] = None,
     grammar: Annotated[str | None, typer.Option("--grammar", metavar="FILE|NAME", help=GRAMMAR_HELP)] = None,
     whitespace: Annotated[
-        str | None,
-        typer.Option(
-            help=f"The whitespace between JSON tokens.  [default: {DEFAULT_WHITESPACE}]", callback=_known_whitespace
-        ),
+        WhitespaceName | None,
+        typer.Option(help=f"The whitespace between JSON tokens.  [default: {DEFAULT_WHITESPACE}]"),
     ] = None,
     regex: Annotated[bool, typer.Option("--regex", help="Print the regular expression of the type instead.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON instead.")] = False,
@@ -86,7 +77,7 @@ def inspect_target(  # noqa: PLR0913  the options of the command
     shows_automaton = automaton or dot is not None or mermaid is not None
     if states is not None and not shows_automaton:
         raise typer.BadParameter("--states is about the automaton: add --automaton.")
-    layout = None if whitespace is None else JsonLayout(cast("WhitespaceName", whitespace))
+    layout = None if whitespace is None else JsonLayout(whitespace)
     if regex and shows_automaton:
         raise typer.BadParameter("--regex and --automaton are asked for at once. Leave one of them out.")
     if shows_automaton:

@@ -62,12 +62,11 @@ def cache_clear(*, as_json: AsJson = False) -> None:
     if models.removed:
         Console().print(f"{counted(len(models.removed), 'dequantised model')} removed.")
     if failures:
-        console = Console(stderr=True, soft_wrap=True)
-        console.print(Text("Could not be removed:", style="red"))
+        say("Could not be removed:", style="red")
         for path, error in islice(failures.items(), 10):
-            console.print(Text(f"  {path}: {error.strerror}".encode(errors="backslashreplace").decode()))
+            say(f"  {path}: {error.strerror}".encode(errors="backslashreplace").decode())
         if len(failures) > 10:
-            console.print(f"  and {len(failures) - 10:,} more")
+            say(f"  and {len(failures) - 10:,} more")
         raise typer.Exit(1)
 
 

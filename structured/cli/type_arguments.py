@@ -3,8 +3,7 @@
 import importlib
 import importlib.util
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
@@ -79,53 +78,40 @@ GRAMMAR_HELP = f"A grammar in Lark's language in place of TYPE: a file, or one t
 CHOICE_HELP = "One of the texts to choose from, in place of TYPE; once for each."
 
 
-def read_type(
+def read_type(  # noqa: PLR0913  the ways to write a type
     target: str | None,
     fields: str | None = None,
     *,
     pattern: str | None = None,
     choices: list[str] | None = None,
     grammar: str | None = None,
+    many: bool = False,
 ) -> Any:
     """Return the type that is named, or written as a list of fields, a regular expression, some choices or a grammar.
 
-    Raises `typer.BadParameter` where there is none, or more than one.
+    With `many`, it is a list of these. Raises `typer.BadParameter` where there is none, or more than one.
     """
     options = {"--fields": fields, "--pattern": pattern, "--choice": choices or None, "--grammar": grammar}
     sources = [name for name, value in {"its name": target, **options}.items() if value is not None]
     if len(sources) > 1:
         raise typer.BadParameter(f"The type is given by {sources[0]} and by {sources[1]}. Leave one of them out.")
+    output_type: Any = None
     try:
         if fields is not None:
-            return read_fields(fields)
+            output_type = read_fields(fields)
         if pattern is not None:
-            return Regex(pattern)
+            output_type = Regex(pattern)
         if choices:
-            return Choice(choices)
+            output_type = Choice(choices)
         if grammar is not None:
-            return _read_grammar(grammar)
+            output_type = _read_grammar(grammar)
     except (FieldListError, PatternError, SchemaError) as error:
         raise typer.BadParameter(str(error), param_hint=sources[0]) from error
-    if target is None:
+    if not sources:
         raise typer.BadParameter("There is no type. Write module:Type, file.py:Type or schema.json.")
-    return load_target(target)
-
-
-@dataclass(frozen=True)
-class TypeArgument:
-    """The type as a command names it, which each process reads for itself.
-
-    `target` is its name, or `written` has the options that say it, by the parameters of `read_type`.
-    """
-
-    target: str | None
-    written: Mapping[str, Any]
-    many: bool
-
-    def read(self) -> Any:
-        """Return the type. Raises `typer.BadParameter`."""
-        output_type = read_type(self.target, **self.written)
-        return _listed(output_type) if self.many else output_type
+    if target is not None:
+        output_type = load_target(target)
+    return _listed(output_type) if many else output_type
 
 
 def _listed(output_type: Any) -> Any:

@@ -11,16 +11,15 @@ Dates are dates. Times are texts: a timestamp forgets the offset, and how many d
 """
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any
+from typing import Any, get_args
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
 from structured.errors.recursion import deep
-from structured.integrations.parquet_tables import pyarrow
+from structured.jobs.flat_table import pyarrow
 from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import types_of
@@ -29,166 +28,118 @@ from structured.output_types.missing_values import MissingFieldsType
 from structured.output_types.output_type import OutputType
 from structured.output_types.python_type import PythonType
 from structured.output_types.resolve import resolve_json
+from structured.output_types.schema_parts import listed
 
 INT64 = range(-(2**63), 2**63)
+
+_HELD: Mapping[str, str] = {
+    "string": "text in UTF-8",
+    "bool_": "boolean",
+    "int64": "integer of 64 bits",
+    "float64": "number that a float is equal to",
+    "date32": "date of RFC 3339",
+    "json": "JSON",
+    "list_": "array",
+    "map_": "object",
+    "entries": "object",
+    "struct": "object of these members",
+}
+"""The kinds of columns, and what they hold."""
 
 
 class UnfitError(ValueError):
     """Data that a column cannot hold exactly."""
 
 
-class Column(ABC):
-    """Cells of one type."""
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Cells of one type.
+
+    Attributes:
+        kind: The function of pyarrow that makes the type; or `json`, for any data as JSON text, or `entries`, for a map
+            that is a list of its members.
+        parts: The columns of the members of a struct, by their names. A list and a map have one, of the items or the
+            values.
+    """
+
+    kind: str
+    parts: Mapping[str, "Column"] = field(default_factory=dict)
 
     @property
-    @abstractmethod
     def arrow(self) -> Any:
         """The `pyarrow.DataType` of its cells. Raises ImportError without pyarrow."""
+        arrow, parts = pyarrow(), {name: column.arrow for name, column in self.parts.items()}
+        match self.kind, [*parts.values()]:
+            case "json", _:
+                return arrow.string()
+            case "list_", [items]:
+                return arrow.list_(items)
+            case "map_", [values]:
+                return arrow.map_(arrow.string(), values)
+            case "entries", [values]:
+                return arrow.list_(arrow.struct({"key": arrow.string(), "value": values}))
+            case "struct", _:
+                return arrow.struct(parts)
+        return getattr(arrow, self.kind)()
 
     def to_cell(self, data: Any) -> Any:
         """Return JSON data as a cell, which pyarrow takes as it is. Raises UnfitError if that would not be exact."""
-        return None if data is None else self._to_cell(data)
+        match self.kind:
+            case _ if data is None:
+                return None
+            case "json":
+                text = json.dumps(data, ensure_ascii=False)
+                return text if _is_utf8(text) else json.dumps(data)
+            case "list_" if isinstance(data, list):
+                return [self.parts["items"].to_cell(item) for item in data]
+            case "map_" | "entries" if isinstance(data, dict):
+                values = self.parts["values"]
+                return [{"key": TEXT.to_cell(name), "value": values.to_cell(member)} for name, member in data.items()]
+            case "struct" if isinstance(data, dict) and data.keys() <= self.parts.keys():
+                return {name: column.to_cell(data.get(name)) for name, column in self.parts.items()}
+            case kind if (cell := _scalar_cell(kind, data)) is not None:
+                return cell
+        raise UnfitError(f"{data!r} is no {_HELD[self.kind]}")
 
-    @abstractmethod
-    def _to_cell(self, data: Any) -> Any: ...
+    def without_maps(self) -> "Column":
+        """Return a column for the same data, with lists of entries in place of maps."""
+        parts = {name: column.without_maps() for name, column in self.parts.items()}
+        return Column("entries" if self.kind == "map_" else self.kind, parts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scalar(Column):
-    """Cells without parts, of a type that pyarrow calls by this name."""
-
-    name: str
-
-    @property
-    def arrow(self) -> Any:
-        return getattr(pyarrow(), self.name)()
+def list_of(items: Column) -> Column:
+    """Return a column of arrays."""
+    return Column("list_", {"items": items})
 
 
-class _Text(_Scalar):
-    __slots__ = ()
+def map_of(values: Column) -> Column:
+    """Return a column of objects with any names, and values of one type."""
+    return Column("map_", {"values": values})
 
-    def _to_cell(self, data: Any) -> Any:
-        if isinstance(data, str) and _is_utf8(data):
+
+def struct_of(members: Mapping[str, Column]) -> Column:
+    """Return a column of objects with these names."""
+    return Column("struct", members)
+
+
+TEXT, BOOLEAN, INTEGER, FLOAT = Column("string"), Column("bool_"), Column("int64"), Column("float64")
+DATE, JSON = Column("date32"), Column("json")
+
+
+def _scalar_cell(kind: str, data: Any) -> Any:
+    """Return data as a cell without parts; None if it is of another kind."""
+    match kind:
+        case "string" if isinstance(data, str) and _is_utf8(data):
             return data
-        raise UnfitError(f"{data!r} is no text in UTF-8")
-
-
-class _Boolean(_Scalar):
-    __slots__ = ()
-
-    def _to_cell(self, data: Any) -> Any:
-        if isinstance(data, bool):
+        case "bool_" if isinstance(data, bool):
             return data
-        raise UnfitError(f"{data!r} is no boolean")
-
-
-class _Integer(_Scalar):
-    __slots__ = ()
-
-    def _to_cell(self, data: Any) -> Any:
-        if isinstance(data, int) and not isinstance(data, bool) and data in INT64:
+        case "int64" if type(data) is int and data in INT64:
             return data
-        raise UnfitError(f"{data!r} is no integer of 64 bits")
-
-
-class _Float(_Scalar):
-    __slots__ = ()
-
-    def _to_cell(self, data: Any) -> Any:
-        """Return a number as float64; an integer if that is equal to it."""
-        if isinstance(data, float):
-            return data
-        if isinstance(data, int) and not isinstance(data, bool) and abs(data) <= 2**53:
+        case "float64" if isinstance(data, float) or (type(data) is int and abs(data) <= 2**53):
             return float(data)
-        raise UnfitError(f"{data!r} has no float that is equal")
-
-
-class _Date(_Scalar):
-    """A date has one text in RFC 3339, so that it is read back as it was; a time has many."""
-
-    __slots__ = ()
-
-    def _to_cell(self, data: Any) -> Any:
-        try:
-            found = date.fromisoformat(data)
-        except (TypeError, ValueError) as error:
-            raise UnfitError(f"{data!r} is no date") from error
-        if found.isoformat() != data:
-            raise UnfitError(f"{data!r} is not written as a date of RFC 3339")
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class JsonText(Column):
-    """Cells of any data, as JSON text."""
-
-    @property
-    def arrow(self) -> Any:
-        """The `pyarrow.DataType` of its cells."""
-        return pyarrow().string()
-
-    def _to_cell(self, data: Any) -> Any:
-        text = json.dumps(data, ensure_ascii=False)
-        return text if _is_utf8(text) else json.dumps(data)
-
-
-@dataclass(frozen=True, slots=True)
-class List(Column):
-    """Cells of arrays."""
-
-    items: Column
-
-    @property
-    def arrow(self) -> Any:
-        """The `pyarrow.DataType` of its cells."""
-        return pyarrow().list_(self.items.arrow)
-
-    def _to_cell(self, data: Any) -> Any:
-        if isinstance(data, list):
-            return [self.items.to_cell(item) for item in data]
-        raise UnfitError(f"{data!r} is no array")
-
-
-@dataclass(frozen=True, slots=True)
-class Map(Column):
-    """Cells of objects with any names, and values of one type."""
-
-    values: Column
-
-    @property
-    def arrow(self) -> Any:
-        """The `pyarrow.DataType` of its cells."""
-        return pyarrow().map_(TEXT.arrow, self.values.arrow)
-
-    def _to_cell(self, data: Any) -> Any:
-        if isinstance(data, dict):
-            return [(TEXT.to_cell(name), self.values.to_cell(member)) for name, member in data.items()]
-        raise UnfitError(f"{data!r} is no object")
-
-
-@dataclass(frozen=True, slots=True)
-class Struct(Column):
-    """Cells of objects with these names.
-
-    Attributes:
-        members: The column of each name.
-    """
-
-    members: Mapping[str, Column]
-
-    @property
-    def arrow(self) -> Any:
-        """The `pyarrow.DataType` of its cells."""
-        return pyarrow().struct([(name, column.arrow) for name, column in self.members.items()])
-
-    def _to_cell(self, data: Any) -> Any:
-        if not isinstance(data, dict) or not data.keys() <= self.members.keys():
-            raise UnfitError(f"{data!r} is no object of these members")
-        return {name: column.to_cell(data.get(name)) for name, column in self.members.items()}
-
-
-TEXT, BOOLEAN, INTEGER, FLOAT = _Text("string"), _Boolean("bool_"), _Integer("int64"), _Float("float64")
-DATE, JSON = _Date("date32"), JsonText()
+        case "date32":
+            return _date(data)
+    return None
 
 
 def _is_utf8(text: str) -> bool:
@@ -197,6 +148,15 @@ def _is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _date(data: Any) -> date | None:
+    """Return a date that has one text in RFC 3339, so that it is read back as it was; a time has many."""
+    try:
+        day = date.fromisoformat(data)
+    except (TypeError, ValueError):
+        return None
+    return day if day.isoformat() == data else None
 
 
 MAX_MEMBERS = 1_000
@@ -210,33 +170,23 @@ _BRANCHES = ("$ref", "anyOf", "oneOf", "allOf")
 _SCALARS: Mapping[str, Column] = {"string": TEXT, "boolean": BOOLEAN, "integer": INTEGER, "number": FLOAT}
 
 
-def arrow_field(name: str, output_type: OutputType[Any]) -> Any:
-    """Return the `pyarrow.Field` for the values of a type; `column_of` converts them. Raises ImportError."""
-    return pyarrow().field(name, column_of(output_type).arrow)
-
-
 def column_of(output_type: OutputType[Any]) -> Column:
     """Return the column for the values of a type, as JSON data: what Pydantic writes for an instance.
 
     >>> from structured.output_types.resolve import resolve_type
-    >>> column_of(resolve_type(list[list[int | None]]))
-    List(items=List(items=_Integer(name='int64')))
+    >>> column_of(resolve_type(list[int | None]))
+    Column(kind='list_', parts={'items': Column(kind='int64', parts={})})
     """
     if isinstance(output_type, MissingFieldsType):
         output_type = output_type.of
+    root = output_type.root
     if isinstance(output_type, PythonType):
         written = _schema_of_written(output_type)
-        return JSON if written is None else schema_to_column(replace(output_type, schema=written).root)
-    root, schema = output_type.root, output_type.value_schema
-    if root is None and schema is not None:
+        root = None if written is None else replace(output_type, schema=written).root
+    elif root is None and (schema := output_type.value_schema) is not None:
         root = resolve_json(JsonSchema(dict(schema))).root
-    return JSON if root is None else schema_to_column(root)
-
-
-def schema_to_column(root: Subschema) -> Column:
-    """Return the column for what a schema describes."""
     try:
-        return _Derivation().column(root, frozenset())
+        return JSON if root is None else _Derivation().column(root, frozenset())
     except _TooManyError:
         return JSON
 
@@ -244,8 +194,7 @@ def schema_to_column(root: Subschema) -> Column:
 class _WrittenJsonSchema(GenerateJsonSchema):
     """The schema of what Pydantic writes, without warnings: they are about defaults."""
 
-    def emit_warning(self, kind: JsonSchemaWarningKind, detail: str) -> None:
-        """Be silent."""
+    ignored_warning_kinds = {*get_args(JsonSchemaWarningKind)}  # noqa: RUF012  as Pydantic has it
 
 
 def _schema_of_written(output_type: PythonType[Any]) -> dict[str, Any] | None:
@@ -273,7 +222,7 @@ class _Derivation:
             return JSON
         above |= {part.identity}
         if "enum" in schema or "const" in schema:
-            return _listed(schema["enum"] if "enum" in schema else [schema["const"]])
+            return _of_values(schema["enum"] if "enum" in schema else [schema["const"]])
         kinds = types_of(schema) - {"null"}
         if len(kinds) == 1 and (scalars := kinds & _SCALARS.keys()):
             return _scalar(str(scalars.pop()), schema)
@@ -289,21 +238,24 @@ class _Derivation:
         """Return the column that all branches beside null have in common."""
         if keyword == "$ref":
             return self.column(follow(part), above)
-        options = [part.below(keyword, index) for index in range(len(part.schema[keyword]))]
-        if keyword == "allOf":
-            return self.column(options[0], above) if len(options) == 1 else JSON
-        columns = [self.column(option, above) for option in options if not _is_null(option)]
-        return columns[0] if columns and all(column == columns[0] for column in columns) else JSON
+        options = listed(part, keyword)
+        if keyword != "allOf":
+            return self._common([option for option in options if not _is_null(option)], above) or JSON
+        return self.column(options[0], above) if len(options) == 1 else JSON
+
+    def _common(self, parts: Sequence[Subschema], above: frozenset[Identity]) -> Column | None:
+        """Return the column that all parts have; None if they differ."""
+        columns = [self.column(part, above) for part in parts]
+        return columns[0] if columns and all(column == columns[0] for column in columns) else None
 
     def _array(self, part: Subschema, above: frozenset[Identity]) -> Column:
-        schema = part.schema
-        parts = [part.below("prefixItems", index) for index in range(len(schema.get("prefixItems", ())))]
+        schema, parts = part.schema, listed(part, "prefixItems")
         if isinstance(schema.get("items"), Mapping):
             parts.append(part.below("items"))
-        elif not parts or schema.get("items", False) is not False:
+        elif schema.get("items", False) is not False:
             return JSON
-        columns = [self.column(item, above) for item in parts]
-        return List(columns[0]) if all(column == columns[0] for column in columns) else JSON
+        items = self._common(parts, above)
+        return JSON if items is None else list_of(items)
 
     def _object(self, part: Subschema, above: frozenset[Identity]) -> Column:
         schema = part.schema
@@ -311,13 +263,13 @@ class _Derivation:
         if "patternProperties" in schema:
             return JSON
         if isinstance(others, Mapping) and not names:
-            return Map(self.column(part.below("additionalProperties"), above))
+            return map_of(self.column(part.below("additionalProperties"), above))
         if others is not False or not names:
             return JSON
         self._members += len(names)
         if self._members > MAX_MEMBERS:
             raise _TooManyError
-        return Struct({name: self.column(part.below("properties", name), above) for name in names})
+        return struct_of({name: self.column(part.below("properties", name), above) for name in names})
 
 
 def _is_null(part: Subschema) -> bool:
@@ -334,10 +286,8 @@ def _fits(bound: object) -> bool:
     return isinstance(bound, int | float) and INT64.start <= bound < INT64.stop
 
 
-def _listed(values: list[Any]) -> Column:
+def _of_values(values: Sequence[Any]) -> Column:
     """Return the column for listed values."""
-    listed = [value for value in values if value is not None]
-    for kind, column in ((str, TEXT), (bool, BOOLEAN), (int, INTEGER)):
-        if listed and all(type(value) is kind for value in listed):
-            return column if kind is not int or all(map(_fits, listed)) else JSON
-    return JSON
+    kinds = {type(value) for value in values if value is not None}
+    column = {str: TEXT, bool: BOOLEAN, int: INTEGER}.get(kinds.pop(), JSON) if len(kinds) == 1 else JSON
+    return column if column != INTEGER or all(value is None or _fits(value) for value in values) else JSON

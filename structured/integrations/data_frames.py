@@ -1,9 +1,7 @@
 """Data frames of pandas and Polars, and tables of Arrow and DuckDB: a column of texts in, typed columns out."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
 from importlib import import_module
-from operator import itemgetter
 from os import PathLike
 from typing import Any, TypeVar, Unpack, cast
 
@@ -13,9 +11,8 @@ from structured.extraction.calls import extract_results
 from structured.extraction.journal import Resume
 from structured.extraction.options import Options, checked_options
 from structured.extraction.result_files import read_results, write_results
-from structured.integrations.arrow_columns import Column, Struct
 from structured.integrations.datasets import added_columns, cell_document, check_columns, result_cells
-from structured.integrations.parquet_tables import pyarrow
+from structured.jobs.flat_table import pyarrow
 
 Frame = TypeVar("Frame")
 
@@ -77,8 +74,15 @@ def extract_table(  # noqa: PLR0913  a batch, and its file
     table: Any = frame if is_frame else _table(frame)
     known = table.column_names if not is_frame else list(table.columns)
     columns = added_columns(output_type, options, "typed")
-    arrays = _names(columns, text("prefix", prefix))
-    check_columns(known, text("column", column), [*arrays], ", or pass prefix=…")
+    has_fields = columns["value"].kind == "struct"
+    fields = columns["value"].parts if has_fields else {"value": columns["value"]}
+    others = {name: one for name, one in columns.items() if name != "value"}
+    taken = next((name for name in others if name in fields), None)
+    text("prefix", prefix)
+    if taken is not None:
+        raise ValueError(f"The type has a field {taken!r}, which is a column of its own. Rename the field.")
+    added = {**fields, **others}
+    check_columns(known, text("column", column), [prefix + name for name in added], ", or pass prefix=…")
     if list(known).count(column) > 1:
         raise ValueError(f"There are several columns {column!r}. Rename them.")
     documents = [cell_document(cell) for cell in _texts(table[column], library)]
@@ -88,28 +92,11 @@ def extract_table(  # noqa: PLR0913  a batch, and its file
         write_results(output_type, documents, output, resume=resume, progress=progress, **options)
         results = (one for one in read_results(output, output_type) if int(one.id) < len(documents))
     cells = {int(one.id): result_cells(one, columns) for one in results}
+    if has_fields:
+        cells = {row: {**some, **(some["value"] or {})} for row, some in cells.items()}
     rows = [cells[row] for row in range(len(documents))]
-    found = {name: pyarrow().array([part(row) for row in rows], one.arrow) for name, (one, part) in arrays.items()}
+    found = {prefix + name: pyarrow().array([row.get(name) for row in rows], one.arrow) for name, one in added.items()}
     return cast("Frame", _joined(table, library if is_frame else "pyarrow", found))
-
-
-def _names(columns: Mapping[str, Column], prefix: str) -> dict[str, tuple[Column, Callable[[dict[str, Any]], Any]]]:
-    """Return the new columns by their names, each with a function from a row of cells to its cell."""
-    value = columns["value"]
-    found: dict[str, tuple[Column, Callable[[dict[str, Any]], Any]]] = {}
-    if isinstance(value, Struct):
-        for name, member in value.members.items():
-            found[prefix + name] = member, partial(_member, name)
-    for name, column in columns.items():
-        if name != "value" or not found:
-            if prefix + name in found:
-                raise ValueError(f"The type has a field {name!r}, which is a column of its own. Rename the field.")
-            found[prefix + name] = column, itemgetter(name)
-    return found
-
-
-def _member(name: str, row: dict[str, Any]) -> Any:
-    return None if row["value"] is None else row["value"][name]
 
 
 def _table(frame: object) -> Any:

@@ -5,7 +5,6 @@ work is done in this process, some rows at a time, as `Dataset.map` does it.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, get_args
 from uuid import uuid4
 
@@ -21,13 +20,13 @@ from structured.integrations.arrow_columns import (
     JSON,
     TEXT,
     Column,
-    List,
-    Map,
-    Struct,
     UnfitError,
     column_of,
+    list_of,
+    map_of,
+    struct_of,
 )
-from structured.integrations.parquet_tables import pyarrow
+from structured.jobs.flat_table import pyarrow
 from structured.output_types.checks import has_checks
 from structured.output_types.output_type import check_interface
 from structured.output_types.resolve import resolve_type
@@ -41,48 +40,24 @@ D = TypeVar("D", "Dataset", "IterableDataset")
 ROWS = 1_000
 """Rows that are answered before they are written, as for `Dataset.map`."""
 
-
 Columns = Literal["typed", "json"]
 """The cells of the new columns: values of Arrow types, or JSON as text."""
 
-_EVIDENCE = Struct({"span": List(INTEGER), "match": TEXT, "confidence": FLOAT, "agreement": FLOAT, "page": INTEGER})
-_FLAGS = List(Struct({"path": TEXT, "value": JSON, "message": TEXT, "error": TEXT}))
-_ERROR = Struct({"kind": TEXT, "message": TEXT, "fields": JSON})
+_EVIDENCE = struct_of(
+    {"span": list_of(INTEGER), "match": TEXT, "confidence": FLOAT, "agreement": FLOAT, "page": INTEGER}
+)
+_FLAGS = list_of(struct_of({"path": TEXT, "value": JSON, "message": TEXT, "error": TEXT}))
+_ERROR = struct_of({"kind": TEXT, "message": TEXT, "fields": JSON})
 
 
-class TableExtractor:
-    """A model and a type, prepared once, that answers the texts of one table after another.
-
-    Parameters:
-        output_type: The type.
-        column: The column of the texts.
-        columns: The columns that are added.
-        options: See `Options`.
-    """
-
-    def __init__(self, output_type: object, column: str, columns: Mapping[str, Column], options: Options) -> None:
-        self._extractor = Extractor[Any](output_type, **options)
-        self._column = column
-        self._columns = columns
-
-    def __call__(self, table: Any) -> Any:
-        """Return a `pyarrow.Table` with the new columns. Raises the errors of the model."""
-        check_columns(table.column_names, self._column, self._columns)
-        arrow = pyarrow()
-        cells = self._cells(table[self._column].to_pylist())
-        for name, column in self._columns.items():
-            table = table.append_column(name, arrow.array(cells[name], column.arrow))
-        return table
-
-    def answer_lists(self, table: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-        """Return the new columns for a table of lists. Raises the errors of the model."""
-        check_columns([*table], self._column, self._columns)
-        return self._cells(table[self._column])
-
-    def _cells(self, texts: list[Any]) -> dict[str, list[Any]]:
-        results = self._extractor.results(map(cell_document, texts), progress=False, named="the text")
-        rows = [result_cells(result, self._columns) for result in sorted(results, key=lambda result: result.position)]
-        return {name: [row[name] for row in rows] for name in self._columns}
+def answer_rows(
+    rows: Mapping[str, list[Any]], *, extractor: Extractor[Any], column: str, columns: Mapping[str, Column]
+) -> dict[str, list[Any]]:
+    """Return the new columns for some rows of a dataset. Raises the errors of the model."""
+    check_columns([*rows], column, columns)
+    results = extractor.results(map(cell_document, rows[column]), progress=False, named="the text")
+    cells = [result_cells(result, columns) for result in sorted(results, key=lambda result: result.position)]
+    return {name: [row[name] for row in cells] for name in columns}
 
 
 def result_cells(result: Result[Any], columns: Mapping[str, Column]) -> dict[str, Any]:
@@ -92,12 +67,15 @@ def result_cells(result: Result[Any], columns: Mapping[str, Column]) -> dict[str
         return {name: column.to_cell(members.get(name)) for name, column in columns.items()}
 
     if result.error is not None:
-        return cells({"error": _without_id(error_to_json(result.error))})
+        error = error_to_json(result.error)
+        if error.get("fields") == {"id": ""}:  # rows have none
+            del error["fields"]
+        return cells({"error": error})
     try:
         return cells(result.to_dict())
-    except UnfitError as error:
+    except UnfitError as unfit:
         problem = OutputError(
-            f"The value has no exact place in its column: {error}. Bound the field, or pass columns='json'.",
+            f"The value has no exact place in its column: {unfit}. Bound the field, or pass columns='json'.",
             path="value",
         )
         return cells({"error": error_to_json(problem)})
@@ -109,13 +87,6 @@ def cell_document(cell: Any) -> DocumentLike:
         return PromptError(f"The text is a {type(cell).__name__}, not text. Name a column of texts: column=….")
     known: DocumentLike = cell  # the run refuses whatever is no document
     return known
-
-
-def _without_id(error: dict[str, Any]) -> dict[str, Any]:
-    """Return an error without the id of its document: rows have none."""
-    fields = {name: value for name, value in error.get("fields", {}).items() if (name, value) != ("id", "")}
-    others = {name: value for name, value in error.items() if name != "fields"}
-    return {**others, "fields": fields} if fields else others
 
 
 def extract_dataset(
@@ -169,28 +140,27 @@ def extract_dataset(
     if not isinstance(dataset, library.Dataset | library.IterableDataset):
         raise TypeError(f"The dataset is {shown(dataset)}. Pass a Dataset or an IterableDataset: dataset['train'].")
     options = checked_options(options)
-    found = added_columns(output_type, options, columns)
-    found = {name: _without_maps(one) for name, one in found.items()}
-    known = dataset.column_names
+    found = {name: one.without_maps() for name, one in added_columns(output_type, options, columns).items()}
     text("column", column)
-    if known is not None:
-        check_columns(known, column, found)
-    batches = {"batched": True, "batch_size": count(1)("rows", rows)}
-    extractor = TableExtractor(output_type, column, found, options)
+    if dataset.column_names is not None:
+        check_columns(dataset.column_names, column, found)
+    count(1)("rows", rows)
+    answered: dict[str, Any] = {
+        "function": answer_rows,
+        "fn_kwargs": {"extractor": Extractor[Any](output_type, **options), "column": column, "columns": found},
+        "features": _features(dataset, found),
+        "batched": True,
+        "batch_size": rows,
+    }
+    plain = dataset.with_format(None)
     if isinstance(dataset, library.IterableDataset):
-        return dataset.with_format(None).map(extractor.answer_lists, features=_features(dataset, found), **batches)
-    answered = _answered(dataset.with_format("arrow"), extractor, _features(dataset, found), batches)
-    return answered.with_format(dataset.format["type"], **dataset.format["format_kwargs"])
-
-
-def _answered(tables: Any, extractor: TableExtractor, features: Any, batches: dict[str, Any]) -> Any:
-    """Return a `Dataset` with the new columns; `map` adds none to one without rows."""
-    if not len(tables):
-        return type(tables).from_dict({name: [] for name in features}, features=features, split=tables.split)
+        return plain.map(**answered)
     # A fingerprint of its own: the cache would be looked up by a pickle of the model.
-    return tables.map(
-        extractor, features=features, load_from_cache_file=False, new_fingerprint=uuid4().hex[:16], **batches
-    )
+    mapped = plain.map(**answered, load_from_cache_file=False, new_fingerprint=uuid4().hex[:16])
+    if not len(dataset):  # to which `map` adds no columns
+        features = answered["features"]
+        mapped = library.Dataset.from_dict({name: [] for name in features}, features=features, split=dataset.split)
+    return mapped.with_format(dataset.format["type"], **dataset.format["format_kwargs"])
 
 
 def _features(dataset: Any, found: dict[str, Column]) -> Any:
@@ -200,33 +170,6 @@ def _features(dataset: Any, found: dict[str, Column]) -> Any:
     library, arrow = _datasets(), pyarrow()
     added = library.Features.from_arrow_schema(arrow.schema([(name, one.arrow) for name, one in found.items()]))
     return library.Features({**dataset.features, **added})
-
-
-@dataclass(frozen=True, slots=True)
-class _Entries(Map):
-    """Cells of objects with any names, as lists of their members."""
-
-    @property
-    def arrow(self) -> Any:
-        """The `pyarrow.DataType` of its cells."""
-        return pyarrow().list_(pyarrow().struct([("key", TEXT.arrow), ("value", self.values.arrow)]))
-
-    def _to_cell(self, data: Any) -> Any:
-        if isinstance(data, dict):
-            return [{"key": TEXT.to_cell(name), "value": self.values.to_cell(one)} for name, one in data.items()]
-        raise UnfitError(f"{data!r} is no object")
-
-
-def _without_maps(column: Column) -> Column:
-    """Return a column for the same data, with lists in place of maps."""
-    match column:
-        case Map(values):
-            return _Entries(_without_maps(values))
-        case List(items):
-            return List(_without_maps(items))
-        case Struct(members):
-            return Struct({name: _without_maps(member) for name, member in members.items()})
-    return column
 
 
 def _datasets() -> Any:
@@ -244,7 +187,13 @@ def added_columns(output_type: object, options: Options, columns: Columns) -> di
     resolved = resolve_type(output_type, missing, options.get("layout"), grounded=grounded)
     check_interface(resolved)
     flags = {"flags": _FLAGS} if resolved.parts is not None and has_checks(resolved.parts) else {}
-    typed = {"value": column_of(resolved), "missing": List(TEXT), "evidence": Map(_EVIDENCE), **flags, "error": _ERROR}
+    typed = {
+        "value": column_of(resolved),
+        "missing": list_of(TEXT),
+        "evidence": map_of(_EVIDENCE),
+        **flags,
+        "error": _ERROR,
+    }
     return typed if columns == "typed" else dict.fromkeys(typed, JSON)
 
 

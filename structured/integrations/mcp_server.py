@@ -6,12 +6,12 @@ library refuses, its message is the result, marked as an error, so that the assi
 The tools take texts and no paths: an assistant reads files with the tools that its user has allowed it.
 """
 
-import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from functools import wraps
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 import typer
 from pydantic import Field
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from structured.results.evidence import Evidence
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 MAX_PLACES = 20
@@ -55,25 +56,19 @@ class Place(TypedDict):
     match: Annotated[str, Field(description="exact, normalised (in another form) or fuzzy (similar words)")]
 
 
-class ExtractedValue(TypedDict):
-    """A value with its evidence."""
-
-    path: Annotated[str, Field(description="Where it is in the answer: lines[0].price")]
-    value: Any
-    quote: Annotated[str | None, Field(description="What the text says; null if it does not support the value.")]
-    start: int | None
-    end: int | None
-    match: str
-    confidence: Annotated[float | None, Field(description="How sure the model was; null if it had no choice.")]
-
-
 class Extracted(TypedDict):
     """What `extract` returns."""
 
     value: Annotated[Any, Field(description="The answer, valid by the schema.")]
     missing: Annotated[list[str], Field(description="The fields that the text does not state.")]
     confidence: Annotated[float, Field(description="The least of those of the values.")]
-    evidence: list[ExtractedValue]
+    evidence: Annotated[
+        list[dict[str, Any]],
+        Field(
+            description="For each value its path, such as lines[0].price; the quote that supports it, its start and "
+            "end in characters, null if nothing does; the match; the confidence, null if the model had no choice."
+        ),
+    ]
     is_shortened: Annotated[bool, Field(description="Whether max_tokens kept the model from writing more.")]
 
 
@@ -96,26 +91,6 @@ class Located(TypedDict):
     """What `locate` returns."""
 
     places: Annotated[list[Place], Field(description="Empty if the text does not state the value.")]
-
-
-class InspectedField(TypedDict):
-    """A field of a type."""
-
-    path: str
-    kind: str
-    status: Annotated[str, Field(description="enforced, checked (on the finished answer) or refused")]
-    may_be_left_out: bool
-    refusals: Annotated[list[str], Field(description="Why it is refused, and what to write.")]
-
-
-class Inspected(TypedDict):
-    """What `inspect` returns."""
-
-    type: str
-    is_refused: bool
-    fields: list[InspectedField]
-    hazards: Annotated[list[str], Field(description="By which valid answers may still be bad or endless.")]
-    cost: str
 
 
 Schema = Annotated[dict[str, Any] | None, Field(description="A JSON Schema of the answer. Give this or fields.")]
@@ -162,8 +137,24 @@ def create_mcp_server(model: "ModelSource | None" = None) -> "MCPServer[Any]":
     return server
 
 
+def _tool(function: Callable[P, T]) -> Callable[P, T]:
+    """Return a tool without warnings, whose errors are ToolErrors with the messages of the library."""
+
+    @wraps(function)
+    def called(*args: P.args, **arguments: P.kwargs) -> T:
+        from mcp.server.mcpserver.exceptions import ToolError
+
+        try:
+            with without_warnings():
+                return function(*args, **arguments)
+        except (StructuredError, ValueError, TypeError) as error:
+            raise ToolError(message(error)) from error
+
+    return called
+
+
 class Tools:
-    """The tools of a server, and the model that they ask. Each runs in a thread, and its errors are those of tools."""
+    """The tools of a server, and the model that they ask. The SDK runs each in a thread."""
 
     def __init__(self, model: "ModelSource | None") -> None:
         self._loaded: Future[LanguageModel] = Future()
@@ -175,12 +166,8 @@ class Tools:
         except Exception as error:  # noqa: BLE001  whoever asks the model gets it
             self._loaded.set_exception(error)
 
-    @property
-    def model(self) -> LanguageModel:
-        """The model, once it is loaded. Raises ModelError if it cannot be."""
-        return self._loaded.result()
-
-    async def extract(  # noqa: PLR0913  the parameters of the tool
+    @_tool
+    def extract(  # noqa: PLR0913  the parameters of the tool
         self,
         text: Document,
         schema: Schema = None,
@@ -196,31 +183,25 @@ class Tools:
         max_tokens: Annotated[int, Field(ge=1, le=8192, description="The most tokens of the answer.")] = 1024,
     ) -> Extracted:
         """Extract values from a text: valid by a schema, each with the place in the text that states it."""
+        extractor = Extractor[Any](
+            _type(schema, fields),
+            model=self._loaded.result(),
+            instructions=instructions,
+            allow_missing=True if allow_missing else None,
+            grounded=True if grounded else None,
+            max_tokens=max_tokens,
+        )
+        result = extractor.result(text)
+        return Extracted(
+            value=result.data,
+            missing=list(result.missing),
+            confidence=result.confidence,
+            evidence=result.rows(),
+            is_shortened=any(one.shortened for one in result.generations),
+        )
 
-        def run() -> Extracted:
-            extractor = Extractor[Any](
-                self._type(schema, fields),
-                model=self.model,
-                instructions=instructions,
-                allow_missing=True if allow_missing else None,
-                grounded=True if grounded else None,
-                max_tokens=max_tokens,
-            )
-            result = extractor.result(text)
-            if result.error is not None:
-                raise result.error
-            rows = [{name: row[name] for name in ExtractedValue.__annotations__} for row in result.rows()]
-            return Extracted(
-                value=result.data,
-                missing=list(result.missing),
-                confidence=result.confidence,
-                evidence=rows,  # type: ignore[typeddict-item]  # the members of a row, by their names
-                is_shortened=any(one.shortened for one in result.generations),
-            )
-
-        return await tool_step(run)
-
-    async def classify(
+    @_tool
+    def classify(
         self,
         text: Document,
         labels: Annotated[list[str], Field(min_length=2, description="The labels to choose from.")],
@@ -228,15 +209,12 @@ class Tools:
         instructions: Annotated[str | None, Field(description="What the labels are about.")] = None,
     ) -> Labelled:
         """Choose the label that fits a text, with the probability of each."""
+        said = classify(Choice(labels), text, model=self._loaded.result(), instructions=instructions)
+        listed = [LabelProbability(label=label, probability=share) for label, share in said.probabilities.items()]
+        return Labelled(label=said.value, confidence=said.confidence, probabilities=listed)
 
-        def run() -> Labelled:
-            said = classify(Choice(labels), text, model=self.model, instructions=instructions)
-            listed = [LabelProbability(label=label, probability=share) for label, share in said.probabilities.items()]
-            return Labelled(label=said.value, confidence=said.confidence, probabilities=listed)
-
-        return await tool_step(run)
-
-    async def locate(
+    @_tool
+    def locate(
         self,
         text: Document,
         value: Annotated[str | int | float, Field(description="A text, a number, or a date such as 2024-05-02.")],
@@ -245,50 +223,24 @@ class Tools:
 
         No model is asked.
         """
-        return await tool_step(lambda: Located(places=places_of(text, value)))
+        return Located(places=places_of(text, value))
 
-    async def inspect(self, schema: Schema = None, fields: Fields = None) -> Inspected:
-        """Tell what a schema allows, and what of it is refused and why, before anything is extracted."""
+    @_tool
+    def inspect(self, schema: Schema = None, fields: Fields = None) -> dict[str, Any]:
+        """Tell what a schema allows, and what of it is refused and why, before anything is extracted.
 
-        def run() -> Inspected:
-            report = inspect_type(self._type(schema, fields))
-            told = report_to_dict(report)
-            return Inspected(
-                type=report.name,
-                is_refused=bool(report.refusals),
-                fields=[
-                    InspectedField(
-                        path=field["path"],
-                        kind=field["kind"],
-                        status=field["status"],
-                        may_be_left_out=field["may_be_left_out"],
-                        refusals=[f"{one['problem']}. {one['remedy']}" for one in field["refusals"]],
-                    )
-                    for field in told["fields"]
-                ],
-                hazards=[f"{one.problem} ({', '.join(one.paths)}) {one.remedy}" for one in report.hazards],
-                cost=shown_cost(report),
-            )
-
-        return await tool_step(run)
-
-    @staticmethod
-    def _type(schema: Mapping[str, Any] | None, fields: str | None) -> Any:
-        """Return the type that a call of a tool gives. Raises ValueError for none and for two, and SchemaError."""
-        if (schema is None) == (fields is None):
-            raise ValueError("Give the type of the answer as schema or as fields, and not both.")
-        return read_fields(fields or "") if schema is None else JsonSchema(schema)
+        Of each field, the status is enforced, checked (on the finished answer) or refused, with the reasons and what to
+        write. Hazards are what may make valid answers bad or endless.
+        """
+        report = inspect_type(_type(schema, fields))
+        return {**report_to_dict(report), "cost": shown_cost(report), "is_refused": bool(report.refusals)}
 
 
-async def tool_step(run: Callable[[], T]) -> T:
-    """Return what a tool does, in a thread. Raises ToolError with the message of the library."""
-    from mcp.server.mcpserver.exceptions import ToolError
-
-    try:
-        with without_warnings():
-            return await asyncio.to_thread(run)
-    except (StructuredError, ValueError, TypeError) as error:
-        raise ToolError(message(error)) from error
+def _type(schema: Mapping[str, Any] | None, fields: str | None) -> Any:
+    """Return the type that a call of a tool gives. Raises ValueError for none and for two, and SchemaError."""
+    if (schema is None) == (fields is None):
+        raise ValueError("Give the type of the answer as schema or as fields, and not both.")
+    return read_fields(fields or "") if schema is None else JsonSchema(schema)
 
 
 def places_of(text: str, value: str | float) -> list[Place]:

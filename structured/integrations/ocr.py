@@ -56,10 +56,11 @@ class Word(NamedTuple):
 
 
 class PageText(NamedTuple):
-    """The text of a page, and its words in their order."""
+    """The text of a page, its words in their order, and how many pixels of them a unit of the page takes."""
 
     text: str
     words: Sequence[Word] = ()
+    scale: float = 1.0
 
 
 class Line(NamedTuple):

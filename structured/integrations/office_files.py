@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import datetime, time
 from pathlib import Path
 from typing import Any
@@ -53,25 +54,21 @@ def read_sheets(path: Path) -> Content:
     """Return the values of an XLSX: a page for each visible sheet. Raises PromptError for empty formulas."""
     import openpyxl
 
-    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    formulas = openpyxl.load_workbook(path, read_only=True)
-    try:
-        pages, computed, missing = [], 0, ""
+    pages, computed, missing = [], 0, ""
+    values_alone, written = (openpyxl.load_workbook(path, read_only=True, data_only=alone) for alone in (True, False))
+    with closing(values_alone) as book, closing(written) as formulas:
         for sheet in book.worksheets:
             if sheet.sheet_state != "visible":
                 continue
             lines = [sheet.title]
-            for values, written in zip(sheet.iter_rows(), formulas[sheet.title].iter_rows(), strict=True):
-                for cell, formula in zip(values, written, strict=True):
+            for row, written_row in zip(sheet.iter_rows(), formulas[sheet.title].iter_rows(), strict=True):
+                for cell, formula in zip(row, written_row, strict=True):
                     if formula.data_type == "f":
                         computed += cell.value is not None
                         missing = missing or f"{sheet.title}!{formula.coordinate}" * (cell.value is None)
-                line = "\t".join(_cell(cell.value) for cell in values).rstrip("\t")
+                line = "\t".join(_cell(cell.value) for cell in row).rstrip("\t")
                 lines += [line] * bool(line)
             pages.append("\n".join(lines))
-    finally:
-        book.close()
-        formulas.close()
     if missing and not computed:  # one alone may be of an empty text
         raise PromptError(
             f"The file {path} has formulas without values, the first in {missing}: the program that wrote it computed "

@@ -20,7 +20,7 @@ except ImportError as error:
     raise ImportError(
         "Traces need the package opentelemetry-api. Install it: pip install 'structured-extraction[otel]'."
     ) from error
-from opentelemetry.metrics import Histogram, Meter
+from opentelemetry.metrics import Meter
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer
 
 from structured.errors.arguments import flag
@@ -64,17 +64,17 @@ class Traces:
     """
 
     def __init__(self, tracer: Tracer | None = None, meter: Meter | None = None, *, contents: bool = False) -> None:
-        self._given: dict[str, Any] = {"tracer": tracer, "meter": meter, "contents": flag("contents", contents)}
-        self._contents = contents
-        self._tracer = tracer or trace.get_tracer("structured")
+        self._given = partial(Traces, tracer, meter, contents=flag("contents", contents))
+        self.contents = contents
+        self.tracer = tracer or trace.get_tracer("structured")
         meter = meter or metrics.get_meter("structured")
-        self._duration = meter.create_histogram(
+        self.duration = meter.create_histogram(
             "gen_ai.client.operation.duration",
             unit="s",
             description="GenAI operation duration.",
             explicit_bucket_boundaries_advisory=SECONDS,
         )
-        self._usage = meter.create_histogram(
+        self.usage = meter.create_histogram(
             "gen_ai.client.token.usage",
             unit="{token}",
             description="Number of input and output tokens used.",
@@ -84,16 +84,16 @@ class Traces:
         self._lock = Lock()
 
     def __repr__(self) -> str:
-        return f"Traces(contents={self._contents})"
+        return f"Traces(contents={self.contents})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(Traces, **self._given), ()
+        return self._given, ()
 
     def __call__(self, event: Event) -> None:
         """Start or end the span of an event."""
         match event:
             case BatchStarted():
-                batch = _Batch(self._tracer, self._duration, self._usage, self._contents, event)
+                batch = _Batch(self, event)
                 with self._lock:
                     self._batches[event.batch] = batch
             case BatchEnded():
@@ -107,14 +107,12 @@ class Traces:
 class _Batch:
     """The spans of a batch that is under way."""
 
-    def __init__(
-        self, tracer: Tracer, duration: Histogram, usage: Histogram, contents: bool, event: BatchStarted
-    ) -> None:
-        self._tracer, self._duration, self._usage, self._contents = tracer, duration, usage, contents
+    def __init__(self, traces: Traces, event: BatchStarted) -> None:
+        self._traces = traces
         self._offset = time.time() - time.perf_counter()
         """Seconds from the clock of the events to that of the world."""
         known = {} if event.total is None else {"structured.batch.total": event.total}
-        self._span = tracer.start_span("extract batch", attributes=known, start_time=self._at(event.time))
+        self._span = traces.tracer.start_span("extract batch", attributes=known, start_time=self._at(event.time))
         self._documents: dict[int, tuple[Span, DocumentStarted]] = {}
         """Those that are under way."""
 
@@ -129,22 +127,23 @@ class _Batch:
                 span, _ = self._documents.pop(position)
                 if result.error is None:
                     span.set_attribute("structured.document.shortened", event.shortened)
-                else:
-                    _fail(span, result.error, told=self._contents)
-                span.end(self._at(event.time))
+                self._end(span, event.time, result.error)
 
     def end(self, event: BatchEnded) -> None:
         """End the batch and its open documents."""
         for span, _ in self._documents.values():
-            if event.error is not None:
-                _fail(span, event.error, told=self._contents)
-            span.end(self._at(event.time))
+            self._end(span, event.time, event.error)
         progress = event.progress
         figures = {"read": progress.read, "done": progress.done, "failed": progress.failed}
         self._span.set_attributes({f"structured.batch.{name}": figure for name, figure in figures.items()})
-        if event.error is not None:
-            _fail(self._span, event.error, told=self._contents)
-        self._span.end(self._at(event.time))
+        self._end(self._span, event.time, event.error)
+
+    def _end(self, span: Span, seconds: float, error: BaseException | None) -> None:
+        """End a span, with the error that what it spans ended with."""
+        if error is not None:
+            span.set_attribute("error.type", _kind(error))
+            span.set_status(Status(StatusCode.ERROR, str(error) if self._traces.contents else None))
+        span.end(self._at(seconds))
 
     def _start_document(self, event: DocumentStarted) -> Span:
         about: dict[str, Any] = {
@@ -153,7 +152,9 @@ class _Batch:
             "structured.output_type": event.output_type,
         }
         around = trace.set_span_in_context(self._span)
-        return self._tracer.start_span("extract document", around, attributes=about, start_time=self._at(event.time))
+        return self._traces.tracer.start_span(
+            "extract document", around, attributes=about, start_time=self._at(event.time)
+        )
 
     def _record_attempt(self, attempt: AttemptWritten, around_it: Span, document: DocumentStarted) -> None:
         """Record an attempt at a document as a request to the model."""
@@ -165,21 +166,19 @@ class _Batch:
             "gen_ai.provider.name": PROVIDER,
             "gen_ai.request.model": document.model,
         }
-        span = self._tracer.start_span(
+        span = self._traces.tracer.start_span(
             f"{request['gen_ai.operation.name']} {document.model}",
             trace.set_span_in_context(around_it),
             SpanKind.INTERNAL,
             request | self._response(attempt),
             start_time=self._at(attempt.time - attempt.seconds),
         )
-        if failure is not None:
-            _fail(span, failure, told=self._contents)
-        span.end(self._at(attempt.time))
+        self._end(span, attempt.time, failure)
         failed = {} if failure is None else {"error.type": _kind(failure)}
         around = trace.set_span_in_context(span)
-        self._duration.record(attempt.seconds, request | failed, around)
+        self._traces.duration.record(attempt.seconds, request | failed, around)
         for kind, tokens in (("input", attempt.prompt_tokens), ("output", attempt.tokens)):
-            self._usage.record(tokens, request | {"gen_ai.token.type": kind}, around)
+            self._traces.usage.record(tokens, request | {"gen_ai.token.type": kind}, around)
 
     def _response(self, attempt: AttemptWritten) -> dict[str, Any]:
         reasons = ["length" if one.shortened else "stop" for one in attempt.generations]
@@ -193,19 +192,14 @@ class _Batch:
             found["gen_ai.request.choice.count"] = len(attempt.generations)
         if attempt.repaired:
             found["structured.attempt.repaired"] = len(attempt.repaired)
-        if self._contents:
+        if self._traces.contents:
             found["structured.document.text"] = attempt.document
-            found["gen_ai.output.messages"] = json.dumps(
-                [
-                    {
-                        "role": "assistant",
-                        "parts": [{"type": "text", "content": one.text}],
-                        "finish_reason": reason,
-                    }
-                    for one, reason in zip(attempt.generations, reasons, strict=True)
-                ],
-                ensure_ascii=False,
-            )
+            parts = ([{"type": "text", "content": one.text}] for one in attempt.generations)
+            messages = [
+                {"role": "assistant", "parts": part, "finish_reason": reason}
+                for part, reason in zip(parts, reasons, strict=True)
+            ]
+            found["gen_ai.output.messages"] = json.dumps(messages, ensure_ascii=False)
         return found
 
     def _at(self, seconds: float) -> int:
@@ -216,8 +210,3 @@ class _Batch:
 def _kind(error: BaseException) -> str:
     kind = type(error)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-
-
-def _fail(span: Span, error: BaseException, *, told: bool) -> None:
-    span.set_attribute("error.type", _kind(error))
-    span.set_status(Status(StatusCode.ERROR, str(error) if told else None))

@@ -12,7 +12,8 @@ import logging
 import math
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -69,18 +70,14 @@ _FAR = 1_000
 
 def read_pdf(path: Path) -> Content:
     """Return the text of a PDF and where it stands. Raises PromptError if there is no text, or for a password."""
-    pdf = _open_pdf(path)
-    try:
+    with _opened_pdf(path) as pdf:
         pages = [_pdf_page(pdf, number) for number in range(len(pdf))]
-    finally:
-        with _PDFIUM:
-            pdf.close()
     scans = [number for number, page in enumerate(pages) if page is None]
     missing = ""
     if scans:
         try:
             for number, image, scale in _rendered(path, scans):
-                pages[number] = _scaled(recognise(image), 1 / scale)
+                pages[number] = recognise(image)._replace(scale=scale)
         except ModuleNotFoundError as error:
             missing = f"{error.name} is not installed: pip install 'structured-extraction[ocr]'"
             _LOGGER.warning("%s: %s without text not read, since %s", path, counted(len(scans), "page"), missing)
@@ -93,7 +90,8 @@ def read_pdf(path: Path) -> Content:
     return content
 
 
-def _open_pdf(path: Path) -> Any:
+@contextmanager
+def _opened_pdf(path: Path) -> Iterator[Any]:
     import pypdfium2
 
     with _PDFIUM:
@@ -107,7 +105,11 @@ def _open_pdf(path: Path) -> Any:
             ) from error
         if pdf.get_formtype() != pypdfium2.raw.FORMTYPE_NONE:
             pdf.init_forms()
-        return pdf
+    try:
+        yield pdf
+    finally:
+        with _PDFIUM:
+            pdf.close()
 
 
 def _pdf_page(pdf: Any, number: int) -> PageText | None:
@@ -179,8 +181,7 @@ def _word_box(to_shown: list[list[float]], text_page: Any, first: int, last: int
 
 def _rendered(path: Path, numbers: Iterable[int], side: float = MAX_LENGTH) -> Iterator[tuple[int, Image, float]]:
     """Yield images of pages of a PDF, and how many pixels of each a point takes."""
-    pdf = _open_pdf(path)
-    try:
+    with _opened_pdf(path) as pdf:
         for number in numbers:
             with _PDFIUM:
                 page = pdf[number]
@@ -192,9 +193,6 @@ def _rendered(path: Path, numbers: Iterable[int], side: float = MAX_LENGTH) -> I
                 page.close()
             image = image if image.ndim == 3 else image[:, :, None]
             yield number, np.repeat(image, 3, axis=2) if image.shape[2] == 1 else image[:, :, :3], scale
-    finally:
-        with _PDFIUM:
-            pdf.close()
 
 
 def read_picture(path: Path) -> Content:
@@ -214,7 +212,7 @@ def _picture_page(picture: "PIL.Image.Image") -> PageText:
     scale = min(1.0, math.sqrt(MAX_READ / (width * height)), MAX_LENGTH / max(width, height))
     if scale < 1:
         picture = picture.resize((max(1, round(width * scale)), max(1, round(height * scale))))
-    return _scaled(recognise(np.asarray(picture)), 1 / scale)
+    return recognise(np.asarray(picture))._replace(scale=scale)
 
 
 def _pictures(path: Path) -> Iterator["PIL.Image.Image"]:
@@ -261,19 +259,10 @@ def _on_white(picture: "PIL.Image.Image") -> "PIL.Image.Image":
     return picture.convert("RGB")
 
 
-def _scaled(page: PageText, factor: float) -> PageText:
-    words = []
-    for start, end, box in page.words:
-        left, top, right, bottom = (round(side * factor, 2) for side in box)
-        words.append(Word(start, end, (left, top, right, bottom)))
-    return PageText(page.text, words)
-
-
-def _content(path: Path, pages: Iterable[PageText]) -> Content:
-    pages = list(pages)
+def _content(path: Path, pages: Sequence[PageText]) -> Content:
     content = Content.of_pages(page.text for page in pages)
     words = tuple(
-        (start + word.start, start + word.end, Box(number, *word.box))
+        (start + word.start, start + word.end, Box(number, *(round(side * (1 / page.scale), 2) for side in word.box)))
         for number, (start, page) in enumerate(zip(content.pages, pages, strict=True), 1)
         for word in page.words
     )

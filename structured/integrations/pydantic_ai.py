@@ -52,7 +52,7 @@ from structured.output_types.combining.text import Text
 from structured.output_types.functions import Tool
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.json_schema import JsonSchema
-from structured.results.result import Result, Usage
+from structured.results.result import Result
 
 if TYPE_CHECKING:
     from structured.extraction.options import Options
@@ -140,15 +140,7 @@ class StructuredModel(Model[None]):
     ) -> ModelResponse:
         """Return the response of the model to the messages of an agent."""
         question, _ = await self._question(messages, model_settings, model_request_parameters)
-        answer = await self.in_thread(question.answer)
-        return ModelResponse(
-            parts=answer.parts,
-            usage=answer.usage,
-            model_name=self.model_name,
-            provider_name=PROVIDER,
-            provider_details=answer.details,
-            finish_reason=answer.finish_reason,
-        )
+        return await self.in_thread(question.answer)
 
     @asynccontextmanager
     async def request_stream(
@@ -171,11 +163,9 @@ class StructuredModel(Model[None]):
         prepared, parameters = self.prepare_request(settings, parameters)
         known = prepared or ModelSettings()
         instructions = [part.content for part in self._get_instruction_parts(messages, parameters) or ()]
-        turns = prompt_turns(messages, instructions)
-        options = {name: value for name, value in known.items() if name in OPTIONS and value is not None}
-        asked = _Asked(turns, {"model": self.model, **options})
+        request = _Request(self.model, prompt_turns(messages, instructions), known, parameters)
         try:
-            return await self.in_thread(lambda: _question(asked, known, parameters)), parameters
+            return await self.in_thread(request.question), parameters
         except (TypeError, ValueError) as error:  # of an option, or a member of a tool
             raise UserError(message(error)) from error
 
@@ -201,44 +191,6 @@ def check_settings(settings: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What every question of one request has: the messages, the model and the options of sampling."""
-
-    turns: Sequence[Mapping[str, str]]
-    options: Mapping[str, Any]
-
-    def question(self, output_type: Any, kind: Kind, layout: JsonLayout | None = None, **members: Any) -> "_Question":
-        """Return a question. Raises SchemaError for a type that cannot be enforced."""
-        extractor = Extractor[Any](output_type, **cast("Options", {**self.options, "layout": layout}))
-        return _Question(extractor.verbatim() if kind == "text" else extractor, kind, self.turns, **members)
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """The parts of a response, and how they came about."""
-
-    parts: Sequence[TextPart | ToolCallPart]
-    cost: Usage
-    is_shortened: bool = False
-    details: dict[str, Any] | None = None
-
-    @property
-    def usage(self) -> RequestUsage:
-        """The tokens, rejected attempts included."""
-        cost = self.cost
-        details = {name: getattr(cost, name) for name in ("sampled_tokens", "forced_tokens", "passes")}
-        written = cost.sampled_tokens + cost.forced_tokens
-        return RequestUsage(input_tokens=cost.prompt_tokens, output_tokens=written, details=details)
-
-    @property
-    def finish_reason(self) -> Literal["length", "tool_call", "stop"]:
-        """Why it ends: "length" if the model would have written more."""
-        if self.is_shortened:
-            return "length"
-        return "tool_call" if any(isinstance(part, ToolCallPart) for part in self.parts) else "stop"
-
-
-@dataclass(frozen=True, slots=True)
 class _Question:
     """One question to the model, and another in place of it where the answer is an empty list of calls."""
 
@@ -253,77 +205,94 @@ class _Question:
     """Whether only the first of the calls is made."""
     otherwise: "_Question | None" = None
 
-    def answer(self) -> _Answer:
+    def answer(self) -> ModelResponse:
         """Return the answer. Raises the errors of the library."""
-        result = self.extractor.result(self.turns)
-        answer = self.read(result)
+        answer = self.read(self.extractor.result(self.turns))
         if self.otherwise is None or answer.parts:
             return answer
         other = self.otherwise.answer()
-        return replace(other, cost=answer.cost.plus(other.cost))
+        return replace(other, usage=answer.usage + other.usage)
 
     def stream(self) -> Stream[Any]:
         """Return the answer as it is written. Raises the errors of the library."""
         return self.extractor.stream(self.turns)
 
-    def read(self, result: Result[Any]) -> _Answer:
+    def read(self, result: Result[Any]) -> ModelResponse:
         """Return what a result says. Raises the error of the result, if it is one."""
-        value = result.value
-        is_shortened = any(one.shortened or one.diagnostics.repetitions for one in result.generations)
-        details = None
-        if self.kind in ("object", "arguments"):
-            details = {"confidence": result.confidence, "evidence": result.rows()}
-        return _Answer(self._parts(value, result.text or ""), result.usage, is_shortened, details)
-
-    def _parts(self, value: Any, text: str) -> list[TextPart | ToolCallPart]:
+        value, cost = result.value, result.usage
         match self.kind:
-            case "text":
-                return [TextPart(value)]
-            case "object":
-                return [TextPart(text)]
+            case "text" | "object":
+                parts: list[Any] = [TextPart(value if self.kind == "text" else result.text or "")]
             case "arguments":
-                return [ToolCallPart(self.tool, text)]
+                parts = [ToolCallPart(self.tool, result.text or "")]
             case "calls":
                 calls = value if isinstance(value, list) else [value]
-                return [
-                    ToolCallPart(call.name, dict(call.arguments))
-                    for call in (calls[:1] if self.has_one_call else calls)
-                ]
+                calls = calls[:1] if self.has_one_call else calls
+                parts = [ToolCallPart(call.name, dict(call.arguments)) for call in calls]
+        is_shortened = any(one.shortened or one.diagnostics.repetitions for one in result.generations)
+        is_call = any(isinstance(part, ToolCallPart) for part in parts)
+        has_evidence = self.kind in ("object", "arguments")
+        return ModelResponse(
+            parts=parts,
+            usage=RequestUsage(
+                input_tokens=cost.prompt_tokens,
+                output_tokens=cost.sampled_tokens + cost.forced_tokens,
+                details={name: getattr(cost, name) for name in ("sampled_tokens", "forced_tokens", "passes")},
+            ),
+            model_name=self.extractor.model.name,
+            provider_name=PROVIDER,
+            provider_details={"confidence": result.confidence, "evidence": result.rows()} if has_evidence else None,
+            finish_reason="length" if is_shortened else "tool_call" if is_call else "stop",
+        )
 
 
-def _question(asked: _Asked, settings: ModelSettings, parameters: ModelRequestParameters) -> _Question:
-    """Return the question that a request asks for. Raises UserError and SchemaError."""
-    tools, is_forced = allowed_tools(settings, parameters)
-    stops = settings.get("stop_sequences") or []
-    if not tools:
-        return _direct(asked, parameters, stops)
-    if is_forced and stops:
-        raise UserError("The setting stop_sequences is for free text, and a tool has to be called here. Leave it out.")
-    if is_forced and len(tools) == 1:
-        [tool] = tools
-        layout = None if tool.kind == "output" else JsonLayout(optional_properties="omittable")
-        described = {"description": tool.description} if tool.description else {}
-        schema = JsonSchema({**tool.parameters_json_schema, **described}, name=tool.name)
-        return asked.question(schema, "arguments", layout, tool=tool.name)
-    choices = [Tool(tool.name, tool.parameters_json_schema, tool.description or "") for tool in tools]
-    if is_forced:
-        return asked.question(functions(*choices), "calls")
-    otherwise = _direct(asked, parameters, stops)
-    has_one_call = settings.get("parallel_tool_calls") is False
-    calls = functions(*choices, parallel=True)
-    return asked.question(calls, "calls", has_one_call=has_one_call, otherwise=otherwise)
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request of an agent."""
 
+    model: Any
+    turns: Sequence[Mapping[str, str]]
+    settings: ModelSettings
+    parameters: ModelRequestParameters
 
-def _direct(asked: _Asked, parameters: ModelRequestParameters, stops: list[str]) -> _Question:
-    """Return the question for the answer itself: an object where the agent has a schema for it, or else text."""
-    wanted = parameters.output_object
-    if wanted is None:
-        text = Text(stop=stops) | Text(lacks=stops) if stops else Text()
-        return asked.question(text, "text", held_back=max(map(len, stops), default=0))
-    if stops:
-        raise UserError("The setting stop_sequences is for free text, and the output has a schema. Leave it out.")
-    described = {"description": wanted.description} if wanted.description else {}
-    return asked.question(JsonSchema({**described, **wanted.json_schema}, name=wanted.name or ""), "object")
+    def question(self) -> _Question:
+        """Return the question that it asks. Raises UserError, and SchemaError for a type that cannot be enforced."""
+        tools, is_forced = allowed_tools(self.settings, self.parameters)
+        if not tools:
+            return self._direct()
+        if is_forced and self.settings.get("stop_sequences"):
+            raise UserError(
+                "The setting stop_sequences is for free text, and a tool has to be called here. Leave it out."
+            )
+        if is_forced and len(tools) == 1:
+            [tool] = tools
+            layout = None if tool.kind == "output" else JsonLayout(optional_properties="omittable")
+            described = {"description": tool.description} if tool.description else {}
+            schema = JsonSchema({**tool.parameters_json_schema, **described}, name=tool.name)
+            return self._ask(schema, "arguments", layout, tool=tool.name)
+        choices = [Tool(tool.name, tool.parameters_json_schema, tool.description or "") for tool in tools]
+        if is_forced:
+            return self._ask(functions(*choices), "calls")
+        has_one_call = self.settings.get("parallel_tool_calls") is False
+        calls = functions(*choices, parallel=True)
+        return self._ask(calls, "calls", has_one_call=has_one_call, otherwise=self._direct())
+
+    def _direct(self) -> _Question:
+        """Return the question for the answer itself: an object where the agent has a schema for it, or else text."""
+        wanted, stops = self.parameters.output_object, self.settings.get("stop_sequences") or []
+        if wanted is None:
+            text = Text(stop=stops) | Text(lacks=stops) if stops else Text()
+            return self._ask(text, "text", held_back=max(map(len, stops), default=0))
+        if stops:
+            raise UserError("The setting stop_sequences is for free text, and the output has a schema. Leave it out.")
+        described = {"description": wanted.description} if wanted.description else {}
+        return self._ask(JsonSchema({**described, **wanted.json_schema}, name=wanted.name or ""), "object")
+
+    def _ask(self, output_type: Any, kind: Kind, layout: JsonLayout | None = None, **members: Any) -> _Question:
+        settings: Mapping[str, Any] = self.settings
+        options = {name: settings[name] for name in OPTIONS if settings.get(name) is not None}
+        extractor = Extractor[Any](output_type, **cast("Options", {**options, "model": self.model, "layout": layout}))
+        return _Question(extractor.verbatim() if kind == "text" else extractor, kind, self.turns, **members)
 
 
 def allowed_tools(settings: ModelSettings, parameters: ModelRequestParameters) -> tuple[Sequence[ToolDefinition], bool]:
@@ -390,24 +359,15 @@ def _arguments(call: ToolCallPart) -> str:
 
 
 def _said(part: object) -> str:
-    """Return the text of a part of a request. Raises UserError for what is no text."""
+    """Return the text of a part of a request, or of an item of it. Raises UserError for what is no text."""
     match part:
-        case UserPromptPart(content=str(text)):
+        case str(text) | TextContent(content=text) | UserPromptPart(content=str(text)):
             return text
         case UserPromptPart(content=items):
-            return "\n\n".join(_item(item) for item in items if not isinstance(item, CachePoint))
+            return "\n\n".join(_said(item) for item in items if not isinstance(item, CachePoint))
         case RetryPromptPart() | RetryFeedbackPart():  # where the messages did not come through an agent
             return part.model_response()
     raise _no_text(part)
-
-
-def _item(item: object) -> str:
-    match item:
-        case str():
-            return item
-        case TextContent(content=text):
-            return text
-    raise _no_text(item)
 
 
 def _written(response: ModelResponse) -> list[str]:
@@ -442,11 +402,11 @@ class StructuredStreamedResponse(StreamedResponse):
     opened: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     async def _get_event_iterator(self) -> AsyncIterator[ModelResponseStreamEvent]:
-        async for event in self._answered(self.question, self.first, Usage()):
+        async for event in self._answered(self.question, self.first, RequestUsage()):
             yield event
 
     async def _answered(
-        self, question: _Question, stream: Stream[Any], cost: Usage
+        self, question: _Question, stream: Stream[Any], cost: RequestUsage
     ) -> AsyncIterator[ModelResponseStreamEvent]:
         """Yield the events of an answer, after questions that cost something already."""
         sent = 0
@@ -458,20 +418,20 @@ class StructuredStreamedResponse(StreamedResponse):
                 yield event
             sent = end
         answer = await self.source.in_thread(lambda: question.read(stream.result()))
-        answer = replace(answer, cost=answer.cost.plus(cost))
+        cost += answer.usage
         if question.otherwise is not None and not answer.parts:
             other = question.otherwise
-            async for event in self._answered(other, await self.source.in_thread(other.stream), answer.cost):
+            async for event in self._answered(other, await self.source.in_thread(other.stream), cost):
                 yield event
             return
-        self._usage, self.finish_reason, self.provider_details = answer.usage, answer.finish_reason, answer.details
+        self._usage, self.finish_reason, self.provider_details = cost, answer.finish_reason, answer.provider_details
         for part in answer.parts:
             if isinstance(part, TextPart):
                 for event in self._piece(question, part.content[sent:], is_first=not sent):
                     yield event
-            elif question.kind == "calls":
+            elif isinstance(part, ToolCallPart) and question.kind == "calls":
                 yield self._parts_manager.handle_tool_call_part(
-                    vendor_part_id=part.tool_call_id, tool_name=part.tool_name, args=part.args
+                    vendor_part_id=part.tool_call_id, tool_name=part.tool_name, args=part.args_as_dict()
                 )
 
     def _piece(self, question: _Question, piece: str, *, is_first: bool) -> Iterator[ModelResponseStreamEvent]:

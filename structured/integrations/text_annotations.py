@@ -35,11 +35,11 @@ def to_langextract(result: Result[Any]) -> dict[str, Any]:
     """
     groups: dict[Steps, int] = {}
     extractions = []
-    for index, (steps, row) in enumerate(_rows(result)):
+    for index, (label, steps, row) in enumerate(_rows(result)):
         record = next((steps[: place + 1] for place, step in enumerate(steps) if isinstance(step, int)), ())
         has_span = row["start"] is not None
         extractions.append({
-            "extraction_class": steps_to_field(steps) or "value",
+            "extraction_class": label,
             "extraction_text": row["quote"] if has_span else _written(row["value"]),
             "char_interval": {"start_pos": row["start"], "end_pos": row["end"]} if has_span else None,
             "alignment_status": _STATUS.get(row["match"], "match_fuzzy") if has_span else None,
@@ -70,8 +70,8 @@ def to_label_studio(result: Result[Any]) -> dict[str, Any]:
     task: dict[str, Any] = {"data": {"text": result.document, "id": result.id}, "predictions": []}
     if result.error is not None:
         return task
-    nowhere = (row for _, row in _rows(result) if row["start"] is None and row["value"] is not None)
-    unplaced = {row["path"]: row["value"] for row in nowhere}
+    rows = _rows(result)
+    unplaced = {row["path"]: row["value"] for _, _, row in rows if row["start"] is None and row["value"] is not None}
     if unplaced:
         task["data"]["unplaced"] = unplaced
     regions = [
@@ -80,16 +80,11 @@ def to_label_studio(result: Result[Any]) -> dict[str, Any]:
             "from_name": "label",
             "to_name": "text",
             "type": "labels",
-            "value": {
-                "start": row["start"],
-                "end": row["end"],
-                "text": row["quote"],
-                "labels": [steps_to_field(steps) or "value"],
-            },
+            "value": {"start": row["start"], "end": row["end"], "text": row["quote"], "labels": [label]},
             "score": row["confidence"],
             "meta": {"value": row["value"], "quote": row["quote"]},
         }
-        for steps, row in _rows(result)
+        for label, _, row in rows
         if row["start"] is not None
     ]
     model = "" if result.provenance is None else result.provenance.model
@@ -222,18 +217,17 @@ def to_spacy(result: Result[Any], nlp: Any, *, key: str = "structured") -> Any:
     """
     doc = nlp.make_doc(result.document)
     doc.spans[key] = [
-        doc.char_span(
-            row["start"], row["end"], steps_to_field(steps) or "value", span_id=row["path"], alignment_mode="expand"
-        )
-        for steps, row in _rows(result)
+        doc.char_span(row["start"], row["end"], label, span_id=row["path"], alignment_mode="expand")
+        for label, _, row in _rows(result)
         if row["start"] is not None and row["start"] < row["end"]
     ]
     return doc
 
 
-def _rows(result: Result[Any]) -> list[tuple[Steps, dict[str, Any]]]:
-    """Return each value of a result with its evidence; none for an error."""
-    return [] if result.error is not None else [(path_to_steps(row["path"]), row) for row in result.rows()]
+def _rows(result: Result[Any]) -> list[tuple[str, Steps, dict[str, Any]]]:
+    """Return each value of a result with its label, its place and its evidence; none for an error."""
+    rows = [] if result.error is not None else [(path_to_steps(row["path"]), row) for row in result.rows()]
+    return [(steps_to_field(steps) or "value", steps, row) for steps, row in rows]
 
 
 def _written(value: object) -> str:

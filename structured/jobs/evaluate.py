@@ -13,7 +13,7 @@ from structured.extraction.extractor import Extractor
 from structured.extraction.records import differences
 from structured.jobs.evaluation import NO_CHANGE, Evaluation
 from structured.jobs.figures import DocumentScore, compared_values
-from structured.jobs.gold import Gold, GoldLike, answer_data, read_gold
+from structured.jobs.gold import Gold, GoldLike, answer_data, is_plain, read_gold
 from structured.jobs.review_page import annotation_of, document_id
 from structured.output_types.keys import key_fields
 from structured.output_types.output_type import OutputType
@@ -143,17 +143,8 @@ def _known_type(
         return extractor.output_type
     right = [pair[1] for pair in gold if isinstance(pair, tuple)] if isinstance(gold, list | tuple) else []
     values = [instance_of(one) if isinstance(one, Result) else one for one in [*given, *right]]
-    telling = [value for value in values if not isinstance(value, BaseException) and _has_class(value)]
+    telling = [value for value in values if not isinstance(value, BaseException) and not is_plain(value)]
     return resolve_type(annotation_of(telling)) if telling else None
-
-
-def _has_class(value: object) -> bool:
-    """Tell whether a value is of a class other than those of plain data, or holds such values."""
-    if isinstance(value, dict):
-        return any(map(_has_class, value.values()))
-    if isinstance(value, list | tuple | set | frozenset):
-        return any(map(_has_class, value))
-    return not (value is None or type(value) in {str, int, float, bool})
 
 
 def _placed(given: Sequence[Any], gold: Sequence[Gold], anchors: Sequence[str]) -> list[tuple[int | None, Any]]:

@@ -22,9 +22,9 @@ from math import ceil, e, exp, inf, lgamma, log, log1p
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
-from structured.errors.values import counted, message, shown
+from structured.errors.values import counted, message_in_one_line, shown
 from structured.extraction.records import differences
 from structured.jobs.figures import (
     Counts,
@@ -40,7 +40,6 @@ from structured.jobs.figures import (
     of_documents,
 )
 from structured.output_types.html import as_text
-from structured.output_types.paths import steps_to_path
 from structured.results.result import Provenance, Result
 
 if TYPE_CHECKING:
@@ -213,12 +212,8 @@ class Evaluation:
         """Return the evaluation that `to_json` wrote. Raises ValueError if it is none."""
         try:
             return TypeAdapter(cls).validate_python(json.loads(written))
-        except ValidationError as error:
-            fault = error.errors()[0]
-            place = steps_to_path(fault["loc"])
-            raise ValueError(f"This is no evaluation as to_json writes it: {place or 'it'}: {fault['msg']}.") from error
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"This is no evaluation as to_json writes it: {message(error)}.") from error
+            raise ValueError(f"This is no evaluation as to_json writes it: {message_in_one_line(error)}.") from error
 
     def __repr__(self) -> str:
         return f"Evaluation({self.type or 'of results'}, {counted(len(self.documents), 'document')})"
@@ -227,9 +222,12 @@ class Evaluation:
         return as_text(self.__rich__())
 
     def __rich__(self) -> "RenderableType":
-        from structured.jobs.evaluation_views import evaluation_tables
+        from structured.jobs.evaluation_views import apart, fields_table, figures_table, line, worst_documents
 
-        return evaluation_tables(self.summary, self.figures, self.fields, self.lists, self.worst())
+        lists = [fields_table("items of", self.lists)] if self.lists else []
+        worst = [worst_documents(self.worst())] if self.worst() else []
+        figures = figures_table(self.figures), fields_table("field", self.fields)
+        return apart(line(self.summary, 200), *figures, *lists, *worst)
 
 
 @dataclass(frozen=True)
@@ -290,11 +288,14 @@ class Difference:
         return as_text(self.__rich__())
 
     def __rich__(self) -> "RenderableType":
-        from structured.jobs.evaluation_views import difference_tables
+        from rich.console import Group
 
-        titles = f"This: {self.this.summary}", f"Other: {self.other.summary}"
+        from structured.jobs.evaluation_views import apart, changed_documents, figures_table, line
+
+        titles = Group(line(f"This: {self.this.summary}"), line(f"Other: {self.other.summary}"))
+        figures = figures_table(self.figures, "this − other"), figures_table(self.fields, "values right", "field")
         changed = {"better": self.better, "worse": self.worse}
-        return difference_tables(titles, self.figures, self.fields, changed)
+        return apart(titles, *figures, *(changed_documents(*one) for one in changed.items() if one[1]))
 
 
 Loss = tuple[float, float]

@@ -74,86 +74,68 @@ MAX_LISTED = 10
 """Documents that a table lists."""
 
 
-def evaluation_tables(
-    title: str,
-    figures: Mapping[str, Figure],
-    fields: Mapping[str, FieldScore],
-    lists: Mapping[str, FieldScore],
-    worst: Sequence[DocumentScore],
-) -> RenderableType:
-    """Return an evaluation as tables below each other."""
-    parts: list[RenderableType] = [_line(title, 200), "", _figures(figures), "", _fields("field", fields)]
-    if lists:
-        parts += ["", _fields("items of", lists)]
-    if worst:
-        table = _table("worst documents", "right", "")
-        table.columns[-1].justify = "left"
-        for one in worst[:MAX_LISTED]:
-            table.add_row(_line(one.id), f"{one.score:.0%}", _line(problems(one), 100))
-        parts += ["", table]
-    return Group(*parts)
+def apart(*parts: RenderableType) -> RenderableType:
+    """Return parts below each other, with an empty line between two of them."""
+    return Group(*[line for part in parts for line in ("", part)][1:])
 
 
-def difference_tables(
-    titles: Sequence[str],
-    figures: Mapping[str, Figure],
-    fields: Mapping[str, Figure],
-    changed: Mapping[str, Sequence[tuple[DocumentScore, DocumentScore]]],
-) -> RenderableType:
-    """Return the differences between two evaluations as tables below each other, and the documents that changed."""
-    parts: list[RenderableType] = [*map(_line, titles), "", _figures(figures, "this − other")]
-    parts += ["", _figures(fields, "values right", "field")]
-    for title, documents in changed.items():
-        if documents:
-            table = _table(f"{title} ({len(documents):,})", "other", "this")
-            for ours, theirs in documents[:MAX_LISTED]:
-                table.add_row(_line(ours.id), *(f"{one.score:.0%}" for one in (theirs, ours)))
-            parts += ["", table]
-    return Group(*parts)
+def worst_documents(documents: Sequence[DocumentScore]) -> Table:
+    """Return a table of documents with their problems."""
+    shown = table("worst documents", "right", "")
+    shown.columns[-1].justify = "left"
+    for one in documents[:MAX_LISTED]:
+        shown.add_row(line(one.id), f"{one.score:.0%}", line(problems(one), 100))
+    return shown
 
 
-def trial_tables(
-    title: str, tables: Mapping[str, Sequence[tuple[str, int, Figure, Figure | None]]], notes: Mapping[str, str]
-) -> RenderableType:
-    """Return trials (name, documents, F1, difference) as tables, and notes about some; at most 80 characters wide."""
-    parts: list[RenderableType] = [_line(title, 80)]
-    for name, trials in tables.items():
-        table = _table(name, "documents", "F1", "difference", f"{LEVEL}% interval")
-        table.columns[0].width = 24
-        for trial, documents, f1, change in trials:
-            cells = ("", "") if change is None else (shown_figure("f1", change.value), shown_interval("f1", change))
-            table.add_row(_line(trial), f"{documents:,}", shown_figure("f1", f1.value), *cells)
-        parts += ["", table]
-    return Group(*parts, *([""] if notes else []), *(_line(f"{name}: {note}", 80) for name, note in notes.items()))
+def changed_documents(title: str, documents: Sequence[tuple[DocumentScore, DocumentScore]]) -> Table:
+    """Return a table of documents with their scores in two evaluations."""
+    shown = table(f"{title} ({len(documents):,})", "other", "this")
+    for ours, theirs in documents[:MAX_LISTED]:
+        shown.add_row(line(ours.id), *(f"{one.score:.0%}" for one in (theirs, ours)))
+    return shown
 
 
-def _figures(figures: Mapping[str, Figure], value: str = "", name: str = "") -> Table:
-    table = _table(name, value, f"{LEVEL}% interval")
+def trials_table(name: str, trials: Sequence[tuple[str, int, Figure, Figure | None]]) -> Table:
+    """Return a table of trials (name, documents, F1, difference), at most 80 characters wide."""
+    shown = table(name, "documents", "F1", "difference", f"{LEVEL}% interval")
+    shown.columns[0].width = 24
+    for trial, documents, f1, change in trials:
+        cells = ("", "") if change is None else (shown_figure("f1", change.value), shown_interval("f1", change))
+        shown.add_row(line(trial), f"{documents:,}", shown_figure("f1", f1.value), *cells)
+    return shown
+
+
+def figures_table(figures: Mapping[str, Figure], value: str = "", name: str = "") -> Table:
+    """Return a table of figures; with a `name` of their kind, they are those of fields."""
+    shown = table(name, value, f"{LEVEL}% interval")
     for one, figure in figures.items():
         kind = "exact" if name else one
         label = named(one) if name else NAMES[one]
-        table.add_row(label, shown_figure(kind, figure.value), shown_interval(kind, figure))
-    return table
+        shown.add_row(label, shown_figure(kind, figure.value), shown_interval(kind, figure))
+    return shown
 
 
-def _fields(name: str, fields: Mapping[str, FieldScore]) -> Table:
+def fields_table(name: str, fields: Mapping[str, FieldScore]) -> Table:
+    """Return a table of the scores of fields."""
     interval = f"{LEVEL}% interval"
-    table = _table(name, "right", interval, "precision", "recall", "F1", "wrong", "missing", "invented", "of")
+    shown = table(name, "right", interval, "precision", "recall", "F1", "wrong", "missing", "invented", "of")
     for field, score in fields.items():
         exact = shown_figure("exact", score.exact.value), shown_interval("exact", score.exact)
         shares = (shown_figure("exact", figure.value) for figure in (score.precision, score.recall, score.f1))
         counts = (score.counts.wrong, score.counts.missing, score.counts.invented, sum(score.counts))
-        table.add_row(named(field), *exact, *shares, *(f"{number:,}" for number in counts))
-    return table
+        shown.add_row(named(field), *exact, *shares, *(f"{number:,}" for number in counts))
+    return shown
 
 
-def _table(*headings: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
+def table(*headings: str) -> Table:
+    """Return a table without rows, whose first column alone is on the left."""
+    made = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
     for place, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if place else "left", no_wrap=True, overflow="ellipsis")
-    return table
+        made.add_column(heading, justify="right" if place else "left", no_wrap=True, overflow="ellipsis")
+    return made
 
 
-def _line(text: str, most: int = 60) -> Text:
+def line(text: str, most: int = 60) -> Text:
     """Return text that is no markup."""
     return Text(one_line(text, most))

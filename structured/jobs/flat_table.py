@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -155,7 +156,37 @@ def _csv_cell(value: Any) -> str:
     return '"' + text.replace('"', '""') + '"' if not text or set(text) & set('",\r\n') else text
 
 
+def pyarrow(module: str = "pyarrow") -> Any:
+    """Return pyarrow, or a module of it. Raises ImportError, which says how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError("Parquet needs pyarrow: pip install 'structured-extraction[parquet]'.") from error
+
+
+ROWS = 10_000
+"""Rows that are written together, which bounds the memory."""
+
+
+def _write_parquet(path: Path, columns: dict[str, str], rows: Iterator[FlatRow]) -> None:
+    arrow, parquet = pyarrow(), pyarrow("pyarrow.parquet")
+    types = {"bool": arrow.bool_(), "int": arrow.int64(), "float": arrow.float64()}
+    schema = arrow.schema([(name, types.get(kind, arrow.string())) for name, kind in columns.items()])
+    with parquet.ParquetWriter(path, schema) as writer:
+        while some := list(islice(rows, ROWS)):
+            cells = [{name: _parquet_cell(row.get(name), kind) for name, kind in columns.items()} for row in some]
+            writer.write_table(arrow.Table.from_pylist(cells, schema))
+
+
+def _parquet_cell(value: Any, kind: str) -> Any:
+    if value is None:
+        return None
+    if kind == "json":
+        return json.dumps(value)
+    return value.encode(errors="backslashreplace").decode() if kind == "text" else value
+
+
 _WRITERS: dict[str, Callable[[Path, dict[str, str], Iterator[FlatRow]], None]] = {
     ".csv": _write_csv,
-    ".parquet": lambda *table: import_module("structured.integrations.parquet_tables").write_parquet(*table),
+    ".parquet": _write_parquet,
 }

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from pydantic import ValidationError
+from pydantic import BaseModel, StrictInt, ValidationError
 from pydantic_core import to_jsonable_python
 
 from structured.errors import PromptError, StructuredError
@@ -22,7 +22,6 @@ from structured.extraction.prompts import Conversation, is_messages
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import Steps, ends, has, path_to_steps, steps_to_field, steps_to_path
 from structured.output_types.schema_parts import parts_at
-from structured.results.evidence import Evidence
 from structured.results.result import Result, instance_of
 
 GoldLike: TypeAlias = "str | PathLike[str] | Iterable[tuple[DocumentLike, Any] | Gold]"
@@ -34,7 +33,6 @@ class Gold:
     """A document with its right answer.
 
     Attributes:
-        name: What messages call it: `gold.jsonl, line 3`.
         given: The document as it was given.
         document: The document as it was read; without text if it cannot be.
         data: The right answer as plain JSON data.
@@ -42,7 +40,6 @@ class Gold:
         seen: The fields that count, with those inside of them; None if all do.
     """
 
-    name: str
     given: DocumentLike
     document: Document
     data: Any
@@ -92,7 +89,7 @@ def read_gold(gold: GoldLike, output_type: OutputType[Any] | None) -> Iterator[G
             read = read_document(document)
         except PromptError:  # which the extraction reports
             read = Document("", str(document))
-        yield Gold(name, document, read, to_data(value, output_type, name), spans)
+        yield Gold(document, read, to_data(value, output_type, name), spans)
 
 
 def to_data(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
@@ -101,17 +98,21 @@ def to_data(value: Any, output_type: OutputType[Any] | None, name: str) -> Any:
         return answer_data(value, None)
     try:
         has_schema = output_type.root is not None
-        if isinstance(value, Result) or not (_is_plain(value) if has_schema else isinstance(value, str)):
+        if isinstance(value, Result) or not (is_plain(value) if has_schema else isinstance(value, str)):
             return answer_data(value, output_type)
         return answer_data(
             output_type.parse(output_type.from_data(value)) if has_schema else _read(output_type, value), output_type
         )
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = steps_to_path(tuple(first["loc"]))
-        raise ValueError(f"{name}: the value is no {output_type.name}: {place or 'it'}: {first['msg']}.") from error
     except Exception as error:  # a validator of the type's author
-        raise ValueError(f"{name}: the value is no {output_type.name}: {message(error)}") from error
+        raise ValueError(f"{name}: the value is no {output_type.name}: {fault_of(error)}") from error
+
+
+def fault_of(error: Exception) -> str:
+    """Return what is wrong; of several faults that Pydantic finds, the first one with its place."""
+    if not isinstance(error, ValidationError):
+        return message(error)
+    first = error.errors()[0]
+    return f"{steps_to_path(first['loc']) or 'it'}: {first['msg']}."
 
 
 def _read(output_type: OutputType[Any], given: str) -> Any:
@@ -152,11 +153,12 @@ def _at(data: Any, steps: Steps) -> Any:
 _NOTHING = object()
 
 
-def _is_plain(value: Any) -> bool:
+def is_plain(value: Any) -> bool:
+    """Tell whether a value is plain JSON data, without an instance of another class anywhere in it."""
     if isinstance(value, dict):
-        return type(value) is dict and all(type(name) is str for name in value) and all(map(_is_plain, value.values()))
+        return type(value) is dict and all(type(name) is str for name in value) and all(map(is_plain, value.values()))
     if isinstance(value, list):
-        return all(map(_is_plain, value))
+        return all(map(is_plain, value))
     return value is None or type(value) in {str, int, float, bool}
 
 
@@ -175,31 +177,34 @@ def _read_file(path: Path, output_type: OutputType[Any] | None) -> Iterator[Gold
             yield _read_line(line, f"{path.name}, line {number}", output_type)
 
 
+class _Line(BaseModel):
+    """A line of a file."""
+
+    document: str
+    value: Any
+    id: str = ""
+    spans: dict[str, tuple[StrictInt, StrictInt]] = {}
+    reviewed: dict[str, Literal["accepted", "corrected", "rejected", "added"]] | None = None
+
+
 def _read_line(line: str, name: str, output_type: OutputType[Any] | None) -> Gold:
     try:
-        record = json.loads(line)
+        read = _Line.model_validate(json.loads(line))
+    except ValidationError as error:
+        raise ValueError(f'{name}: {fault_of(error)} Write {{"document": …, "value": …}}.') from error
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{name} is not JSON: {message(error)}.") from error
-    if not isinstance(record, dict):
-        raise ValueError(f'{name} is no object. Write {{"document": …, "value": …}}.')  # noqa: TRY004  a wrong line
-    for member in ("document", "value"):
-        if member not in record:
-            raise ValueError(f'{name} has no "{member}". Write {{"document": …, "value": …}}.')
-    document, identity = record["document"], record.get("id", "")
-    for what, given in (("document", document), ("id", identity)):
-        if not isinstance(given, str):
-            raise ValueError(f'{name}: "{what}" is {shown(given)}, not a text.')  # noqa: TRY004  a wrong line
-    reviewed = _reviewed(record.get("reviewed"), name)
-    spans = _spans(record.get("spans", {}), document, name)
-    given = record["value"]
-    if reviewed is not None and "rejected" in reviewed.values():
-        data = _without_rejected(given, output_type, name)
+    for path, (start, end) in read.spans.items():
+        if not 0 <= start <= end <= len(read.document):
+            raise ValueError(f'{name}: the span of "{path}" is {[start, end]}, outside of the document.')
+    if read.reviewed is not None and "rejected" in read.reviewed.values():
+        data = _without_rejected(read.value, output_type, name)
     else:
-        data = to_data(given, output_type, name)
-    _check_paths(reviewed or {}, spans, (given, data), output_type, name)
-    seen = None if reviewed is None else _seen(reviewed, given)
-    read = Document(document, identity)
-    return Gold(name, read, read, data, spans, seen)
+        data = to_data(read.value, output_type, name)
+    _check_paths(read.reviewed or {}, read.spans, (read.value, data), output_type, name)
+    seen = None if read.reviewed is None else _seen(read.reviewed, read.value)
+    document = Document(read.document, read.id)
+    return Gold(document, document, data, read.spans, seen)
 
 
 def _check_paths(
@@ -231,31 +236,6 @@ def _without_rejected(value: Any, output_type: OutputType[Any] | None, name: str
         if isinstance(cause, ValidationError) and all(one["type"] == "missing" for one in cause.errors()):
             return value
         raise
-
-
-def _reviewed(given: Any, name: str) -> Mapping[str, str] | None:
-    if given is None:
-        return None
-    decisions = {"accepted", "corrected", "rejected", "added"}
-    if not isinstance(given, dict) or not decisions.issuperset(map(str, given.values())):
-        raise ValueError(
-            f'{name}: "reviewed" is {shown(given)}; it has a decision for each path: "accepted" and so on.'
-        )
-    return given
-
-
-def _spans(given: Any, document: str, name: str) -> dict[str, tuple[int, int]]:
-    if not isinstance(given, dict):
-        raise ValueError(f'{name}: "spans" is {shown(given)}; it has a start and an end for each path.')  # noqa: TRY004
-    spans = {}
-    for path, span in given.items():
-        try:
-            spans[path] = Evidence((span[0], span[1]), "exact").span or (0, 0)
-        except (TypeError, ValueError, LookupError) as error:
-            raise ValueError(f'{name}: the span of "{path}" is {shown(span)}. Write [start, end].') from error
-        if span[1] > len(document):
-            raise ValueError(f'{name}: the span of "{path}" is {span}, outside of the document.')
-    return spans
 
 
 def _seen(reviewed: Mapping[str, str], value: Any) -> frozenset[str]:

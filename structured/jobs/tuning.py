@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from math import inf
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from structured.errors import StructuredError
@@ -110,19 +109,22 @@ class Tuning:
         return as_text(self.__rich__())
 
     def __rich__(self) -> "RenderableType":
-        from structured.jobs.evaluation_views import trial_tables
+        from rich.console import Group
 
-        chosen = f"{self.after.name} chosen" if self.best.is_better else "plain options kept"
+        from structured.jobs.evaluation_views import apart, line, trials_table
+
         evaluation = self.before.evaluation
+        chosen = f"{self.after.name} chosen" if self.best.is_better else "plain options kept"
+        title = f"{evaluation.type} by {evaluation.model}: {chosen}, {counted(self.answers, 'answer')}"
         confirmed = [self.before] if self.best is self.before else [self.before, self.best]
-        return trial_tables(
-            f"{evaluation.type} by {evaluation.model}: {chosen}, {counted(self.answers, 'answer')}",
-            {
-                title: [(one.name, len(one.evaluation.documents), one.f1, one.difference) for one in trials]
-                for title, trials in (("chosen by", self.tried), ("confirmed by", confirmed))
-            },
-            {one.name: one.options["instructions"] for one in self.tried if [*one.options] == ["instructions"]},
+        rows = (
+            [(one.name, len(one.evaluation.documents), one.f1, one.difference) for one in trials]
+            for trials in (self.tried, confirmed)
         )
+        tables = map(trials_table, ("chosen by", "confirmed by"), rows)
+        tasks = {one.name: one.options["instructions"] for one in self.tried if [*one.options] == ["instructions"]}
+        notes = [Group(*(line(f"{name}: {task}", 80) for name, task in tasks.items()))] if tasks else []
+        return apart(line(title, 80), *tables, *notes)
 
 
 def tune(  # noqa: PLR0913  the gold, the budget and the rules
@@ -186,18 +188,16 @@ def tune(  # noqa: PLR0913  the gold, the budget and the rules
                     race.enter(name, changes)
             race.check(documents)
             best = race.winner(judged, documents - 2 * len(confirming))
-            tried = race.trials()
-            for entry in dict.fromkeys((race.plain, best)):
-                entry.trial = None
-                race.ask(entry, confirming)
+            tried = race.tried()
+            for name in dict.fromkeys((PLAIN, best)):
+                del race.trials[name]
+                race.ask(name, confirming)
     except (KeyboardInterrupt, StructuredError) as error:
         error.add_note(f"Tuning ended after {counted(race.answers, 'answer')}. {race}")
         raise
-    assert race.plain.trial is not None
-    assert best.trial is not None
     given = fixed if model is None else {**fixed, "model": model}
-    chosen = best.options if best.trial.is_better else {}
-    return Tuning({**given, **chosen}, tried, race.plain.trial, best.trial, race.answers)
+    chosen = race.options[best] if race.trials[best].is_better else {}
+    return Tuning({**given, **chosen}, tried, race.trials[PLAIN], race.trials[best], race.answers)
 
 
 def _split(gold: Sequence[Gold], documents: int, rng: random.Random) -> tuple[list[Gold], list[Gold]]:
@@ -257,104 +257,100 @@ def _candidates(tasks: Iterable[str], examples: Sequence[tuple[str, Any]]) -> It
     yield "allow_missing", {"allow_missing": True}
 
 
-@dataclass(eq=False)
-class _Entry:
-    """A candidate in the race, and how it did so far."""
-
-    name: str
-    options: Mapping[str, Any]
-    extractor: Extractor[Any]
-    trial: Trial | None = None
-
-    @property
-    def seen(self) -> int:
-        """The number of documents that it was asked about."""
-        return 0 if self.trial is None else len(self.trial.evaluation.documents)
-
-    @property
-    def rank(self) -> tuple[int, float]:
-        """How far it came."""
-        return self.seen, -inf if self.trial is None else self.trial.gain
+PLAIN = "plain"
+"""The name of the plain call."""
 
 
 class _Race:
-    """Candidates beside the plain call, and the answers that they cost."""
+    """Candidates beside the plain call, by their names, and the answers that they cost."""
 
     def __init__(self, output_type: object, options: Mapping[str, Any], rules: Mapping[str, Any]) -> None:
         plain = Extractor[Any](output_type, **options)
-        self.plain = _Entry("plain", {}, plain)
         self.output_type = plain.output_type
-        self.entries: list[_Entry] = []
+        self.options: dict[str, Mapping[str, Any]] = {PLAIN: {}}
+        self.trials: dict[str, Trial] = {}
         self.answers = 0
+        self._extractors = {PLAIN: plain}
         self._extractor = partial(Extractor[Any], output_type, **{**options, "model": plain.model})
         self._rules = rules
 
-    def enter(self, name: str, options: Mapping[str, Any]) -> list[_Entry]:
+    def enter(self, name: str, options: Mapping[str, Any]) -> list[str]:
         """Return a new candidate; none if the type does not allow it."""
         try:
-            extractor = self._extractor(**options)
+            self._extractors[name] = self._extractor(**options)
         except StructuredError:
             return []
-        self.entries.append(_Entry(name, options, extractor))
-        return self.entries[-1:]
+        self.options[name] = options
+        return [name]
+
+    def seen(self, name: str) -> int:
+        """Return the number of documents that a candidate was asked about."""
+        return len(self.trials[name].evaluation.documents) if name in self.trials else 0
+
+    def rank(self, name: str) -> tuple[int, float]:
+        """Return how far a candidate came."""
+        return self.seen(name), self.trials[name].gain if name in self.trials else -inf
 
     def check(self, documents: int) -> None:
         """Raise ValueError if there is no candidate, or if so many answers are too few for those there are."""
-        if not self.entries:
+        candidates = len(self.options) - 1
+        if not candidates:
             raise ValueError("No option is left to vary. Pass several instructions, or fix fewer options.")
-        needed = 2 * max(MIN_GOLD, ROUNDS * (len(self.entries) + 1))
+        needed = 2 * max(MIN_GOLD, ROUNDS * (candidates + 1))
         if documents < needed:
             raise ValueError(
-                f"documents is {documents:,}; {counted(len(self.entries), 'candidate')} need {needed:,} answers at "
+                f"documents is {documents:,}; {counted(candidates, 'candidate')} need {needed:,} answers at "
                 "least. Raise it, or pass fewer instructions."
             )
 
-    def ask(self, entry: _Entry, gold: Sequence[Gold]) -> None:
+    def ask(self, name: str, gold: Sequence[Gold]) -> None:
         """Ask a candidate about more documents, which the plain call was asked about before."""
         if not gold:
             return
-        evaluation, difference = evaluate(entry.extractor, gold, **self._rules), None
+        evaluation, difference = evaluate(self._extractors[name], gold, **self._rules), None
         self.answers += len(gold)
-        if entry.trial is not None:
-            evaluation = replace(evaluation, documents=(*entry.trial.evaluation.documents, *evaluation.documents))
-        if self.plain.trial is not None and entry is not self.plain:
-            plain = self.plain.trial.evaluation
+        if name in self.trials:
+            documents = (*self.trials[name].evaluation.documents, *evaluation.documents)
+            evaluation = replace(evaluation, documents=documents)
+        if name != PLAIN and PLAIN in self.trials:
+            plain = self.trials[PLAIN].evaluation
             same = replace(plain, documents=plain.documents[: len(evaluation.documents)])
             difference = evaluation.compare(same).figure("f1")
-        entry.trial = Trial(entry.name, entry.options, evaluation, difference)
+        self.trials[name] = Trial(name, self.options[name], evaluation, difference)
 
-    def winner(self, gold: Sequence[Gold], answers: int) -> _Entry:
+    def winner(self, gold: Sequence[Gold], answers: int) -> str:
         """Return the best candidate by successive halving; the plain call if none is better."""
-        racing = list(self.entries)
+        racing = [name for name in self.options if name != PLAIN]
         for rounds in range(ROUNDS, 0, -1):
-            asked = [self.plain, *racing]
-            target = ((answers - self.answers) // rounds + sum(entry.seen for entry in asked)) // len(asked)
-            for entry in asked:
-                self.ask(entry, gold[entry.seen : target])
-            racing = sorted(racing, key=attrgetter("rank"), reverse=True)[: (len(racing) + 1) // 2]
-            if rounds > 1 and (answers - self.answers) // (rounds - 1) >= self.plain.seen:
+            asked = [PLAIN, *racing]
+            target = ((answers - self.answers) // rounds + sum(map(self.seen, asked))) // len(asked)
+            for name in asked:
+                self.ask(name, gold[self.seen(name) : target])
+            racing = sorted(racing, key=self.rank, reverse=True)[: (len(racing) + 1) // 2]
+            if rounds > 1 and (answers - self.answers) // (rounds - 1) >= self.seen(PLAIN):
                 racing += self._joint(racing)
-        best = max(racing, key=attrgetter("rank"))
-        return best if best.trial is not None and best.trial.gain > 0 else self.plain
+        best = max(racing, key=self.rank)
+        return best if best in self.trials and self.trials[best].gain > 0 else PLAIN
 
-    def _joint(self, racing: Sequence[_Entry]) -> list[_Entry]:
+    def _joint(self, racing: Sequence[str]) -> list[str]:
         """Return the candidate of all changes that help, if it is new; of those to one option, the best."""
-        helpful = [entry for entry in racing if entry.trial is not None and entry.trial.gain > 0]
         names: list[str] = []
         options: dict[str, Any] = {}
-        for entry in helpful:
-            if entry.options.keys().isdisjoint(options):
-                names += entry.name.split(" + ")
-                options |= entry.options
-        name = " + ".join(sorted(names))
-        return [] if name in ("", *(entry.name for entry in self.entries)) else self.enter(name, options)
+        for name in racing:
+            helps = name in self.trials and self.trials[name].gain > 0
+            if helps and self.options[name].keys().isdisjoint(options):
+                names += name.split(" + ")
+                options |= self.options[name]
+        joint = " + ".join(sorted(names))
+        return [] if not joint or joint in self.options else self.enter(joint, options)
 
-    def trials(self) -> tuple[Trial, ...]:
+    def tried(self) -> tuple[Trial, ...]:
         """Return the plain call, and the candidates that were asked, those first that came furthest."""
-        entries = [self.plain, *sorted(self.entries, key=attrgetter("rank"), reverse=True)]
-        return tuple(entry.trial for entry in entries if entry.trial is not None)
+        candidates = [name for name in self.trials if name != PLAIN]
+        names = [PLAIN] * (PLAIN in self.trials) + sorted(candidates, key=self.rank, reverse=True)
+        return tuple(self.trials[name] for name in names)
 
     def __str__(self) -> str:
         """Return how far the candidates came, in a sentence."""
-        gains = [f"{one.name} {one.gain:+.1%}" for one in self.trials() if one.options]
+        gains = [f"{one.name} {one.gain:+.1%}" for one in self.tried() if one.options]
         return f"Differences in F1 so far: {', '.join(gains) or 'none'}."

@@ -75,12 +75,12 @@ def joined(*parts: object) -> Html:
     return Html("".join(map(html, parts)))
 
 
-def as_text(part: "RenderableType") -> str:
-    """Return a table of rich, or another part, as plain text."""
+def as_text(part: "RenderableType", width: int | None = 160) -> str:
+    """Return a table of rich, or another part, as plain text; without a width, as wide as `COLUMNS` says."""
     from rich.console import Console
 
     file = StringIO()
-    Console(file=file, width=160, color_system=None, legacy_windows=False).print(part)
+    Console(file=file, width=width, color_system=None, legacy_windows=False).print(part)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines())
 
 

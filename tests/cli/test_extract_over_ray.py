@@ -1,5 +1,6 @@
 """`structured extract --engine ray`: the records of one process, by several, whatever becomes of them."""
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -14,6 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 from structured.cli.commands import app
+from structured.integrations import ray
+from structured.integrations.ray import BatchActor
 from structured.models.load import PACKAGED_MODEL
 
 ROOT = Path(__file__).parents[2]
@@ -103,6 +106,31 @@ def test_a_cluster_writes_the_records_of_one_process():
     assert lines("ray.jsonl") == lines("alone.jsonl")
     code, _, told = run(*FIELDS, "letters", *CLUSTER, "-o", "alone.jsonl")
     assert (code, f"{LETTERS} documents had been done before" in told) == (1, True)
+
+
+def test_the_records_of_a_cluster_are_on_standard_output(monkeypatch):
+    """As short lines; Ray's own messages are not, which it prints to standard output. The actor is in this process."""
+
+    class Pool:
+        def __init__(self, given):
+            self.actor = BatchActor(*given, folder=".", path=[])
+
+        def provenance(self):
+            sys.stdout.write("Ray says something.\n")
+            return self.actor.provenance()[0]
+
+        def lines(self, documents):
+            yield from self.actor.answer(list(documents))[0]
+
+    monkeypatch.setattr("structured.cli.extract_command.find_spec", lambda _: True)
+    monkeypatch.setattr(ray, "_pool", lambda *options: contextlib.nullcontext(Pool(options[2:])))
+    paths = [f"letters/{number:03}.txt" for number in (7, 8, 99)]
+    result = CliRunner().invoke(app, ["extract", *FIELDS, *paths, "--model", str(PACKAGED_MODEL), "--engine", "ray"])
+    assert result.exit_code == 1
+    told = {record["id"]: record for record in map(json.loads, result.stdout.splitlines())}
+    assert {*told} == {*paths}
+    assert told[paths[0]]["value"] == {"name": "Jason", "age": 7}
+    assert "Ray says something." in result.stderr
 
 
 @pytest.mark.slow

@@ -225,7 +225,7 @@ def test_a_missing_regular_expression_is_explained(name, reason):
         (["shop_types:Outer.Iner"], 2, "There is no 'Iner' in 'shop_types'. Is it Inner?"),
         (["broken.py:Bill"], 2, "'broken.py' cannot be imported: ZeroDivisionError: division by zero"),
         (["leaving.py:Bill"], 2, "'leaving.py' cannot be imported: SystemExit: 3"),
-        (["shop_types:Bill", "--whitespace", "loose"], 2, "whitespace is 'loose'; it must be one of 'compact',"),
+        (["shop_types:Bill", "--whitespace", "loose"], 2, "'loose' is not one of 'compact',"),
         (["shop_types:amount"], 3, "SchemaError: 3 is a value, not a type."),
     ],
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from structured.cli import serve_command
+from structured.cli import commands
 from structured.cli.commands import app
 
 pytest.importorskip("uvicorn", reason="The extra serve runs a server.")
@@ -33,7 +33,7 @@ def loads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def load(name: str | None) -> Any:
         pytest.fail(f"{name} is loaded")
 
-    monkeypatch.setattr(serve_command, "_loaded", load)
+    monkeypatch.setattr(commands, "_loaded", load)
 
 
 def test_a_model_that_there_is_not_is_one_sentence() -> None:

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, field_serializer, field_validator
 
-from structured import Repetition
+from structured import Extractor, Repetition
 from structured.errors import ModelError
-from structured.integrations.datasets import TableExtractor, added_columns, check_columns
+from structured.integrations.datasets import added_columns, answer_rows, check_columns
 from structured.models import FunctionModel
 from structured.models.scripted import ScriptedModel
 from structured.output_types.resolve import resolve_type
@@ -77,14 +77,12 @@ INVOICES = st.builds(
 
 
 def answer(texts: list[Any], output_type: object, **given: Any) -> Any:
-    """Return the table that an actor makes of one with these texts."""
+    """Return the table of rows with these texts, and their answers."""
     columns = added_columns(output_type, given, given.pop("columns", "typed"))
-    actor = TableExtractor(output_type, "text", columns, given)
-    return actor(
-        pyarrow.table(
-            {"text": pyarrow.array(texts, pyarrow.string()), "row": pyarrow.array(range(len(texts)), "int64")}
-        )
-    )
+    rows: dict[str, Any] = {"text": texts, "row": list(range(len(texts)))}
+    lists = answer_rows(rows, extractor=Extractor(output_type, **given), column="text", columns=columns)
+    added = {name: pyarrow.array(lists[name], column.arrow) for name, column in columns.items()}
+    return pyarrow.table({"text": pyarrow.array(texts, "string"), "row": pyarrow.array(rows["row"], "int64"), **added})
 
 
 @given(INVOICES)
@@ -140,8 +138,8 @@ def test_a_cell_that_is_no_text_is_an_error_of_its_row(cell: Any) -> None:
     """Two texts in a list are no id with its text, and messages no chat."""
     options: Any = {"model": ScriptedModel('{"name": "J", "age": 9}')}
     columns = added_columns(Person, options, "typed")
-    extractor = TableExtractor(Person, "text", columns, options)
-    lists = extractor.answer_lists({"text": ["He is 9.", cell]})
+    extractor = Extractor(Person, **options)
+    lists = answer_rows({"text": ["He is 9.", cell]}, extractor=extractor, column="text", columns=columns)
     assert [one and one["age"] for one in lists["value"]] == [9, None]
     assert lists["error"][1]["kind"] == "PromptError"
     assert "not text" in lists["error"][1]["message"]

@@ -128,10 +128,10 @@ def test_a_type_is_inspected() -> None:
         ("age", "integer | null"),
     ]
     assert not told["is_refused"]
-    assert any("(name)" in hazard for hazard in told["hazards"])
+    assert any("name" in hazard["paths"] for hazard in told["hazards"])
     refused = called(MODEL, "inspect", schema={"type": "integer", "minimum": 3, "maximum": 2})
     assert refused["is_refused"]
-    assert "no integer is at least 3 and at most 2" in refused["fields"][0]["refusals"][0]
+    assert "no integer is at least 3 and at most 2" in refused["fields"][0]["refusals"][0]["problem"]
 
 
 @pytest.mark.parametrize(

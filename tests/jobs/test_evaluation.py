@@ -298,15 +298,18 @@ def test_only_what_a_person_saw_counts(tmp_path):
     ("record", "message"),
     [
         ("{", "gold.jsonl, line 2 is not JSON: "),
-        ("[]", "gold.jsonl, line 2 is no object. "),
-        ({"value": {}}, 'gold.jsonl, line 2 has no "document". '),
-        ({"document": 1, "value": {}}, 'gold.jsonl, line 2: "document" is 1, not a text.'),
+        ("[]", "gold.jsonl, line 2: it: Input should be a valid dictionary"),
+        ({"value": {}}, 'gold.jsonl, line 2: document: Field required. Write {"document": …, "value": …}.'),
+        ({"document": 1, "value": {}}, "gold.jsonl, line 2: document: Input should be a valid string."),
         ({"document": "", "value": {"name": 1}}, "gold.jsonl, line 2: the value is no Order: name: Input should be "),
         (
             {"document": "", "value": {"name": "A", "lines": [{}]}},
             "gold.jsonl, line 2: the value is no Order: lines[0].item: Field required.",
         ),
-        ({"document": "", "value": {"name": "A"}, "reviewed": {"name": "seen"}}, 'gold.jsonl, line 2: "reviewed" is '),
+        (
+            {"document": "", "value": {"name": "A"}, "reviewed": {"name": "seen"}},
+            "gold.jsonl, line 2: reviewed.name: Input ",
+        ),
         ({"document": "A", "value": {"name": "A"}, "spans": {"name": [0, 9]}}, "gold.jsonl, line 2: the span of "),
         (
             {"document": "A", "value": {"name": "A"}, "spans": {"nme": [0, 1]}},
@@ -316,7 +319,7 @@ def test_only_what_a_person_saw_counts(tmp_path):
             {"document": "A", "value": {"name": "A"}, "reviewed": {"nme": "accepted"}},
             "gold.jsonl, line 2: \"reviewed\" has 'nme', ",
         ),
-        ({"document": "A", "value": {"name": "A"}, "spans": {"name": 3}}, "gold.jsonl, line 2: the span of "),
+        ({"document": "A", "value": {"name": "A"}, "spans": {"name": 3}}, "gold.jsonl, line 2: spans.name: Input "),
     ],
 )
 def test_gold_that_is_none_is_refused_with_its_line(tmp_path, record, message):

@@ -142,7 +142,6 @@ def test_modules_import_from_packages_before() -> None:
 
 ENTERED_BY_NAME = {
     "extraction/documents/files.py": {"structured.integrations.office_files", "structured.integrations.page_files"},
-    "jobs/flat_table.py": {"structured.integrations.parquet_tables"},
     "models/remote_model.py": {"structured.integrations.model_servers"},
 }
 """The integrations that modules of packages before call, when a user needs the package of an extra."""
