@@ -1,17 +1,15 @@
 """Parts of a combination: fixed texts, output types, and Python types, whose values are written as JSON.
 
-A text is split into its parts in one pass, in which threads for all ways to split it are kept in order of preference
-(Pike's machine; Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009). Where it can be split in
-several ways, earlier parts take as much as they can, as the quantifiers of `re` do. It takes as many steps as the text
-has bytes, times the states that are possible at one of them. Backtracking was rejected: its steps grow with a power of
-the length.
+A text is split into its parts in two passes: from the front, which positions of the combination may be read up to each
+byte; from the back, which of them lead to the end. Where it can be split in several ways, earlier parts take as much as
+they can, as the quantifiers of `re` do. Both passes take as many steps as the text has bytes, times the states that are
+possible at one of them. Backtracking was rejected: its steps grow with a power of the length.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from itertools import chain
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, overload
 
@@ -19,7 +17,6 @@ from structured.automata import Automaton, RegularAutomaton
 from structured.automata.byte_automaton import DEAD, Renewing
 from structured.automata.combination import Expression, Member, Positions, combined
 from structured.errors import SchemaError, UnsatisfiableError, arguments
-from structured.errors.recursion import deep
 from structured.errors.values import message, shortened, shown
 from structured.output_types.grounded_values import Ground
 from structured.output_types.json_output import JsonLayout, JsonOutput
@@ -31,11 +28,8 @@ from structured.regex import literal
 Span = tuple[int, int, int]
 """A position, and where the text of its automaton starts and ends, in characters."""
 
-_Ends = tuple[int, int, "_Ends"] | None
-"""A position whose text has ended, the byte at which it did, and those before it."""
-
-_Thread = tuple[Member, _Ends]
-"""One way to read a text up to some byte: the member that reads on, and the ends before it."""
+_After = dict[Member, Member | None]
+"""Each member at one byte that leads to the end, with its successor after that byte; None if it reads no more."""
 
 
 def split(positions: Positions, text: str, *, longest: bool = True) -> list[Span] | None:
@@ -46,51 +40,76 @@ def split(positions: Positions, text: str, *, longest: bool = True) -> list[Span
     data = arguments.text("text", text).encode()
     if not data and positions.is_empty:
         return []
-    reached: list[_Thread] = [(member, None) for member in positions.begun(positions.first)]
-    for place, byte in enumerate(data):
-        seen: set[Member] = set()
-        ways = [_with_followers(positions, thread, place, seen, longest=longest) for thread in reached]
-        reached = []
-        for (position, state), ends in chain(*ways):
-            target = positions.automata[position].step(state, byte)
-            if target != DEAD:
-                reached.append(((position, target), ends))
-    seen = set()
-    for thread in reached:
-        for (position, state), ends in _with_followers(positions, thread, len(data), seen, longest=True):
-            if position in positions.last and positions.automata[position].accepts(state):
-                return list(_spans((position, len(data), ends), data))
-    return None
+    alive = _leading_to_the_end(positions, data)
+    ends: list[tuple[int, int]] = []
+    here = _first(positions.begun(positions.first), alive[0])
+    place = 0
+    if here is None:
+        return None
+    while here is not None:
+        after, follower = alive[place][here], _follower(positions, here, alive[place])
+        is_end = place == len(data) and here[0] in positions.last and positions.automata[here[0]].accepts(here[1])
+        if after is not None and (longest or follower is None):
+            here, place = after, place + 1
+        else:
+            ends.append((here[0], place))
+            here = None if is_end else follower
+    return list(_spans(ends, data))
 
 
-@deep
-def _with_followers(
-    positions: Positions, thread: _Thread, place: int, seen: set[Member], *, longest: bool
-) -> list[_Thread]:
-    """Return a thread, and those of the members that may follow there and are not `seen`, in order of preference."""
-    member, ends = thread
-    if member in seen:
-        return []
-    seen.add(member)
-    position, state = member
-    followers: list[_Thread] = []
-    if positions.automata[position].accepts(state):
-        for follower in positions.begun(positions.following[position]):
-            ended = follower, (position, place, ends)
-            followers += _with_followers(positions, ended, place, seen, longest=longest)
-    return [thread, *followers] if longest else [*followers, thread]
-
-
-def _spans(ends: _Ends, data: bytes) -> Iterator[Span]:
-    found = []
-    while ends is not None:
-        position, end, ends = ends
-        found.append((position, end))
+def _spans(ends: list[tuple[int, int]], data: bytes) -> Iterator[Span]:
     start = read = 0
-    for position, end in reversed(found):
+    for position, end in ends:
         count = len(data[read:end].decode())
         yield position, start, start + count
         start, read = start + count, end
+
+
+def _leading_to_the_end(positions: Positions, data: bytes) -> list[_After]:
+    """Return for each byte the members before it that lead to the end, each with its successor."""
+    reached = [positions.closure(positions.begun(positions.first))]
+    steps: list[dict[Member, Member]] = []
+    for byte in data:
+        after: dict[Member, Member] = {}
+        for member in reached[-1]:
+            target = positions.automata[member[0]].step(member[1], byte)
+            if target != DEAD:
+                after[member] = (member[0], target)
+        steps.append(after)
+        reached.append(positions.closure(after.values()))
+    leading: list[_After] = []
+    behind: _After = {}
+    for place in range(len(data), -1, -1):
+        here: _After = {}
+        if place < len(data):
+            here.update({member: after for member, after in steps[place].items() if after in behind})
+        _spread(positions, reached[place], here, lambda position: place == len(data) and position in positions.last)  # noqa: B023  called now
+        leading.append(here)
+        behind = here
+    return leading[::-1]
+
+
+def _spread(positions: Positions, members: list[Member], here: _After, may_end: Callable[[int], bool]) -> None:
+    """Add the members that end where they are, before others that lead to the end or where that is."""
+    ended = [member for member in members if positions.automata[member[0]].accepts(member[1]) and member not in here]
+    count = -1
+    while count < len(here):
+        count = len(here)
+        for member in ended:
+            if member not in here and (may_end(member[0]) or _follower(positions, member, here) is not None):
+                here[member] = None
+
+
+def _follower(positions: Positions, member: Member, here: _After) -> Member | None:
+    """Return the member that follows one whose text ends, of those that lead to the end."""
+    position, state = member
+    if not positions.automata[position].accepts(state):
+        return None
+    return _first(positions.begun(positions.following[position]), here)
+
+
+def _first(members: list[Member], here: _After) -> Member | None:
+    return next((member for member in members if member in here), None)
 
 
 T = TypeVar("T")
