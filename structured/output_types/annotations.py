@@ -12,6 +12,7 @@ import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import typing_extensions
@@ -86,17 +87,11 @@ class Annotation:
     @cached_property
     def _fields(self) -> dict[str | int, tuple[str, "Annotation"]]:
         """The fields of a class by their names in the text, the items of a tuple by their positions."""
-        fields: dict[str | int, tuple[str, Any]] = {}
-        if _is_model(self._bare):
-            for name, info in self._bare.model_fields.items():
-                fields |= {key: (name, _annotation_of(info)) for key in _names_in_text(name, info)}
-        elif isinstance(self._bare, type) and issubclass(self._bare, tuple) and hasattr(self._bare, "_fields"):
-            fields = {position: ("", item) for position, item in enumerate(_hints(self._bare).values())}
-        elif dataclasses.is_dataclass(self._bare) or typing_extensions.is_typeddict(self._bare):
-            fields = {name: (name, hint) for name, hint in _hints(self._bare).items()}
-        elif get_origin(self._bare) is tuple and ... not in get_args(self._bare):
-            fields = {position: ("", item) for position, item in enumerate(get_args(self._bare))}
-        return {key: (name, Annotation.of(hint)) for key, (name, hint) in fields.items()}
+        fields, origin, arguments = fields_of(self._bare), get_origin(self._bare) or self._bare, get_args(self._bare)
+        if isinstance(origin, type) and issubclass(origin, tuple):
+            items = [kind for _, kind in fields.values()] or ([] if ... in arguments else arguments)
+            return {position: ("", Annotation.of(item)) for position, item in enumerate(items)}
+        return {key: (name, Annotation.of(kind)) for name, (keys, kind) in fields.items() for key in keys}
 
     @cached_property
     def _rest(self) -> "Annotation | None":
@@ -146,18 +141,14 @@ def _annotation_of(info: FieldInfo) -> Any:
     return annotation
 
 
-def _names_in_text(name: str, info: FieldInfo) -> list[str]:
-    """Return the names that a field may have in a text."""
-    alias = info.validation_alias
-    choices = alias.choices if isinstance(alias, AliasChoices) else [alias]
-    return [name, *(choice for choice in choices if isinstance(choice, str))]
+def fields_of(annotation: Any) -> dict[str, tuple[list[str], Any]]:
+    """Return the fields of a class by their names in Python, each with its type.
 
-
-def fields_of(annotation: Any) -> dict[str, tuple[str, Any]]:
-    """Return the fields of a class by their names in Python, each with its name in a text and its type."""
+    Before the type are the names that it may have in a text; the first is the one that is written.
+    """
     if _is_model(annotation):
         infos = annotation.model_fields.items()
-        return {name: (_written(name, info), _annotation_of(info)) for name, info in infos}
+        return {name: (_names_in_text(name, info), _annotation_of(info)) for name, info in infos}
     origin = get_origin(annotation) or annotation
     is_record = dataclasses.is_dataclass(origin) or typing_extensions.is_typeddict(origin)
     if not isinstance(origin, type) or not (is_record or (issubclass(origin, tuple) and hasattr(origin, "_fields"))):
@@ -165,13 +156,15 @@ def fields_of(annotation: Any) -> dict[str, tuple[str, Any]]:
     given = dict(zip(getattr(origin, "__parameters__", ()), get_args(annotation), strict=False))
     hints = _hints(origin)
     names = [one.name for one in dataclasses.fields(origin)] if dataclasses.is_dataclass(origin) else hints
-    return {name: (_written(name, hints.get(name)), _filled(hints.get(name), given)) for name in names}
+    return {name: (_names_in_text(name, hints.get(name)), _filled(hints.get(name, Any), given)) for name in names}
 
 
-def _written(name: str, field: Any) -> str:
-    """Return the name of a field in a text, of its `Field` or of a type that may have one."""
+def _names_in_text(name: str, field: Any) -> list[str]:
+    """Return the names that a field may have in a text, by its `Field` or by a type that may have one."""
     infos = [note for note in (field, *getattr(field, "__metadata__", ())) if isinstance(note, FieldInfo)]
-    return next((written for info in infos for written in _names_in_text(name, info)[1:]), name)
+    aliases = [info.validation_alias for info in infos]
+    choices = [alias.choices if isinstance(alias, AliasChoices) else [alias] for alias in aliases]
+    return [*(choice for choice in chain(*choices) if isinstance(choice, str)), name]
 
 
 def filled(alias: Any) -> Any:

@@ -141,7 +141,7 @@ def _members(annotation: Any, value: Any, steps: Steps) -> Iterator[tuple[Any, A
     fields = fields_of(type(value) if isinstance(value, BaseModel) else annotation)
     if fields:
         held = value if isinstance(value, Mapping) else {name: getattr(value, name, None) for name in fields}
-        for index, (name, (written, kind)) in enumerate(fields.items()):
+        for index, (name, ([written, *_], kind)) in enumerate(fields.items()):
             if name in held:
                 step = () if isinstance(value, RootModel) else (index if isinstance(value, tuple) else written,)
                 yield kind, held[name], (*steps, *step)

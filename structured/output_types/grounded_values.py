@@ -14,11 +14,10 @@ from structured.errors import SchemaError
 from structured.errors.arguments import one_of
 from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import SchemaDraft, subschemas
-from structured.json_schema.document.location import GROUNDED, SUPPORTED, Identity, Schema, Subschema
-from structured.json_schema.document.references import follow
+from structured.json_schema.document.location import GROUNDED, SUPPORTED, Schema, Subschema
 from structured.json_schema.grounding import GROUNDABLE, is_stated_in_forms
 from structured.json_schema.nullable import can_be_null, types_of
-from structured.output_types.schema_parts import WITH_ITEMS, edited_at, replaced
+from structured.output_types.schema_parts import WITH_ITEMS, edited_at, flat, replaced
 from structured.output_types.stated_dates import stated_dates, stated_datetimes, stated_times
 from structured.output_types.stated_numbers import Span, stated_numbers
 from structured.regex import Pattern
@@ -132,7 +131,7 @@ def _marked_everywhere(part: Subschema, mark: Callable[..., Schema], *, may_be_m
 
 def _marked(part: Subschema, schema: Any) -> Any:
     """Return the schema of a field with a mark. Raises SchemaError where no document states its values."""
-    if not any(_can_be_stated(option) for option in _options(part)):
+    if not any(_can_be_stated(option.schema) for option in flat([part])):
         raise part.location.refusal(
             "Only a string, a number, a date or a time can be grounded: an enum and a boolean are conclusions, and of "
             "an object or a list the fields and items are grounded",
@@ -140,20 +139,6 @@ def _marked(part: Subschema, schema: Any) -> Any:
             remedy="Leave the path out, or name the items or fields inside: tags[], lines[].price.",
         )
     return {**schema, GROUNDED: "words"}
-
-
-@deep
-def _options(part: Subschema, inside: frozenset[Identity] = frozenset()) -> Iterator[Mapping[str, Any]]:
-    """Yield the schemas that a value may be of, by references and branches; `inside` are those around this one."""
-    if not isinstance(part.schema, Mapping) or part.identity in inside:
-        return
-    yield part.schema
-    inside |= {part.identity}
-    if "$ref" in part.schema:
-        yield from _options(follow(part), inside)
-    for keyword in ("anyOf", "oneOf"):
-        for index in range(len(part.schema.get(keyword, ()))):
-            yield from _options(part.below(keyword, index), inside)
 
 
 MAX_PLACES = 20_000

@@ -81,7 +81,7 @@ class JsonSchema:
             raise SchemaError(f"{shown(schema)} is not a schema", remedy="Use an object, true or false.")
         title = schema.get("title") if isinstance(schema, dict) else None
         for what, written in (("name", self.name), *(("URI of a document", uri) for uri in documents)):
-            check_text(written, f"The {what}")
+            check_document(written, f"The {what}")
         set_field = object.__setattr__
         set_field(self, "schema", schema)
         set_field(self, "documents", documents)
@@ -153,23 +153,16 @@ class JsonSchemaType(JsonOutput[Any]):
         return value
 
 
-def nesting(value: Any) -> int:
-    """Return how deeply brackets are nested in a value, or that it is more than may be."""
-    left, depth = [value], 0
-    while left and depth <= MAX_NESTED:
-        inside = [
-            list(value.values()) if isinstance(value, Mapping) else value for value in left if _has_members(value)
-        ]
-        left = [member for members in inside for member in members]
-        depth += bool(inside)
-    return depth
+def check_document(value: Any, what: str) -> int:
+    """Return how deeply brackets are nested in a schema, or a text that belongs to one.
 
-
-def check_text(value: Any, what: str) -> None:
-    """Raise SchemaError for a text in a value with a lone surrogate, which UTF-8 cannot encode."""
-    left: list[tuple[Any, Path]] = [(value, None)]
+    Raises SchemaError for more than are read, for a name that is no text, and for a lone surrogate, which UTF-8 cannot
+    encode.
+    """
+    deepest = 0
+    left: list[tuple[Any, Path, int]] = [(value, None, 1)]
     while left:
-        item, path = left.pop()
+        item, path, depth = left.pop()
         if isinstance(item, str):
             try:
                 item.encode()
@@ -179,33 +172,28 @@ def check_text(value: Any, what: str) -> None:
                     schema_path=pointer_of(path).encode("utf-8", "backslashreplace").decode(),
                     remedy="Remove it, or replace it.",
                 ) from error
-        elif isinstance(item, dict):
-            left += [(name, path) for name in item]
-            left += [(member, (path, name)) for name, member in item.items()]
-        elif isinstance(item, list):
-            left += [(member, (path, index)) for index, member in enumerate(item)]
+        elif isinstance(item, Mapping | list | tuple):
+            if depth > MAX_NESTED:
+                raise SchemaError(
+                    f"{what} has more than {MAX_NESTED} brackets inside each other",
+                    remedy="Nest it less: write what is inside under $defs, and refer to it.",
+                )
+            deepest = max(deepest, depth)
+            names = list(item) if isinstance(item, Mapping) else []
+            if not all(isinstance(name, str) for name in names):
+                unlike = next(name for name in names if not isinstance(name, str))
+                raise _no_json(what, f"the name {unlike!r} is not a string")
+            left += [(name, path, depth) for name in names]
+            members = item.items() if isinstance(item, Mapping) else enumerate(item)
+            left += [(member, (path, name), depth + 1) for name, member in members if not isinstance(member, _SCALARS)]
+    return deepest
 
 
-def check_document(value: Any, what: str) -> None:
-    """Raise SchemaError for a schema that is nested too deeply to be read, or holds a lone surrogate."""
-    check_nesting(value, what)
-    check_text(value, what)
+_SCALARS = (int, float, type(None))
 
 
-def check_nesting(value: Any, what: str) -> None:
-    """Refuse a value in which brackets are nested more deeply than is read."""
-    if nesting(value) > MAX_NESTED:
-        raise SchemaError(
-            f"{what} has more than {MAX_NESTED} brackets inside each other",
-            remedy="Nest it less: write what is inside under $defs, and refer to it.",
-        )
-
-
-def _has_members(value: Any) -> bool:
-    return not isinstance(value, _PLAIN) and isinstance(value, Mapping | list | tuple)
-
-
-_PLAIN = (str, int, float, type(None))
+def _no_json(what: str, problem: object) -> SchemaError:
+    return SchemaError(f"{what} is not a JSON value: {problem}", remedy="Use plain Python data.")
 
 
 def _read(text: str) -> Any:
@@ -223,31 +211,17 @@ def _read(text: str) -> Any:
 
 def _copied(value: Any, what: str) -> Any:
     """Return a value as JSON would give it back, so that nobody can change it from outside."""
-    check_nesting(value, what)
+    check_document(value, what)
     try:
-        plain = _plain(value)
-        copied = with_room(json.loads, with_room(json.dumps, plain, allow_nan=False))
+        return with_room(json.loads, with_room(json.dumps, value, allow_nan=False, default=_to_dict))
     except (TypeError, ValueError) as error:
-        raise SchemaError(f"{what} is not a JSON value: {error}", remedy="Use plain Python data.") from error
-    check_text(copied, what)
-    return copied
+        raise _no_json(what, error) from error
 
 
-@deep
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {_name(name): _plain(member) if _has_members(member) else member for name, member in value.items()}
-    return (
-        [_plain(member) if _has_members(member) else member for member in value]
-        if isinstance(value, list | tuple)
-        else value
-    )
-
-
-def _name(name: object) -> str:
-    if not isinstance(name, str):
-        raise TypeError(f"the name {name!r} is not a string")
-    return name
+def _to_dict(value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"Object of type {type(value).__name__} is not JSON serializable")
+    return dict(value)
 
 
 def _check(schema: Schema, draft: SchemaDraft) -> None:
@@ -256,7 +230,7 @@ def _check(schema: Schema, draft: SchemaDraft) -> None:
     from jsonschema import SchemaError as MalformedError
 
     try:
-        is_deep = nesting(schema) > 40  # fewer brackets need no more room on the stack
+        is_deep = check_document(schema, "The schema") > 40  # fewer brackets need no more room on the stack
         check_well_formed(schema, draft, FormatChecker(formats=()), is_deep=is_deep)
     except MalformedError as error:
         path = "".join("/" + str(key).replace("~", "~0").replace("/", "~1") for key in error.absolute_path)
