@@ -4,7 +4,6 @@ It is one file of HTML that holds nothing of the server's, so that it needs no k
 style alone, and requests to its own server. It shares style and script with the review page.
 """
 
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from string import Template
@@ -18,27 +17,9 @@ SHARED_SCRIPTS, SCRIPTS = ("elements", "evidence"), ("answer", "calls", "asking"
 """The parts of the page's script, in order: those of the review page, and its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractionPage:
-    """The page, and its content security policy."""
-
-    html: str
-    policy: str
-
-    def response(self) -> HTMLResponse:
-        """Return the page with its headers."""
-        headers = {
-            "Content-Security-Policy": self.policy,
-            "Cache-Control": "no-cache",
-            "Referrer-Policy": "no-referrer",
-            "X-Content-Type-Options": "nosniff",
-        }
-        return HTMLResponse(self.html, headers=headers)
-
-
 @cache
-def extraction_page() -> ExtractionPage:
-    """Return the page, which is the same for every server."""
+def extraction_page() -> HTMLResponse:
+    """Return the page, which is the same for every server, with its content security policy."""
     style = page_part("base.css") + _source("extraction.css")
     shared, own = (page_part(f"{name}.js") for name in SHARED_SCRIPTS), (_source(f"{name}.js") for name in SCRIPTS)
     script = "\n".join((*shared, *own))
@@ -54,7 +35,13 @@ def extraction_page() -> ExtractionPage:
         "form-action": "'none'",
         "frame-ancestors": "'none'",
     }
-    return ExtractionPage(html, "; ".join(f"{name} {sources}" for name, sources in allowed.items()))
+    headers = {
+        "Content-Security-Policy": "; ".join(f"{name} {sources}" for name, sources in allowed.items()),
+        "Cache-Control": "no-cache",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return HTMLResponse(html, headers=headers)
 
 
 def _source(name: str) -> str:

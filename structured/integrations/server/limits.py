@@ -92,14 +92,14 @@ class Admission:
             self._queues[client].remove(turn)
             if not self._queues[client]:
                 del self._queues[client]
-        elif turn.exception() is None:
+        elif not turn.cancelled():
             self.leave()
 
     def close(self) -> None:
         """Refuse new requests and those that wait."""
         self.is_closed = True
         for turn in itertools.chain.from_iterable(self._queues.values()):
-            turn.set_exception(shutting_down())
+            turn.cancel()
         self._queues.clear()
 
     def leave(self) -> None:
@@ -184,7 +184,7 @@ class Work:
             both: set[asyncio.Future[Any]] = {gone, awaited}
             await asyncio.wait(both, timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED)
             if not awaited.done():
-                raise hung_up() if gone.done() else too_late
+                raise hung_up() if gone.done() else too_late  # noqa: TRY301  handled as an error of the text
             first = awaited.result()
             if first is None:
                 await thread
@@ -204,30 +204,24 @@ class Work:
         return read(), caller.leave
 
     async def _admitted(self, request: Request, gone: "asyncio.Future[None]") -> None:
-        """Wait for the request's turn. Raises RequestError if too many wait, or the client has gone by then."""
-        client = client_of(request)
+        """Wait for the request's turn. Raises RequestError if it does not come, or the client has gone by then."""
+        client = request.client.host if request.client else ""  # an address: all clients share one key
         turn = self.admission.enter(client)
         try:
             if not turn.done():
                 await asyncio.wait({gone, turn}, return_when=asyncio.FIRST_COMPLETED)
-            if not turn.done():
-                raise hung_up()
-            turn.result()
-            if self.admission.is_closed:  # since its turn has come
-                raise shutting_down()
-        except BaseException:
+        except asyncio.CancelledError:
             self.admission.give_up(client, turn)
             raise
+        if turn.done() and not self.admission.is_closed:
+            return
+        self.admission.give_up(client, turn)
+        raise shutting_down() if self.admission.is_closed else hung_up()
 
     def _over(self, thread: "asyncio.Future[None]") -> None:
         self.admission.leave()
         with suppress(asyncio.CancelledError):
             thread.exception()  # it has been read, whether or not somebody waits for it
-
-
-def client_of(request: Request) -> str:
-    """Return the address of a client, which identifies it: all clients share one key."""
-    return request.client.host if request.client else ""
 
 
 async def _has_hung_up(request: Request) -> None:

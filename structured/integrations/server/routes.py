@@ -33,15 +33,11 @@ from structured.integrations.server.responses import (
 )
 from structured.integrations.server.responses_api import ResponseForm, ResponsesRequest
 from structured.integrations.server.translation import (
-    choice_type,
-    fields_type,
+    constrained_type,
     free_text,
-    grammar_type,
     options_of,
     output_type_of,
     prompt_messages,
-    regex_type,
-    schema_type,
 )
 from structured.output_types.json_output import JsonLayout
 from structured.results.result import Result
@@ -53,7 +49,7 @@ Served = Annotated[Serving, Depends(Serving.of)]
 @router.get("/", response_class=HTMLResponse)
 async def page() -> Response:
     """Return the page that asks `/v1/extract`."""
-    return extraction_page().response()
+    return extraction_page()
 
 
 @router.get("/health", response_class=PlainTextResponse)
@@ -108,7 +104,8 @@ async def respond(body: ResponsesRequest, request: Request, serving: Served) -> 
     chat = body.chat()
     vocabulary, shown = serving.running.vocabulary, chat.shown_logprobs
     form = ResponseForm(serving.model, vocabulary, shown, request=body, tool=chat.called_tool)
-    documents, tokens = [body.prompt_messages(chat)], serving.max_tokens(max_output_tokens=body.max_output_tokens)
+    documents = [prompt_messages(chat.messages, "input")]
+    tokens = serving.max_tokens(max_output_tokens=body.max_output_tokens)
     chat.stream = bool(body.stream)
     return await _written(request, serving, chat, form=form, documents=documents, max_tokens=tokens)
 
@@ -117,8 +114,7 @@ async def respond(body: ResponsesRequest, request: Request, serving: Served) -> 
 async def complete(body: CompletionRequest, request: Request, serving: Served) -> Any:
     """Complete a text, as OpenAI's API does."""
     form = CompletionAnswers(serving.model, serving.running.vocabulary, body.shown_logprobs)
-    prompts = [body.prompt] if isinstance(body.prompt, str) else body.prompt
-    documents = [prompt for prompt in prompts for _ in range(body.n)]
+    documents = [prompt for prompt in body.prompts for _ in range(body.n)]
     tokens = serving.max_tokens(max_tokens=body.max_tokens)
     return await _written(request, serving, body, form=form, documents=documents, max_tokens=tokens)
 
@@ -204,66 +200,45 @@ class EventStream(StreamingResponse):
 @router.post("/v1/extract")
 async def extract(body: ExtractRequest, request: Request, serving: Served) -> Response:
     """Extract values from a document, or from several: one that fails does not cost the others."""
-    documents = body.documents or ()
-    serving.check_documents(len(documents))
-
-    def make_type() -> Any:
-        if body.fields is not None:
-            return fields_type(body.fields, serving.limits)
-        if body.type is None:
-            return schema_type(body.schema_ if body.schema_ is not None else True, serving.limits)
-        if body.type not in serving.types:
-            known = ", ".join(sorted(serving.types)) or "there is none"
-            raise RequestError(404, f"There is no type {body.type!r} here; known: {known}.", parameter="type")
-        return serving.types[body.type]
-
-    if body.text is not None:
-        return await _result(request, serving, body, make_type, body.text)
-    results = await _results(request, serving, body, make_type, documents)
-    return response_of_all(results, evidence=body.evidence)
+    serving.check_documents(len(body.texts))
+    results = await _results(request, serving, body)
+    if body.documents is not None:
+        return response_of_all(results, evidence=body.evidence)
+    return response_of(results[0], evidence=body.evidence)
 
 
 @router.post("/v1/choose")
 async def choose(body: ChooseRequest, request: Request, serving: Served) -> Response:
     """Choose one of some texts."""
-    return await _result(request, serving, body, lambda: choice_type(body.choices, serving.limits), body.text)
+    return response_of(*await _results(request, serving, body), evidence=body.evidence)
 
 
 @router.post("/v1/regex")
 async def match(body: RegexRequest, request: Request, serving: Served) -> Response:
     """Write a text that a regular expression matches as a whole."""
-    return await _result(
-        request, serving, body, lambda: regex_type(body.regex, serving.limits, body.dialect), body.text
-    )
+    return response_of(*await _results(request, serving, body), evidence=body.evidence)
 
 
 @router.post("/v1/grammar")
 async def derive(body: GrammarRequest, request: Request, serving: Served) -> Response:
     """Write a text of a grammar."""
-    return await _result(
-        request, serving, body, lambda: grammar_type(body.grammar, serving.limits, body.start), body.text
-    )
+    return response_of(*await _results(request, serving, body), evidence=body.evidence)
 
 
-async def _result(
-    request: Request, serving: Serving, body: LibraryRequest, make_type: Callable[[], Any], text: str
-) -> Response:
-    """Return the answer for one text. Raises RequestError."""
-    [result] = await _results(request, serving, body, make_type, [text])
-    return response_of(result, evidence=body.evidence)
-
-
-async def _results(
-    request: Request, serving: Serving, body: LibraryRequest, make_type: Callable[[], Any], texts: Sequence[str]
-) -> list[Result[Any]]:
+async def _results(request: Request, serving: Serving, body: LibraryRequest) -> list[Result[Any]]:
     """Return the result for each text. Raises RequestError if the request is wrong as a whole."""
     serving.check_model(body.model)
     serving.check_size(body)
     options = options_of(body, serving.max_tokens(max_tokens=body.max_tokens))
 
+    def make_type() -> Any:
+        if isinstance(body, ExtractRequest) and body.type is not None:
+            return serving.type(body.type)
+        return constrained_type(body.constraint, serving.limits)
+
     def answer() -> list[Result[Any]]:
         extractor = serving.extractors.find(body.constraint_key, make_type, options)
-        results, _ = Question(extractor, texts, serving.metrics).results()
+        results, _ = Question(extractor, body.texts, serving.metrics).results()
         return results
 
     return await serving.work.done(request, answer)
