@@ -122,8 +122,8 @@ class _Reader:
                 raise self.error(f"{name} of what? Write {_GENERIC[name]}.", node)
             case ast.Name(id=name):
                 raise self.error(f"{name!r} is no type here.{nearest(name, (*_PLAIN, *_GENERIC))}", node)
-            case ast.BinOp(op=ast.BitOr()):
-                return self._union(_alternatives(node))
+            case ast.BinOp(op=ast.BitOr(), left=left, right=right):
+                return self._union([left, right])
             case ast.Subscript(value=ast.Name(id=name), slice=inside) if name in _GENERIC:
                 return self._generic(name, inside, node)
             case _:
@@ -182,15 +182,6 @@ class _Reader:
         if keyword.iskeyword(word):
             return FieldListError(f"A field cannot be called {word!r}, which is a word of Python.", line, start, end)
         return FieldListError(f"This cannot be read: {error.msg.rstrip('.?')}.", line, start, max(end, start + 1))
-
-
-def _alternatives(node: ast.expr) -> list[ast.expr]:
-    """Return the types of a union, in order: `a | b | c`."""
-    found: list[ast.expr] = []
-    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        found.append(node.right)
-        node = node.left
-    return [node, *reversed(found)]
 
 
 def _characters(line: str, offset: int) -> int:

@@ -2,6 +2,9 @@
 
 import itertools
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from string import Template
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -12,7 +15,6 @@ from starlette.types import Receive, Scope, Send
 from structured.extraction.options import Options
 from structured.extraction.prompts import TextOrChat
 from structured.integrations.server.execution import DEFAULT, Question, Serving
-from structured.integrations.server.extraction_page import extraction_page
 from structured.integrations.server.request_bodies import (
     ChatRequest,
     ChooseRequest,
@@ -39,7 +41,9 @@ from structured.integrations.server.translation import (
     output_type_of,
     prompt_messages,
 )
+from structured.jobs.review_page import digest_of_source, page_part, to_inert_json
 from structured.output_types.json_output import JsonLayout
+from structured.results.evidence import BANDS, MATCH_WORDS
 from structured.results.result import Result
 
 router = APIRouter()
@@ -48,8 +52,47 @@ Served = Annotated[Serving, Depends(Serving.of)]
 
 @router.get("/", response_class=HTMLResponse)
 async def page() -> Response:
-    """Return the page that asks `/v1/extract`."""
-    return extraction_page()
+    """Return the page with a form that sends a text and a type to `/v1/extract`, and shows values with evidence."""
+    return _page()
+
+
+SHARED_SCRIPTS, SCRIPTS = ("elements", "evidence"), ("answer", "calls", "asking")
+"""The parts of the page's script, in order: those of the review page, and its own."""
+
+
+@cache
+def _page() -> HTMLResponse:
+    """Return the page, which is the same for every server.
+
+    It is one file of HTML that holds nothing of the server's, so that it needs no key. Its policy allows its own script
+    and style alone, and requests to its own server. It shares style and script with the review page.
+    """
+    style = page_part("base.css") + _source("extraction.css")
+    shared, own = (page_part(f"{name}.js") for name in SHARED_SCRIPTS), (_source(f"{name}.js") for name in SCRIPTS)
+    script = "\n".join((*shared, *own))
+    data = to_inert_json({"words": MATCH_WORDS, "bands": BANDS})
+    html = Template(_source("extraction.html")).substitute(style=style, script=script, data=data)
+    allowed = {
+        "default-src": "'none'",
+        "script-src": f"'sha256-{digest_of_source(script)}'",
+        "style-src": f"'sha256-{digest_of_source(style)}'",
+        "connect-src": "'self'",
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    headers = {
+        "Content-Security-Policy": "; ".join(f"{name} {sources}" for name, sources in allowed.items()),
+        "Cache-Control": "no-cache",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return HTMLResponse(html, headers=headers)
+
+
+def _source(name: str) -> str:
+    return (Path(__file__).parent / "page" / name).read_text(encoding="utf-8")
 
 
 @router.get("/health", response_class=PlainTextResponse)
