@@ -63,9 +63,29 @@ class RequestBody(Body):
         return body
 
     @property
+    def characters(self) -> int:
+        """The number of characters of the texts."""
+        return sum(_characters(getattr(self, name, None)) for name in ("messages", "prompt", "text", "documents"))
+
+    @property
     def constraint_key(self) -> str:
         """A key of the type and the prompt without the text: requests with the same key share an extractor."""
         return f"{type(self).__name__} {self.model_dump_json(exclude=_TEXTS | _SAMPLING, by_alias=True)}"
+
+
+def _characters(texts: object) -> int:
+    """Return how many characters a text has, or texts have together; a turn of a chat takes a few more itself."""
+    match texts:
+        case str():
+            return len(texts)
+        case list():
+            return sum(map(_characters, texts))
+        case TextPart():
+            return len(texts.text)
+        case Message():
+            calls = sum(len(one.function.arguments) for one in texts.tool_calls or ())
+            return 16 + calls + _characters(texts.content)
+    return 0
 
 
 def _is_deep(body: object) -> bool:
@@ -187,11 +207,6 @@ class GenerationRequest(OpenAIRequest):
 
     @property
     @abstractmethod
-    def characters(self) -> int:
-        """The number of characters of the texts."""
-
-    @property
-    @abstractmethod
     def shown_logprobs(self) -> int | None:
         """How many of the likeliest tokens are shown beside each token; None for no log-probabilities."""
 
@@ -308,13 +323,6 @@ class ChatRequest(GenerationRequest):
         return said
 
     @property
-    def characters(self) -> int:
-        """As above; a message takes a few more itself."""
-        calls = (call for message in self.messages for call in message.tool_calls or ())
-        texts = [*(message.text for message in self.messages), *(call.function.arguments for call in calls)]
-        return 16 * len(self.messages) + sum(map(len, texts))
-
-    @property
     def shown_logprobs(self) -> int | None:
         """As above, by `logprobs` and `top_logprobs`."""
         return self.top_logprobs or 0 if self.logprobs else None
@@ -367,16 +375,6 @@ class CompletionRequest(GenerationRequest):
         return value
 
     @property
-    def prompts(self) -> list[str]:
-        """The prompts."""
-        return [self.prompt] if isinstance(self.prompt, str) else self.prompt
-
-    @property
-    def characters(self) -> int:
-        """As above."""
-        return sum(map(len, self.prompts))
-
-    @property
     def shown_logprobs(self) -> int | None:
         """As above, by `logprobs`."""
         return self.logprobs
@@ -386,7 +384,6 @@ class LibraryRequest(RequestBody):
     """Members of all requests of the library's own."""
 
     model: str | None = None
-    text: str | None
     instructions: str | None = None
     system: str | None = None
     temperature: float = Field(0, ge=0, le=2)
@@ -394,21 +391,6 @@ class LibraryRequest(RequestBody):
     max_tokens: int | None = Field(None, ge=1)
     stop_repetition: StrictBool = True
     evidence: StrictBool = False
-
-    @property
-    def texts(self) -> list[str]:
-        """The texts that are asked about."""
-        return [] if self.text is None else [self.text]
-
-    @property
-    def characters(self) -> int:
-        """The number of characters of the texts."""
-        return sum(map(len, self.texts))
-
-    @property
-    @abstractmethod
-    def constraint(self) -> Constraint:
-        """The constraint of the answer."""
 
 
 class ExtractRequest(LibraryRequest):
@@ -438,27 +420,12 @@ class ExtractRequest(LibraryRequest):
             raise ValueError("Exactly one of text and documents is needed")
         return self
 
-    @property
-    def texts(self) -> list[str]:
-        """As above."""
-        return self.documents or super().texts
-
-    @property
-    def constraint(self) -> Constraint:
-        """As above, unless `type` names a type of the server."""
-        return Constraint("fields", self.fields) if self.schema_ is None else Constraint("json", self.schema_)
-
 
 class ChooseRequest(LibraryRequest):
     """`POST /v1/choose`."""
 
     text: str
     choices: list[str] = Field(min_length=1)
-
-    @property
-    def constraint(self) -> Constraint:
-        """As above."""
-        return Constraint("choice", self.choices)
 
 
 class RegexRequest(LibraryRequest):
@@ -468,11 +435,6 @@ class RegexRequest(LibraryRequest):
     regex: str
     dialect: Literal["python", "rust", "ecma"] = "python"
 
-    @property
-    def constraint(self) -> Constraint:
-        """As above."""
-        return Constraint("regex", self.regex, {"dialect": self.dialect})
-
 
 class GrammarRequest(LibraryRequest):
     """`POST /v1/grammar`: a grammar in Lark's language, or in GBNF."""
@@ -481,8 +443,3 @@ class GrammarRequest(LibraryRequest):
     grammar: str
     start: str | None = None
     """The rule to start with; default: `start`, in GBNF `root`."""
-
-    @property
-    def constraint(self) -> Constraint:
-        """As above."""
-        return Constraint("grammar", self.grammar, {"start": self.start})

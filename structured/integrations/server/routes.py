@@ -36,6 +36,7 @@ from structured.integrations.server.responses import (
 from structured.integrations.server.responses_api import ResponseForm, ResponsesRequest
 from structured.integrations.server.translation import (
     constrained_type,
+    constraint_of,
     free_text,
     options_of,
     output_type_of,
@@ -157,7 +158,8 @@ async def respond(body: ResponsesRequest, request: Request, serving: Served) -> 
 async def complete(body: CompletionRequest, request: Request, serving: Served) -> Any:
     """Complete a text, as OpenAI's API does."""
     form = CompletionAnswers(serving.model, serving.running.vocabulary, body.shown_logprobs)
-    documents = [prompt for prompt in body.prompts for _ in range(body.n)]
+    prompts = [body.prompt] if isinstance(body.prompt, str) else body.prompt
+    documents = [prompt for prompt in prompts for _ in range(body.n)]
     tokens = serving.max_tokens(max_tokens=body.max_tokens)
     return await _written(request, serving, body, form=form, documents=documents, max_tokens=tokens)
 
@@ -243,32 +245,38 @@ class EventStream(StreamingResponse):
 @router.post("/v1/extract")
 async def extract(body: ExtractRequest, request: Request, serving: Served) -> Response:
     """Extract values from a document, or from several: one that fails does not cost the others."""
-    serving.check_documents(len(body.texts))
-    results = await _results(request, serving, body)
-    if body.documents is not None:
-        return response_of_all(results, evidence=body.evidence)
-    return response_of(results[0], evidence=body.evidence)
+    documents = body.documents or ()
+    serving.check_documents(len(documents))
+    if body.text is not None:
+        return await _result(request, serving, body, body.text)
+    return response_of_all(await _results(request, serving, body, documents), evidence=body.evidence)
 
 
 @router.post("/v1/choose")
 async def choose(body: ChooseRequest, request: Request, serving: Served) -> Response:
     """Choose one of some texts."""
-    return response_of(*await _results(request, serving, body), evidence=body.evidence)
+    return await _result(request, serving, body, body.text)
 
 
 @router.post("/v1/regex")
 async def match(body: RegexRequest, request: Request, serving: Served) -> Response:
     """Write a text that a regular expression matches as a whole."""
-    return response_of(*await _results(request, serving, body), evidence=body.evidence)
+    return await _result(request, serving, body, body.text)
 
 
 @router.post("/v1/grammar")
 async def derive(body: GrammarRequest, request: Request, serving: Served) -> Response:
     """Write a text of a grammar."""
-    return response_of(*await _results(request, serving, body), evidence=body.evidence)
+    return await _result(request, serving, body, body.text)
 
 
-async def _results(request: Request, serving: Serving, body: LibraryRequest) -> list[Result[Any]]:
+async def _result(request: Request, serving: Serving, body: LibraryRequest, text: str) -> Response:
+    """Return the answer for one text. Raises RequestError."""
+    [result] = await _results(request, serving, body, [text])
+    return response_of(result, evidence=body.evidence)
+
+
+async def _results(request: Request, serving: Serving, body: LibraryRequest, texts: Sequence[str]) -> list[Result[Any]]:
     """Return the result for each text. Raises RequestError if the request is wrong as a whole."""
     serving.check_model(body.model)
     serving.check_size(body)
@@ -277,11 +285,11 @@ async def _results(request: Request, serving: Serving, body: LibraryRequest) -> 
     def make_type() -> Any:
         if isinstance(body, ExtractRequest) and body.type is not None:
             return serving.type(body.type)
-        return constrained_type(body.constraint, serving.limits)
+        return constrained_type(constraint_of(body), serving.limits)
 
     def answer() -> list[Result[Any]]:
         extractor = serving.extractors.find(body.constraint_key, make_type, options)
-        results, _ = Question(extractor, body.texts, serving.metrics).results()
+        results, _ = Question(extractor, texts, serving.metrics).results()
         return results
 
     return await serving.work.done(request, answer)

@@ -16,11 +16,15 @@ from structured.integrations.server.field_lists import FieldListError, read_fiel
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_bodies import (
     ChatRequest,
+    ChooseRequest,
     Constraint,
     ConstraintKind,
+    ExtractRequest,
     GenerationRequest,
+    GrammarRequest,
     LibraryRequest,
     Message,
+    RegexRequest,
     ToolCall,
 )
 from structured.integrations.server.request_errors import RequestError
@@ -77,6 +81,22 @@ def check_length(constraint: Any, limits: Limits, name: str) -> None:
     length = len(constraint if isinstance(constraint, str) else json.dumps(constraint, ensure_ascii=False))
     if length > limits.schema:
         raise RequestError(413, f"{name} has {length:,} characters; {limits.schema:,} are taken.", parameter=name)
+
+
+def constraint_of(body: LibraryRequest) -> Constraint:
+    """Return the constraint of a request of the library's own, unless it names a type of the server."""
+    match body:
+        case ChooseRequest(choices=choices):
+            return Constraint("choice", choices)
+        case RegexRequest(regex=regex, dialect=dialect):
+            return Constraint("regex", regex, {"dialect": dialect})
+        case GrammarRequest(grammar=grammar, start=start):
+            return Constraint("grammar", grammar, {"start": start})
+        case ExtractRequest(fields=str(fields)):
+            return Constraint("fields", fields)
+        case ExtractRequest(schema_=schema):
+            return Constraint("json", schema)
+    raise AssertionError(body)
 
 
 def constrained_type(constraint: Constraint, limits: Limits) -> Any:
