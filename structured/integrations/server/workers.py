@@ -137,6 +137,7 @@ def bound(host: str, port: int) -> list[socket.socket]:
                     listening.bind(where)
                     sockets.append(listening)
                 except OSError as error:
+                    listening.close()
                     if error.errno != errno.EADDRNOTAVAIL:  # that is of a family that this machine lacks
                         raise
         except OSError as error:
