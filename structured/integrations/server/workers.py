@@ -125,6 +125,7 @@ def check_port(host: str, port: int) -> None:
 def bound(host: str, port: int) -> list[socket.socket]:
     """Return a socket for each address of a host, which does not listen yet. Raises OSError if a port is taken."""
     sockets: list[socket.socket] = []
+    lacking = None
     with ExitStack() as opened:
         try:
             for family, kind, protocol, _, where in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
@@ -140,6 +141,9 @@ def bound(host: str, port: int) -> list[socket.socket]:
                     listening.close()
                     if error.errno != errno.EADDRNOTAVAIL:  # that is of a family that this machine lacks
                         raise
+                    lacking = error
+            if lacking is not None and not sockets:
+                raise lacking
         except OSError as error:
             problem = f"Nothing can listen at port {port} of {host}: {error.strerror}. Pass another --port or --host."
             raise OSError(problem) from error
