@@ -3,10 +3,10 @@
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self
 from urllib.parse import unquote, urlsplit
 
 from structured.errors import ModelError, SchemaError, StructuredError
@@ -15,12 +15,7 @@ from structured.json_schema.document.drafts import SchemaDraft, subschemas
 from structured.json_schema.document.references import REFERENCES
 from structured.models.protocol import Messages
 from structured.output_types.output_type import OutputType
-from structured.output_types.remote_constraints import (
-    Constraint,
-    GrammarConstraint,
-    JsonConstraint,
-    constraint_of,
-)
+from structured.output_types.remote_constraints import Constraint, JsonConstraint, constraint_of
 
 PORTS = {"llamacpp": 8080, "ollama": 11434, "openai": None, "sglang": 30000, "structured": 8000, "vllm": 8000}
 """The kinds of servers, by their schemes, with the default port of each."""
@@ -190,10 +185,6 @@ def _place_of_value(text: str, member: str | None) -> tuple[int, int]:
     return head.end(), len(text[: end - 1].rstrip(WHITESPACE))
 
 
-ConstraintFields: TypeAlias = Mapping[type[Constraint], Callable[[Any], dict[str, Any]]]
-"""What a request has for a constraint, by kinds of constraints."""
-
-
 class ServerForm(ABC):
     """How a kind of server is asked."""
 
@@ -212,8 +203,6 @@ class ServerForm(ABC):
     """Whether a request has to name a model."""
     writes_prompts: ClassVar[bool] = False
     """Whether the server makes the prompt of a document itself, as this library does."""
-    fields: ClassVar[ConstraintFields]
-    """Of grammars, those in GBNF."""
 
     @abstractmethod
     def body(self, model: str, request: ServerRequest, *, stream: bool = False) -> dict[str, Any]:
@@ -246,19 +235,6 @@ class ServerForm(ABC):
     def envelope(self, constraint: Constraint | None) -> Envelope:  # noqa: ARG002  most write the answer alone
         """Return the envelope of an answer."""
         return Envelope()
-
-    def request_fields(self, constraint: Constraint | None) -> dict[str, Any]:
-        """Return the fields of a request for a constraint. Raises SchemaError where the server cannot enforce it."""
-        if constraint is None:
-            return {}
-        is_other_grammar = isinstance(constraint, GrammarConstraint) and constraint.language != "GBNF"
-        if type(constraint) not in self.fields or is_other_grammar:
-            raise SchemaError(
-                f"{self.server} cannot be asked for {constraint.kind}; it takes {self.enforces}",
-                remedy="Ask for that, or use connect(…, enforced=False): then answers are only validated when they are "
-                "there, and asked for again.",
-            )
-        return self.fields[type(constraint)](constraint)
 
 
 def checked(chunk: Any) -> Any:

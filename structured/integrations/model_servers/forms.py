@@ -6,14 +6,13 @@ Sources: OpenAI's API reference, "Chat" and the guide "Structured outputs"; vLLM
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias
 
 from structured.errors import SchemaError, StructuredError
 from structured.errors.recursion import deep
 from structured.integrations.error_data import data_to_error
 from structured.models.server_form import (
-    ConstraintFields,
     Envelope,
     ServedToken,
     ServerAnswer,
@@ -41,7 +40,30 @@ from structured.regex.printing import quantifier
 _MEMBER = "answer"
 
 
-class ChatForm(ServerForm):
+Fields: TypeAlias = Mapping[type[Constraint], Callable[[Any], dict[str, Any]]]
+"""What a request has for a constraint, by kinds of constraints; of grammars, those in GBNF."""
+
+
+class TableForm(ServerForm):
+    """The form of a server that takes constraints in fields of a request."""
+
+    fields: ClassVar[Fields]
+
+    def request_fields(self, constraint: Constraint | None) -> dict[str, Any]:
+        """Return the fields for a constraint. Raises SchemaError where the server cannot enforce it."""
+        if constraint is None:
+            return {}
+        is_other_grammar = isinstance(constraint, GrammarConstraint) and constraint.language != "GBNF"
+        if type(constraint) not in self.fields or is_other_grammar:
+            raise SchemaError(
+                f"{self.server} cannot be asked for {constraint.kind}; it takes {self.enforces}",
+                remedy="Ask for that, or use connect(…, enforced=False): then answers are only validated when they are "
+                "there, and asked for again.",
+            )
+        return self.fields[type(constraint)](constraint)
+
+
+class ChatForm(TableForm):
     """The form that OpenAI and the servers that follow it have in common."""
 
     path = "/v1/chat/completions"
@@ -136,7 +158,7 @@ class OpenAIForm(ChatForm):
     enforces = "JSON Schemas, choices and regular expressions"
     options = frozenset({"seed", "temperature", "top_p"})
     limit = "max_completion_tokens"
-    fields: ClassVar[ConstraintFields] = {
+    fields: ClassVar[Fields] = {
         JsonConstraint: _strict_schema,
         ChoiceConstraint: lambda choice: _strict_schema(JsonConstraint(choice_schema(choice.texts), "choice")),
         RegexConstraint: lambda regex: _strict_schema(
@@ -157,7 +179,7 @@ class VllmForm(ChatForm):
     server = "vLLM"
     key = "VLLM_API_KEY"
     enforces = "JSON Schemas, choices, regular expressions and grammars in GBNF"
-    fields: ClassVar[ConstraintFields] = {
+    fields: ClassVar[Fields] = {
         JsonConstraint: _named_schema,
         ChoiceConstraint: lambda choice: {"structured_outputs": {"choice": list(choice.texts)}},
         RegexConstraint: lambda regex: {"structured_outputs": {"regex": regex.portable}},
@@ -171,7 +193,7 @@ class SglangForm(ChatForm):
     server = "SGLang"
     key = "SGLANG_API_KEY"
     enforces = "JSON Schemas, choices, regular expressions and grammars in GBNF"
-    fields: ClassVar[ConstraintFields] = {
+    fields: ClassVar[Fields] = {
         JsonConstraint: _named_schema,
         ChoiceConstraint: lambda choice: {"regex": f"({words(choice.texts)})"},
         RegexConstraint: lambda regex: {"regex": regex.portable},
@@ -186,7 +208,7 @@ class LlamaCppForm(ChatForm):
     key = "LLAMA_API_KEY"
     enforces = "JSON Schemas, choices, regular expressions and grammars in GBNF"
     needs_name = False
-    fields: ClassVar[ConstraintFields] = {
+    fields: ClassVar[Fields] = {
         JsonConstraint: lambda schema: {"response_format": {"type": "json_schema", "schema": dict(schema.schema)}},
         ChoiceConstraint: lambda choice: {"grammar": words_to_gbnf(choice.texts)},
         RegexConstraint: lambda regex: {"grammar": pattern_to_gbnf(regex.pattern)},
@@ -203,7 +225,7 @@ class StructuredForm(ChatForm):
     options = ChatForm.options | {"stop_repetition"}
     needs_name = False
     writes_prompts = True
-    fields: ClassVar[ConstraintFields] = {
+    fields: ClassVar[Fields] = {
         DescribedConstraint: lambda described: {"structured_outputs": {"constraint": dict(described.data)}}
     }
 
@@ -216,7 +238,7 @@ class StructuredForm(ChatForm):
         return DescribedConstraint(type_to_data(output_type))
 
 
-class OllamaForm(ServerForm):
+class OllamaForm(TableForm):
     """Ollama: `/api/chat` with a JSON Schema as its `format`."""
 
     server = "Ollama"
@@ -224,7 +246,7 @@ class OllamaForm(ServerForm):
     path = "/api/chat"
     enforces = "JSON Schemas and choices"
     tells_probabilities = False
-    fields: ClassVar[ConstraintFields] = {
+    fields: ClassVar[Fields] = {
         JsonConstraint: lambda schema: {"format": dict(schema.schema)},
         ChoiceConstraint: lambda choice: {"format": choice_schema(choice.texts)},
     }
