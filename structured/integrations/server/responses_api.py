@@ -314,7 +314,7 @@ class ResponseForm(AnswerForm):
 
 def _opening(index: int, item: Json) -> Iterator[Event]:
     """Yield the events that announce an item, which is empty."""
-    empty = {"arguments": ""} if _is_call(item) else {"content": []}
+    empty: Json = {"arguments": ""} if _is_call(item) else {"content": []}
     yield "response.output_item.added", {"output_index": index, "item": {**item, **empty, "status": "in_progress"}}
     if not _is_call(item):
         part = {**item["content"][0], "text": "", "logprobs": []}

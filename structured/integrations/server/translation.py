@@ -63,11 +63,12 @@ def output_type_of(body: GenerationRequest, limits: Limits) -> OutputType[Any] |
 def _of_member(member: str, constraint: Constraint, limits: Limits) -> OutputType[Any] | JsonSchema:
     """Return the output type of a member of a request. Raises RequestError."""
     try:
-        return constrained_type(constraint, limits)
+        output_type: OutputType[Any] | JsonSchema = constrained_type(constraint, limits)
     except (SchemaError, PatternError) as error:
         raise RequestError.of(error, member) from error
     except TypeError as error:  # a member of a tool is of the wrong kind
         raise RequestError(400, str(error), parameter=member) from error
+    return output_type
 
 
 def free_text(stops: list[str], limits: Limits) -> OutputType[str]:
