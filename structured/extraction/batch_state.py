@@ -8,7 +8,7 @@ rich for notebooks were not taken, since without ipywidgets they warn; what is s
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from importlib import import_module
@@ -43,9 +43,6 @@ from structured.results.result import Result
 if TYPE_CHECKING:
     from rich.table import Table
 
-ALLOWED = "Describe what the answer is to hold, or allow repetition with repetition=Repetition(stop=False)."
-"""What to do about an answer that repeated itself, beside limiting it."""
-
 MAX_NAMED = 10
 """Documents whose numbers a warning lists."""
 
@@ -76,12 +73,21 @@ def _of_limits(answers: Sequence[_Incomplete], total: int | None) -> BudgetWarni
     return BudgetWarning(" ".join(sentences), documents=[one.position for one in answers])
 
 
-def _of_repetition(answers: Sequence[_Incomplete], total: int | None) -> RepetitionWarning:
-    """Return the warning about answers that repeated themselves."""
-    positions = [one.position for one in answers]
-    what, _, it_is = _subject(positions, total)
-    limits = dict.fromkeys(one.task.output_type.how_to_limit for one in answers)
-    advice = " ".join((*filter(None, limits), ALLOWED))
+def repetition_warning(
+    positions: Sequence[int],
+    total: int | None,
+    limits: Iterable[str],
+    *,
+    noun: str = "documents",
+    option: str = "repetition=Repetition(stop=False)",
+) -> RepetitionWarning:
+    """Return the warning about answers that repeated themselves.
+
+    `limits` say how their types limit that, and `option` allows it.
+    """
+    what, _, it_is = _subject(positions, total, noun)
+    allowed = f"Describe what the answer is to hold, or allow repetition with {option}."
+    advice = " ".join((*filter(None, dict.fromkeys(limits)), allowed))
     problem = f"{what} repeated the same text until that was ended; {it_is} valid but may be incomplete"
     return RepetitionWarning(f"{problem}. {advice}", documents=positions)
 
@@ -91,13 +97,13 @@ def _sentence(positions: Sequence[int], total: int | None, limit: str, remedy: s
     return f"{what} {verb} shortened to fit {limit}; {it_is} valid but may be incomplete. {remedy}"
 
 
-def _subject(positions: Sequence[int], total: int | None) -> tuple[str, str, str]:
-    """Return the answers for some documents as the subject of a sentence, with the verb and a pronoun."""
+def _subject(positions: Sequence[int], total: int | None, noun: str = "documents") -> tuple[str, str, str]:
+    """Return the answers for some documents or rows as the subject of a sentence, with the verb and a pronoun."""
     if total == 1:
         return "The answer", "was", "it is"
     named = ", ".join(map(str, positions[:MAX_NAMED]))
     more = ", …" if len(positions) > MAX_NAMED else ""
-    return f"The answers for {len(positions):,}{of_all(total)} documents ({named}{more})", "were", "they are"
+    return f"The answers for {len(positions):,}{of_all(total)} {noun} ({named}{more})", "were", "they are"
 
 
 def of_all(total: int | None) -> str:
@@ -252,7 +258,9 @@ class BatchState:
         if self._shortened:
             warn(_of_limits(sorted(self._shortened, key=lambda one: one.position), self.total))
         if self._repetitive:
-            warn(_of_repetition(sorted(self._repetitive, key=lambda one: one.position), self.total))
+            answers = sorted(self._repetitive, key=lambda one: one.position)
+            limits = (one.task.output_type.how_to_limit for one in answers)
+            warn(repetition_warning([one.position for one in answers], self.total, limits))
 
 
 def failed_result(position: int, given: DocumentLike, error: StructuredError) -> Result[Any]:

@@ -26,13 +26,12 @@ from structured.errors import (
     GenerationError,
     IncompleteError,
     ModelError,
-    RepetitionWarning,
     SchemaError,
     StructuredError,
 )
 from structured.errors.arguments import check_picklable, count, flag
 from structured.errors.calling_line import warn
-from structured.extraction.batch_state import ALLOWED
+from structured.extraction.batch_state import repetition_warning
 from structured.index.compilation import save_learned
 from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import Mask, allows, mask_of
@@ -48,9 +47,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 T = TypeVar("T")
-
-MAX_NAMED = 10
-"""Rows whose numbers a warning lists."""
 
 TokenizerSource: TypeAlias = Union["PreTrainedTokenizerBase", ModelSource]
 """A tokenizer of transformers, or a model as `load_model` takes it."""
@@ -203,7 +199,10 @@ class GuidedLogitsProcessor(Generic[T]):
         results: list[Any] = []
         errors: dict[int, StructuredError] = {}
         answers = self._answers(sequences)
-        self._warn([row for row, answer in enumerate(answers) if self._was_led_out(answer)])
+        repetitive = [row for row, answer in enumerate(answers) if self._was_led_out(answer)]
+        if repetitive:
+            limits, option = [self.output_type.how_to_limit], "stop_repetition=False"
+            warn(repetition_warning(repetitive, len(answers), limits, noun="rows", option=option))
         for row, answer in enumerate(answers):
             instance = read_answer(self.output_type, _decode(self.index.vocabulary, answer))
             interrupted = self._interrupted(row, answer)
@@ -226,20 +225,6 @@ class GuidedLogitsProcessor(Generic[T]):
             if place in self._led_out and self._led_out[place] != token_id:  # else one whose prompt repeats it, too
                 return True
         return False
-
-    def _warn(self, rows: list[int]) -> None:
-        if rows:
-            shown = (
-                f"row{'s' * (len(rows) > 1)} {', '.join(map(str, rows[:MAX_NAMED]))}{', …' * (len(rows) > MAX_NAMED)}"
-            )
-            advice = f"{self.output_type.how_to_limit} {ALLOWED}".lstrip()
-            warn(
-                RepetitionWarning(
-                    f"The same text was repeated in a string or a list in {shown}, and the string or list was closed. "
-                    f"The answers are valid but may be incomplete. {advice}",
-                    documents=rows,
-                )
-            )
 
     def _answers(self, sequences: "torch.Tensor") -> list[list[int]]:
         """Return the tokens behind the prompts in the last sequences of a loop."""

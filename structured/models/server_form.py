@@ -236,14 +236,6 @@ class ServerForm(ABC):
         """Return the envelope of an answer."""
         return Envelope()
 
-    def refused(self, constraint: Constraint) -> SchemaError:
-        """Return the error for a constraint that the server cannot enforce."""
-        return SchemaError(
-            f"{self.server} cannot be asked for {constraint.kind}; it takes {self.enforces}",
-            remedy="Ask for that, or use connect(…, enforced=False): then answers are only validated when they are "
-            "there, and asked for again.",
-        )
-
 
 def checked(chunk: Any) -> Any:
     """Return a part of a stream. Raises Failed for an error, which servers write in its place."""

@@ -61,6 +61,13 @@ def test_a_port_that_is_taken_is_told_before_the_model_is_loaded(taken: int, wor
 
 
 @pytest.mark.usefixtures("loads_nothing")
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_an_address_of_another_machine_is_told_before_the_model_is_loaded(workers: str) -> None:
+    said = run("--host", "192.0.2.1", "--port", "8801", "--workers", workers, code=3)
+    assert said.startswith("OSError: Nothing can listen at port 8801 of 192.0.2.1: ")
+
+
+@pytest.mark.usefixtures("loads_nothing")
 def test_options_that_contradict_each_other_are_refused() -> None:
     assert "'p' names two types." in run("--type", "p=builtins:int", "--type", "p=builtins:str", code=2)
     assert "The key is empty." in run("--api-key", "", code=2)

@@ -245,6 +245,16 @@ def test_what_is_not_supported_is_refused_by_name(
     assert message in error["message"]
 
 
+def test_a_conversation_that_is_none_is_refused_in_the_words_of_the_input() -> None:
+    """With the fields of the library's error, as in a chat."""
+    roles = ("user", "system", "user")
+    with served(ScriptedModel("Yes.")) as address:
+        asked = {"input": [{"role": role, "content": "Go."} for role in roles]}
+        error = httpx.post(f"{address}/v1/responses", json=asked, timeout=60).json()["error"]
+    assert error["message"] == "A message of input has the role 'system', and is not the first. Put it first."
+    assert (error["param"], error["code"], "fields" in error) == ("input", "PromptError", True)
+
+
 def test_health_is_where_others_have_it() -> None:
     with served(ScriptedModel("Yes."), api_key="secret") as address:
         for health in ("/health", "/healthz"):

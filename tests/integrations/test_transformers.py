@@ -410,7 +410,7 @@ ITEM = '"blue cheese", '
 def test_what_repeats_itself_is_closed() -> None:
     """A list ends after three equal items; the warning names the rows, and one option allows repetition."""
     processor = GuidedLogitsProcessor(list[str], model(), max_tokens=200)
-    with pytest.warns(RepetitionWarning, match=r"in a list in rows 0, 1, and|in rows 0, 1, and the string") as caught:
+    with pytest.warns(RepetitionWarning, match=r"2 of 2 rows \(0, 1\) .* stop_repetition=False") as caught:
         answers = processor.read(stuck(processor, ("a", "bcd"), ITEM))
     assert all(set(answer[:3]) == {"blue cheese"} and len(answer) <= 4 for answer in answers)
     assert [one.message.documents for one in caught if isinstance(one.message, RepetitionWarning)] == [(0, 1)]
@@ -421,7 +421,7 @@ def test_what_repeats_itself_is_closed() -> None:
 def test_what_a_prompt_repeats_may_be_copied() -> None:
     """By the row with that prompt, and by no other."""
     processor = GuidedLogitsProcessor(list[str], model(), max_tokens=90)
-    with pytest.warns(RepetitionWarning, match="in row 1, and"):
+    with pytest.warns(RepetitionWarning, match=r"1 of 2 rows \(1\)"):
         copied, closed = processor.read(stuck(processor, (ITEM * 12, "a"), ITEM))
     assert len(copied) > len(closed)
 

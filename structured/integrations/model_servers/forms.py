@@ -6,8 +6,8 @@ Sources: OpenAI's API reference, "Chat" and the guide "Structured outputs"; vLLM
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias
 
 from structured.errors import SchemaError, StructuredError
 from structured.errors.recursion import deep
@@ -40,7 +40,30 @@ from structured.regex.printing import quantifier
 _MEMBER = "answer"
 
 
-class ChatForm(ServerForm):
+Fields: TypeAlias = Mapping[type[Constraint], Callable[[Any], dict[str, Any]]]
+"""What a request has for a constraint, by kinds of constraints; of grammars, those in GBNF."""
+
+
+class TableForm(ServerForm):
+    """The form of a server that takes constraints in fields of a request."""
+
+    fields: ClassVar[Fields]
+
+    def request_fields(self, constraint: Constraint | None) -> dict[str, Any]:
+        """Return the fields for a constraint. Raises SchemaError where the server cannot enforce it."""
+        if constraint is None:
+            return {}
+        is_other_grammar = isinstance(constraint, GrammarConstraint) and constraint.language != "GBNF"
+        if type(constraint) not in self.fields or is_other_grammar:
+            raise SchemaError(
+                f"{self.server} cannot be asked for {constraint.kind}; it takes {self.enforces}",
+                remedy="Ask for that, or use connect(…, enforced=False): then answers are only validated when they are "
+                "there, and asked for again.",
+            )
+        return self.fields[type(constraint)](constraint)
+
+
+class ChatForm(TableForm):
     """The form that OpenAI and the servers that follow it have in common."""
 
     path = "/v1/chat/completions"
@@ -56,11 +79,7 @@ class ChatForm(ServerForm):
             body["logprobs"] = True
         if stream:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
-        return body if request.constraint is None else body | self.request_fields(request.constraint)
-
-    def request_fields(self, constraint: Constraint) -> dict[str, Any]:
-        """Return the fields for a constraint. Raises SchemaError where it cannot be enforced."""
-        raise self.refused(constraint)
+        return body | self.request_fields(request.constraint)
 
     def read(self, data: Any) -> ServerAnswer:
         """Return the first choice."""
@@ -125,6 +144,12 @@ def _named_schema(constraint: JsonConstraint, **options: Any) -> dict[str, Any]:
     return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
 
+def _strict_schema(constraint: JsonConstraint) -> dict[str, Any]:
+    if not constraint.is_object:
+        constraint = JsonConstraint(wrapped(constraint, _MEMBER), constraint.name)
+    return _named_schema(constraint, strict=True)
+
+
 class OpenAIForm(ChatForm):
     """OpenAI, and servers that take its `response_format`: answers are objects; other values become a member of one."""
 
@@ -133,21 +158,13 @@ class OpenAIForm(ChatForm):
     enforces = "JSON Schemas, choices and regular expressions"
     options = frozenset({"seed", "temperature", "top_p"})
     limit = "max_completion_tokens"
-
-    def request_fields(self, constraint: Constraint) -> dict[str, Any]:
-        """Return a strict schema."""
-        match constraint:
-            case JsonConstraint():
-                strict = constraint
-            case ChoiceConstraint():
-                strict = JsonConstraint(choice_schema(constraint.texts), "choice")
-            case RegexConstraint():
-                strict = JsonConstraint({"type": "string", "pattern": f"^(?:{constraint.portable})$"}, "match")
-            case _:
-                raise self.refused(constraint)
-        if not strict.is_object:
-            strict = JsonConstraint(wrapped(strict, _MEMBER), strict.name)
-        return _named_schema(strict, strict=True)
+    fields: ClassVar[Fields] = {
+        JsonConstraint: _strict_schema,
+        ChoiceConstraint: lambda choice: _strict_schema(JsonConstraint(choice_schema(choice.texts), "choice")),
+        RegexConstraint: lambda regex: _strict_schema(
+            JsonConstraint({"type": "string", "pattern": f"^(?:{regex.portable})$"}, "match")
+        ),
+    }
 
     def envelope(self, constraint: Constraint | None) -> Envelope:
         """Return the object around an answer that is none itself."""
@@ -157,24 +174,17 @@ class OpenAIForm(ChatForm):
 
 
 class VllmForm(ChatForm):
-    """vLLM, from 0.11: `structured_outputs`."""
+    """vLLM, from 0.11: `structured_outputs`, beside `response_format`."""
 
     server = "vLLM"
     key = "VLLM_API_KEY"
     enforces = "JSON Schemas, choices, regular expressions and grammars in GBNF"
-
-    def request_fields(self, constraint: Constraint) -> dict[str, Any]:
-        """Return a schema as OpenAI takes it, and other constraints in fields of the server's own."""
-        match constraint:
-            case JsonConstraint():
-                return _named_schema(constraint)
-            case ChoiceConstraint():
-                return {"structured_outputs": {"choice": list(constraint.texts)}}
-            case RegexConstraint():
-                return {"structured_outputs": {"regex": constraint.portable}}
-            case GrammarConstraint(language="GBNF"):
-                return {"structured_outputs": {"grammar": constraint.text}}
-        raise self.refused(constraint)
+    fields: ClassVar[Fields] = {
+        JsonConstraint: _named_schema,
+        ChoiceConstraint: lambda choice: {"structured_outputs": {"choice": list(choice.texts)}},
+        RegexConstraint: lambda regex: {"structured_outputs": {"regex": regex.portable}},
+        GrammarConstraint: lambda grammar: {"structured_outputs": {"grammar": grammar.text}},
+    }
 
 
 class SglangForm(ChatForm):
@@ -183,19 +193,12 @@ class SglangForm(ChatForm):
     server = "SGLang"
     key = "SGLANG_API_KEY"
     enforces = "JSON Schemas, choices, regular expressions and grammars in GBNF"
-
-    def request_fields(self, constraint: Constraint) -> dict[str, Any]:
-        """Return a schema as OpenAI takes it, and other constraints as regular expressions and grammars."""
-        match constraint:
-            case JsonConstraint():
-                return _named_schema(constraint)
-            case ChoiceConstraint():
-                return {"regex": f"({words(constraint.texts)})"}
-            case RegexConstraint():
-                return {"regex": constraint.portable}
-            case GrammarConstraint(language="GBNF"):
-                return {"ebnf": constraint.text}
-        raise self.refused(constraint)
+    fields: ClassVar[Fields] = {
+        JsonConstraint: _named_schema,
+        ChoiceConstraint: lambda choice: {"regex": f"({words(choice.texts)})"},
+        RegexConstraint: lambda regex: {"regex": regex.portable},
+        GrammarConstraint: lambda grammar: {"ebnf": grammar.text},
+    }
 
 
 class LlamaCppForm(ChatForm):
@@ -205,19 +208,12 @@ class LlamaCppForm(ChatForm):
     key = "LLAMA_API_KEY"
     enforces = "JSON Schemas, choices, regular expressions and grammars in GBNF"
     needs_name = False
-
-    def request_fields(self, constraint: Constraint) -> dict[str, Any]:
-        """Return a schema or a grammar; choices and regular expressions are grammars."""
-        match constraint:
-            case JsonConstraint():
-                return {"response_format": {"type": "json_schema", "schema": dict(constraint.schema)}}
-            case ChoiceConstraint():
-                return {"grammar": words_to_gbnf(constraint.texts)}
-            case RegexConstraint():
-                return {"grammar": pattern_to_gbnf(constraint.pattern)}
-            case GrammarConstraint(language="GBNF"):
-                return {"grammar": constraint.text}
-        raise self.refused(constraint)
+    fields: ClassVar[Fields] = {
+        JsonConstraint: lambda schema: {"response_format": {"type": "json_schema", "schema": dict(schema.schema)}},
+        ChoiceConstraint: lambda choice: {"grammar": words_to_gbnf(choice.texts)},
+        RegexConstraint: lambda regex: {"grammar": pattern_to_gbnf(regex.pattern)},
+        GrammarConstraint: lambda grammar: {"grammar": grammar.text},
+    }
 
 
 class StructuredForm(ChatForm):
@@ -229,6 +225,9 @@ class StructuredForm(ChatForm):
     options = ChatForm.options | {"stop_repetition"}
     needs_name = False
     writes_prompts = True
+    fields: ClassVar[Fields] = {
+        DescribedConstraint: lambda described: {"structured_outputs": {"constraint": dict(described.data)}}
+    }
 
     def error(self, data: Mapping[str, Any]) -> StructuredError | None:
         """Return the error that the library raised there, if the request was at fault."""
@@ -238,14 +237,8 @@ class StructuredForm(ChatForm):
         """Return the type itself, so that the server enforces and describes it as this library does here."""
         return DescribedConstraint(type_to_data(output_type))
 
-    def request_fields(self, constraint: Constraint) -> dict[str, Any]:
-        """Return the type as plain data, which no other server takes."""
-        if isinstance(constraint, DescribedConstraint):
-            return {"structured_outputs": {"constraint": dict(constraint.data)}}
-        raise self.refused(constraint)
 
-
-class OllamaForm(ServerForm):
+class OllamaForm(TableForm):
     """Ollama: `/api/chat` with a JSON Schema as its `format`."""
 
     server = "Ollama"
@@ -253,20 +246,17 @@ class OllamaForm(ServerForm):
     path = "/api/chat"
     enforces = "JSON Schemas and choices"
     tells_probabilities = False
+    fields: ClassVar[Fields] = {
+        JsonConstraint: lambda schema: {"format": dict(schema.schema)},
+        ChoiceConstraint: lambda choice: {"format": choice_schema(choice.texts)},
+    }
 
     def body(self, model: str, request: ServerRequest, *, stream: bool = False) -> dict[str, Any]:
         """Return the body of a request."""
         options = {"num_predict": request.max_tokens, **request.sampling}
         messages = [dict(turn) for turn in request.messages]
         body: dict[str, Any] = {"model": model, "messages": messages, "stream": stream, "options": options}
-        match request.constraint:
-            case None:
-                return body
-            case JsonConstraint(schema=schema):
-                return {**body, "format": dict(schema)}
-            case ChoiceConstraint(texts=texts):
-                return {**body, "format": choice_schema(texts)}
-        raise self.refused(request.constraint)
+        return body | self.request_fields(request.constraint)
 
     def envelope(self, constraint: Constraint | None) -> Envelope:
         """Return the JSON string around a choice."""

@@ -10,6 +10,8 @@ from urllib.parse import unquote
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -18,14 +20,7 @@ from structured.errors import StructuredError
 from structured.extraction.extractor import Extractor
 from structured.integrations.server.execution import Serving
 from structured.integrations.server.limits import Limits
-from structured.integrations.server.request_errors import (
-    RequestError,
-    answer_fault,
-    answer_http,
-    answer_invalid,
-    answer_request_error,
-    answer_structured_error,
-)
+from structured.integrations.server.request_errors import RequestError, answer_error
 from structured.integrations.server.routes import router
 from structured.models import ScriptedModel, load_model
 from structured.output_types.choice import Choice
@@ -37,10 +32,7 @@ if TYPE_CHECKING:
 OPEN = frozenset({"/", "/health", "/healthz", "/readyz", "/metrics"})
 """The paths that need no key."""
 
-KNOWN = frozenset({
-    *OPEN, "/v1/models", "/v1/chat/completions", "/v1/completions", "/v1/responses", "/v1/extract", "/v1/choose",
-    "/v1/regex", "/v1/grammar",
-})  # fmt: skip
+KNOWN = frozenset(route.path for route in router.routes if isinstance(route, APIRoute))
 """The paths that are counted by name."""
 
 
@@ -66,25 +58,26 @@ class RequestChecks:
             await send(message)
 
         try:
-            await self._passed(scope, receive, sent)
+            self._check(scope)
+            await self.app(scope, self._limited(receive), sent)
+        except RequestError as error:  # of these checks: the application answers its own
+            await error.response()(scope, receive, sent)
         finally:
             self._count(scope, status, time.perf_counter() - started)
 
-    async def _passed(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand a request on, or answer why not."""
-        path = _path(scope)
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        if path not in OPEN and not self._has_key(headers.get("authorization", "")):
-            await RequestError(401, "A key is needed: Authorization: Bearer KEY.").response()(scope, receive, send)
-            return
-        if scope["method"] == "POST" and not _is_json(headers.get("content-type", "")):
-            await _no_json(headers.get("content-type")).response()(scope, receive, send)
-            return
+    def _check(self, scope: Scope) -> None:
+        """Raise RequestError for a request that is not handed on."""
+        headers = Headers(scope=scope)
+        if _path(scope) not in OPEN and not self._has_key(headers.get("authorization", "")):
+            raise RequestError(401, "A key is needed: Authorization: Bearer KEY.")
+        content_type = headers.get("content-type")
+        if scope["method"] == "POST" and not _is_json(content_type or ""):
+            given = f"the Content-Type {content_type!r}" if content_type else "no Content-Type"
+            problem = f"The body has {given}; send it with the header Content-Type: application/json."
+            raise RequestError(415, problem)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self.limits.body:
-            await self._too_large().response()(scope, receive, send)
-            return
-        await self.app(scope, self._limited(receive), send)
+            raise RequestError(413, self._too_large)
 
     def _limited(self, receive: Receive) -> Receive:
         """Return a `receive` that refuses a body that is too large or too slow."""
@@ -101,8 +94,7 @@ class RequestChecks:
             is_whole = not message.get("more_body", False)
             read += len(message.get("body", b""))
             if read > self.limits.body:
-                too_large = self._too_large()
-                raise HTTPException(too_large.status, too_large.message)  # which FastAPI hands on
+                raise HTTPException(413, self._too_large)  # which FastAPI hands on
             return message
 
         return received
@@ -112,8 +104,9 @@ class RequestChecks:
             return True
         return hmac.compare_digest(given.encode(), f"Bearer {self.api_key}".encode())
 
-    def _too_large(self) -> RequestError:
-        return RequestError(413, f"The body has more than {self.limits.body:,} bytes, which is the limit.")
+    @property
+    def _too_large(self) -> str:
+        return f"The body has more than {self.limits.body:,} bytes, which is the limit."
 
     def _count(self, scope: Scope, status: int, seconds: float) -> None:
         serving = getattr(scope["app"].state, "serving", None) if "app" in scope else None
@@ -134,11 +127,6 @@ def _is_json(content_type: str) -> bool:
     """Tell whether a content type is JSON, which a browser sends for a page of another origin only if allowed."""
     kind, _, subtype = content_type.partition(";")[0].strip().lower().partition("/")
     return kind == "application" and (subtype == "json" or subtype.endswith("+json"))
-
-
-def _no_json(content_type: str | None) -> RequestError:
-    given = f"the Content-Type {content_type!r}" if content_type else "no Content-Type"
-    return RequestError(415, f"The body has {given}; send it with the header Content-Type: application/json.")
 
 
 def create_app(
@@ -184,12 +172,16 @@ def create_app(
             finally:
                 serving.close()
 
-    app = FastAPI(title="structured", lifespan=life, version=structured.__version__, docs_url=None, redoc_url=None)
-    app.add_exception_handler(RequestError, answer_request_error)
-    app.add_exception_handler(StructuredError, answer_structured_error)
-    app.add_exception_handler(RequestValidationError, answer_invalid)
-    app.add_exception_handler(HTTPException, answer_http)
-    app.add_exception_handler(Exception, answer_fault)
+    app = FastAPI(
+        title="structured",
+        lifespan=life,
+        version=structured.__version__,
+        docs_url=None,
+        redoc_url=None,
+        exception_handlers=dict.fromkeys(
+            (RequestError, StructuredError, RequestValidationError, HTTPException, Exception), answer_error
+        ),
+    )
     app.include_router(router)
     app.add_middleware(RequestChecks, limits=limits, api_key=api_key)
     return app

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from threading import Lock
 from typing import Any
 
 from fastapi import Request
@@ -58,19 +57,12 @@ class Metrics:
 
     def text(self) -> bytes:
         """Return all figures in Prometheus's text format."""
-        counted = CollectorRegistry()
+        counted, now = self.registry, CollectorRegistry()
         if SHARED_METRICS in os.environ:
+            counted = CollectorRegistry()
             MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
-        else:
-            counted = self.registry
-        now = CollectorRegistry()
         now.register(self.now)
         return generate_latest(counted) + generate_latest(now)
-
-    def count_tokens(self, *, prompt: int, sampled: int, forced: int) -> None:
-        """Count the tokens of one answer."""
-        for kind, number in (("prompt", prompt), ("sampled", sampled), ("forced", forced)):
-            self.tokens.labels(kind).inc(number)
 
 
 class _Now(Collector):
@@ -86,8 +78,8 @@ class _Now(Collector):
             ("structured_waiting_texts", "Texts that wait for the batch.", self.running.waiting),
             ("structured_waiting_requests", "Requests that wait for their turn.", self.admission.waiting),
         )
+        labels = {"worker": str(os.getpid())} if SHARED_METRICS in os.environ else {}
         for name, what, number in figures:
-            labels = {"worker": str(os.getpid())} if SHARED_METRICS in os.environ else {}
             gauge = GaugeMetricFamily(name, what, labels=list(labels))
             gauge.add_metric(list(labels.values()), number)
             yield gauge
@@ -105,12 +97,10 @@ class Prompts:
         """Count an attempt that has been written."""
         if isinstance(event, AttemptWritten):
             self.tokens[event.position] = event.prompt_tokens
-            figures = [one.diagnostics for one in event.generations]
-            self.metrics.count_tokens(
-                prompt=event.prompt_tokens,
-                sampled=sum(one.sampled for one in figures),
-                forced=sum(one.forced for one in figures),
-            )
+            self.metrics.tokens.labels("prompt").inc(event.prompt_tokens)
+            for generation in event.generations:
+                self.metrics.tokens.labels("sampled").inc(generation.diagnostics.sampled)
+                self.metrics.tokens.labels("forced").inc(generation.diagnostics.forced)
 
     def total(self, answers: int = 1) -> int:
         """Return the tokens of all prompts; that of so many answers, one behind another, is counted once."""
@@ -130,13 +120,13 @@ _SHAPING = frozenset({"instructions", "system", "grounded", "layout"})
 class Extractors:
     """The extractors of a server by the types and prompts of requests; the least recently used go first.
 
-    A type is prepared once, whatever the seed, the temperature and the tokens of its requests.
+    A type is prepared once, whatever the seed, the temperature and the tokens of its requests. The threads of requests
+    share the dict of those that are kept, of which each single operation is atomic.
     """
 
     def __init__(self, running: RunningBatch) -> None:
         self.running = running
         self._kept: dict[Hashable, Extractor[Any]] = {}
-        self._lock = Lock()
 
     def find(self, key: Hashable, make_type: Callable[[], Any], options: Options) -> Extractor[Any]:
         """Return an extractor with some options, of the type of a key.
@@ -146,33 +136,25 @@ class Extractors:
         shaping: dict[str, Any] = {name: value for name, value in options.items() if name in _SHAPING}
         sampling: dict[str, Any] = {name: value for name, value in options.items() if name not in _SHAPING}
         with without_warnings():
-            with self._lock:
-                extractor = self._kept.get(key)
+            extractor = self._kept.get(key)
             if extractor is None:
                 extractor = Extractor[Any](make_type(), model=self.running, **shaping)
                 self._make_room()
-            with self._lock:
-                self._kept.pop(key, None)
-                self._kept[key] = extractor  # as the last one
+            self._kept.pop(key, None)
+            self._kept[key] = extractor  # as the last one
             return extractor.with_options(**sampling)
 
     def _make_room(self) -> None:
-        """Drop the oldest if there are too many, and the largest while they take too much memory."""
-        with self._lock:
-            kept = dict(self._kept)
-        taken = {key: extractor.memory for key, extractor in kept.items()}
-        total = sum(taken.values())
-        dropped = list(kept)[: max(len(kept) + 1 - MAX_EXTRACTORS, 0)]
+        """Drop those that were not asked for lately, while there are too many or they take too much memory."""
+        sizes = {key: extractor.memory for key, extractor in self._kept.copy().items()}
+        total, surplus = sum(sizes.values()), len(sizes) + 1 - MAX_EXTRACTORS
         if total > MAX_MEMORY:
             forget()  # those that stay have their indexes themselves
-        for key in sorted(taken, key=taken.__getitem__, reverse=True):
-            if total <= MAX_MEMORY:
+        for key, size in sizes.items():
+            if surplus <= 0 and total <= MAX_MEMORY:
                 break
-            dropped.append(key)
-            total -= taken[key]
-        with self._lock:
-            for key in dropped:
-                self._kept.pop(key, None)
+            total, surplus = total - size, surplus - 1
+            self._kept.pop(key, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,12 +269,6 @@ def calls_of(value: object) -> list[dict[str, Any]] | None:
     return None
 
 
-NOT_STARTED = (
-    "the application has not been started. Where it is mounted, let the lifespan of the outer application enter "
-    "app.router.lifespan_context(app)."
-)
-
-
 DEFAULT = "default"
 """The name that the model has on every server."""
 
@@ -321,7 +297,11 @@ class Serving:
         """
         found: Serving | None = getattr(request.app.state, "serving", None)
         if found is None:
-            raise RequestError(503, f"The model is not loaded: {NOT_STARTED}")
+            raise RequestError(
+                503,
+                "The model is not loaded: the application has not been started. Where it is mounted, let the lifespan "
+                "of the outer application enter app.router.lifespan_context(app).",
+            )
         return found
 
     @property
@@ -341,6 +321,13 @@ class Serving:
                 404, f"The model {name!r} is not served here; {self.model!r} is.", parameter="model",
                 code="model_not_found",
             )  # fmt: skip
+
+    def type(self, name: str) -> Any:
+        """Return a type of the server. Raises RequestError if there is none of that name."""
+        if name not in self.types:
+            known = ", ".join(sorted(self.types)) or "there is none"
+            raise RequestError(404, f"There is no type {name!r} here; known: {known}.", parameter="type")
+        return self.types[name]
 
     def check_documents(self, count: int) -> None:
         """Raise RequestError if a request has too many texts."""

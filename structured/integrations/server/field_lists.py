@@ -31,7 +31,14 @@ _PLAIN: dict[str, Any] = {
     "time": time,
     "Decimal": Decimal,
 }
-_GENERIC = ("list", "dict", "Literal", "Optional", "Union")
+_GENERIC = {
+    "list": "list[str]",
+    "dict": "dict[str, int]",
+    "Literal": 'Literal["a", "b"]',
+    "Optional": "Optional[str]",
+    "Union": "Union[str, int]",
+}
+"""Types with arguments, each with an example."""
 
 KNOWN = f"{', '.join(_PLAIN)}, list[…], dict[str, …], Literal[…], Optional[…], and X | Y, X | None"
 """The types that a list may name, for people."""
@@ -112,11 +119,11 @@ class _Reader:
             case ast.Name(id=name) if name in _PLAIN:
                 return _PLAIN[name]
             case ast.Name(id=name) if name in _GENERIC:
-                raise self.error(f"{name} of what? Write {self._example(name)}.", node)
+                raise self.error(f"{name} of what? Write {_GENERIC[name]}.", node)
             case ast.Name(id=name):
                 raise self.error(f"{name!r} is no type here.{nearest(name, (*_PLAIN, *_GENERIC))}", node)
-            case ast.BinOp(op=ast.BitOr()):
-                return self._union(_alternatives(node))
+            case ast.BinOp(op=ast.BitOr(), left=left, right=right):
+                return self._union([left, right])
             case ast.Subscript(value=ast.Name(id=name), slice=inside) if name in _GENERIC:
                 return self._generic(name, inside, node)
             case _:
@@ -149,7 +156,7 @@ class _Reader:
             case "Literal", [_, *_]:
                 return Literal[tuple(map(self._choice, several))]
             case _:
-                raise self.error(f"Write {self._example(name)}.", node)
+                raise self.error(f"Write {_GENERIC[name]}.", node)
 
     def _union(self, alternatives: Iterable[ast.expr]) -> Any:
         return Union[tuple(map(self.type_of, alternatives))]  # noqa: UP007  a tuple of types
@@ -175,25 +182,6 @@ class _Reader:
         if keyword.iskeyword(word):
             return FieldListError(f"A field cannot be called {word!r}, which is a word of Python.", line, start, end)
         return FieldListError(f"This cannot be read: {error.msg.rstrip('.?')}.", line, start, max(end, start + 1))
-
-    @staticmethod
-    def _example(name: str) -> str:
-        return {
-            "list": "list[str]",
-            "dict": "dict[str, int]",
-            "Literal": 'Literal["a", "b"]',
-            "Optional": "Optional[str]",
-            "Union": "Union[str, int]",
-        }[name]
-
-
-def _alternatives(node: ast.expr) -> list[ast.expr]:
-    """Return the types of a union, in order: `a | b | c`."""
-    found: list[ast.expr] = []
-    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        found.append(node.right)
-        node = node.left
-    return [node, *reversed(found)]
 
 
 def _characters(line: str, offset: int) -> int:

@@ -72,53 +72,46 @@ class Admission:
         """How many requests wait."""
         return sum(map(len, self._queues.values()))
 
-    async def enter(self, client: str) -> None:
-        """Wait until it is the turn of a request, which then has to `leave`. Raises RequestError if there is none."""
+    def enter(self, client: str) -> "asyncio.Future[None]":
+        """Return the turn of a request, which is done when it comes. Raises RequestError if there is none."""
         if self.is_closed:
             raise shutting_down()
+        turn = asyncio.get_running_loop().create_future()
         if self.free > 0:
             self.free -= 1
-            return
-        if self.waiting >= self.max_waiting:
+            turn.set_result(None)
+        elif self.waiting < self.max_waiting:
+            self._queues.setdefault(client, deque()).append(turn)
+        else:
             raise RequestError(429, f"{self.max_waiting} requests are waiting already.", retry_after=RETRY_AFTER)
-        turn = asyncio.get_running_loop().create_future()
-        self._queues.setdefault(client, deque()).append(turn)
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled() and turn.exception() is None:
-                self.leave()  # its turn had come
-            else:
-                self._forget(client, turn)
-            raise
+        return turn
+
+    def give_up(self, client: str, turn: "asyncio.Future[None]") -> None:
+        """Take back a turn, whether or not it has come."""
+        if turn.cancel():
+            self._queues[client].remove(turn)
+            if not self._queues[client]:
+                del self._queues[client]
+        elif not turn.cancelled():
+            self.leave()
 
     def close(self) -> None:
         """Refuse new requests and those that wait."""
         self.is_closed = True
         for turn in itertools.chain.from_iterable(self._queues.values()):
-            if not turn.done():
-                turn.set_exception(shutting_down())
+            turn.cancel()
         self._queues.clear()
 
     def leave(self) -> None:
         """Let in the next, if one waits."""
-        while self._queues:
-            client, queue = next(iter(self._queues.items()))
-            turn = queue.popleft()
-            del self._queues[client]
-            if queue:
-                self._queues[client] = queue  # behind the others
-            if not turn.done():
-                turn.set_result(None)
-                return
-        self.free += 1
-
-    def _forget(self, client: str, turn: "asyncio.Future[None]") -> None:
-        queue = self._queues.get(client, deque())
-        if turn in queue:
-            queue.remove(turn)
-        if not queue:
-            self._queues.pop(client, None)
+        if not self._queues:
+            self.free += 1
+            return
+        client = next(iter(self._queues))
+        queue = self._queues.pop(client)
+        queue.popleft().set_result(None)
+        if queue:
+            self._queues[client] = queue  # behind the others
 
 
 def shutting_down() -> RequestError:
@@ -128,8 +121,10 @@ def shutting_down() -> RequestError:
 
 T = TypeVar("T")
 
-HUNG_UP = 499
-"""The status that is logged if the client has gone."""
+
+def hung_up() -> RequestError:
+    """Return the error of a request whose client has gone, with the status that is logged."""
+    return RequestError(499, "The client has gone.")
 
 
 class Work:
@@ -151,16 +146,12 @@ class Work:
         If the client hangs up, or time is up, the texts that the function waits for leave the batch. Raises
         RequestError.
         """
-        gone = asyncio.ensure_future(_has_hung_up(request))
+        pieces, leave = await self.streamed(request, lambda: iter([(run(),)]))
         try:
-            await self._admitted(request, gone)
-            caller = Caller()
-            try:
-                return await self._in_time(self._in_thread(caller, run), gone)
-            finally:
-                caller.leave()
+            [(result,)] = [piece async for piece in pieces]
         finally:
-            gone.cancel()
+            leave()
+        return result
 
     async def streamed(
         self, request: Request, run: Callable[[], Iterator[T]]
@@ -173,20 +164,28 @@ class Work:
         gone = asyncio.ensure_future(_has_hung_up(request))
         caller, loop = Caller(), asyncio.get_running_loop()
         pieces: asyncio.Queue[T | None] = asyncio.Queue()
+        too_late = RequestError(504, f"The answer took longer than {self.limits.seconds:g} seconds.")
 
         def pump() -> None:
             try:
-                for piece in run():
-                    loop.call_soon_threadsafe(pieces.put_nowait, piece)
+                with caller:
+                    for piece in run():
+                        loop.call_soon_threadsafe(pieces.put_nowait, piece)
             finally:
                 loop.call_soon_threadsafe(pieces.put_nowait, None)
 
         try:
             await self._admitted(request, gone)
-            thread = self._in_thread(caller, pump)
-            clock = loop.call_later(self.limits.seconds, caller.leave, self._too_late())
+            thread = loop.run_in_executor(self.threads, pump)
+            thread.add_done_callback(self._over)
+            clock = loop.call_later(self.limits.seconds, caller.leave, too_late)
             thread.add_done_callback(lambda _: clock.cancel())
-            first = await self._in_time(asyncio.ensure_future(pieces.get()), gone)
+            awaited = asyncio.ensure_future(pieces.get())
+            both: set[asyncio.Future[Any]] = {gone, awaited}
+            await asyncio.wait(both, timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED)
+            if not awaited.done():
+                raise hung_up() if gone.done() else too_late  # noqa: TRY301  handled as an error of the text
+            first = awaited.result()
             if first is None:
                 await thread
         except BaseException:
@@ -205,56 +204,24 @@ class Work:
         return read(), caller.leave
 
     async def _admitted(self, request: Request, gone: "asyncio.Future[None]") -> None:
-        """Wait for the request's turn. Raises RequestError if too many wait, or the client has gone by then."""
-        turn = asyncio.ensure_future(self.admission.enter(client_of(request)))
+        """Wait for the request's turn. Raises RequestError if it does not come, or the client has gone by then."""
+        client = request.client.host if request.client else ""  # an address: all clients share one key
+        turn = self.admission.enter(client)
         try:
-            await asyncio.wait({gone, turn}, return_when=asyncio.FIRST_COMPLETED)
+            if not turn.done():
+                await asyncio.wait({gone, turn}, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
-            if not turn.cancel() and turn.exception() is None:  # its turn had come
-                self.admission.leave()
+            self.admission.give_up(client, turn)
             raise
-        if not turn.done():
-            turn.cancel()
-            raise RequestError(HUNG_UP, "The client has gone.")
-        turn.result()
+        if turn.done() and not self.admission.is_closed:
+            return
+        self.admission.give_up(client, turn)
+        raise shutting_down() if self.admission.is_closed else hung_up()
 
-    async def _in_time(self, awaited: "asyncio.Future[T]", gone: "asyncio.Future[None]") -> T:
-        """Await a future. Raises RequestError if that takes too long, or if the client goes before."""
-        seconds = self.limits.seconds
-        both: set[asyncio.Future[Any]] = {gone, awaited}
-        await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if awaited.done():
-            return awaited.result()
-        if gone.done():
-            raise RequestError(HUNG_UP, "The client has gone.")
-        raise self._too_late()
-
-    def _too_late(self) -> RequestError:
-        return RequestError(504, f"The answer took longer than {self.limits.seconds:g} seconds.")
-
-    def _in_thread(self, caller: Caller, run: Callable[[], T]) -> "asyncio.Future[T]":
-        """Run a function in a thread, which gives its place up when the function ends."""
-        if self.admission.is_closed:  # since its turn has come
-            self.admission.leave()
-            raise shutting_down()
-
-        def work() -> T:
-            with caller:
-                return run()
-
-        thread = asyncio.get_running_loop().run_in_executor(self.threads, work)
-        thread.add_done_callback(self._over)
-        return thread
-
-    def _over(self, thread: "asyncio.Future[Any]") -> None:
+    def _over(self, thread: "asyncio.Future[None]") -> None:
         self.admission.leave()
         with suppress(asyncio.CancelledError):
             thread.exception()  # it has been read, whether or not somebody waits for it
-
-
-def client_of(request: Request) -> str:
-    """Return the address of a client, which identifies it: all clients share one key."""
-    return request.client.host if request.client else ""
 
 
 async def _has_hung_up(request: Request) -> None:

@@ -6,12 +6,13 @@ ignored. Sources: OpenAI's API reference, "Chat" and "Completions"; vLLM's "Stru
 
 import json
 from abc import abstractmethod
-from collections.abc import Collection
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, field_validator, model_validator
 
 Json: TypeAlias = dict[str, Any]
+ConstraintKind: TypeAlias = Literal["json", "regex", "choice", "grammar", "fields", "constraint", "tools"]
 
 MAX_DEPTH = 200
 """The deepest nesting of brackets in a body. Pydantic writes no more than 255."""
@@ -21,6 +22,18 @@ MAX_TOOLS = 128
 
 MAX_LOGPROBS = 20
 """The most tokens that are shown beside each token, as in OpenAI's API."""
+
+
+class Constraint(NamedTuple):
+    """A constraint of an answer, and the options of its type."""
+
+    kind: ConstraintKind
+    value: Any
+    options: Mapping[str, Any] = {}
+
+
+ANY_OBJECT = Constraint("json", {"type": "object"}, {"name": "JSON"})
+"""That of `json_object`."""
 
 
 class Body(BaseModel):
@@ -132,11 +145,11 @@ class StructuredOutputs(Body):
         return self
 
     @property
-    def given(self) -> dict[str, Any]:
-        """The constraints, by name."""
-        said = {"json": self.json_, "json_object": self.json_object or None}
-        said |= {name: getattr(self, name) for name in ("regex", "choice", "grammar", "constraint")}
-        return {name: value for name, value in said.items() if value is not None}
+    def given(self) -> list[Constraint]:
+        """The constraints."""
+        kinds: tuple[ConstraintKind, ...] = ("regex", "choice", "grammar", "constraint")
+        said = [Constraint("json", self.json_), *(Constraint(kind, getattr(self, kind)) for kind in kinds)]
+        return [*(one for one in said if one.value is not None), *([ANY_OBJECT] if self.json_object else [])]
 
 
 Zero = Annotated[float, Field(ge=0, le=0)]
@@ -144,28 +157,34 @@ One = Annotated[float, Field(ge=1, le=1)]
 """Penalties that change nothing; others are refused."""
 
 
-class GenerationRequest(RequestBody):
-    """Members of all requests for texts."""
+class OpenAIRequest(RequestBody):
+    """Members of all requests of OpenAI's API."""
 
     model: str | None = None
     temperature: float | None = Field(None, ge=0, le=2)
     top_p: float | None = Field(None, gt=0, le=1)
+    seed: int | None = Field(None, ge=0)
+    """Also of a response, which has none in OpenAI's API; as `structured_outputs`, which vLLM has."""
+    structured_outputs: StructuredOutputs | None = None
+    stream_options: Json | None = None
+    user: str | None = None
+
+
+class GenerationRequest(OpenAIRequest):
+    """Members of chats and completions."""
+
     top_k: int | None = Field(None, ge=1, le=2**31 - 1)
     min_p: float | None = Field(None, ge=0, le=1)
-    seed: int | None = Field(None, ge=0)
     n: int = Field(1, ge=1, le=16)
     max_tokens: int | None = Field(None, ge=1)
     stop: str | list[str] | None = None
     stop_repetition: StrictBool = True
     """As the option of `extract`: the library's own."""
     stream: StrictBool = False
-    stream_options: Json | None = None
-    user: str | None = None
     frequency_penalty: Zero | None = None
     presence_penalty: Zero | None = None
     repetition_penalty: One | None = None
     logit_bias: Annotated[Json, Field(max_length=0)] | None = None
-    structured_outputs: StructuredOutputs | None = None
     guided_json: Json | str | bool | None = None
     guided_regex: str | None = None
     guided_choice: list[str] | None = None
@@ -178,12 +197,12 @@ class GenerationRequest(RequestBody):
         return [self.stop] if isinstance(self.stop, str) else self.stop or []
 
     @property
-    def constraints(self) -> dict[str, Any]:
-        """The constraints of the answer by the members that have them, each a pair of kind and constraint."""
-        guided = {f"guided_{kind}": (kind, getattr(self, f"guided_{kind}")) for kind in _GUIDED}
-        said = {member: (kind, value) for member, (kind, value) in guided.items() if value is not None}
+    def constraints(self) -> dict[str, Constraint]:
+        """The constraints of the answer, by the members that have them."""
+        guided = {f"guided_{kind}": Constraint(kind, getattr(self, f"guided_{kind}")) for kind in _GUIDED}
+        said = {member: constraint for member, constraint in guided.items() if constraint.value is not None}
         if self.structured_outputs is not None:
-            said["structured_outputs"] = next(iter(self.structured_outputs.given.items()))
+            [said["structured_outputs"]] = self.structured_outputs.given
         return said
 
     @property
@@ -192,7 +211,7 @@ class GenerationRequest(RequestBody):
         """How many of the likeliest tokens are shown beside each token; None for no log-probabilities."""
 
 
-_GUIDED = ("json", "regex", "choice", "grammar")
+_GUIDED: tuple[ConstraintKind, ...] = ("json", "regex", "choice", "grammar")
 
 
 class TextPart(Body):
@@ -202,13 +221,17 @@ class TextPart(Body):
     text: str
 
 
-def text_alone(content: object, types: Collection[str]) -> object:
-    """Return the content of a message. Raises ValueError for a part of another type than some."""
-    kinds = [one.get("type") for one in content if isinstance(one, dict)] if isinstance(content, list) else []
-    other = next((kind for kind in kinds if not isinstance(kind, str) or kind not in types), None)
-    if other is not None:
-        raise ValueError(f"parts of the type {other} are not supported. Send text alone")
-    return content
+def text_alone(*types: str) -> BeforeValidator:
+    """Return a validator of the content of a message that refuses parts of another type than some."""
+
+    def check(content: object) -> object:
+        kinds = [one.get("type") for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+        other = next((kind for kind in kinds if not isinstance(kind, str) or kind not in types), None)
+        if other is not None:
+            raise ValueError(f"parts of the type {other} are not supported. Send text alone")
+        return content
+
+    return BeforeValidator(check)
 
 
 class CalledFunction(Body):
@@ -230,7 +253,7 @@ class Message(Body):
     """A message of a chat; with the role "tool", the result of a call."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
-    content: str | list[TextPart] | None = None
+    content: Annotated[str | list[TextPart] | None, text_alone("text")] = None
     tool_calls: list[ToolCall] | None = None
     tool_call_id: str | None = None
     name: str | None = None
@@ -239,11 +262,6 @@ class Message(Body):
     function_call: None = None
     audio: None = None
     annotations: Annotated[list[Json], Field(max_length=0)] | None = None
-
-    @field_validator("content", mode="before")
-    @classmethod
-    def _is_text(cls, content: object) -> object:
-        return text_alone(content, {"text"})
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
@@ -293,14 +311,15 @@ class ChatRequest(GenerationRequest):
     service_tier: str | None = None
 
     @property
-    def constraints(self) -> dict[str, Any]:
+    def constraints(self) -> dict[str, Constraint]:
         """As above, with `response_format`."""
         said = super().constraints
         given = self.response_format
         if given is not None and given.json_schema is not None:
-            said["response_format"] = ("json", given.json_schema)
+            schema = given.json_schema
+            said["response_format"] = Constraint("json", schema.schema_, {"name": schema.name})
         elif given is not None and given.type == "json_object":
-            said["response_format"] = ("json_object", True)
+            said["response_format"] = ANY_OBJECT
         return said
 
     @property

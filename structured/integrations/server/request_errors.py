@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
@@ -38,26 +39,20 @@ STATUSES: Mapping[type[StructuredError], int] = {
 """The statuses of errors: 4xx for a wrong request and a rejected answer, 5xx for errors of the model."""
 
 
+@dataclass(eq=False)
 class RequestError(Exception):
     """Why there is no answer."""
 
-    def __init__(  # noqa: PLR0913  the members of the answer
-        self,
-        status: int,
-        message: str,
-        *,
-        parameter: str | None = None,
-        code: str | None = None,
-        retry_after: int | None = None,
-        fields: Mapping[str, object] | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
-        self.parameter = parameter
-        self.code = code
-        self.retry_after = retry_after
-        self.fields = fields
+    status: int
+    message: str
+    _: KW_ONLY
+    parameter: str | None = None
+    code: str | None = None
+    retry_after: int | None = None
+    fields: Mapping[str, object] | None = None
+
+    def __str__(self) -> str:
+        return self.message
 
     @classmethod
     def of(cls, error: StructuredError, parameter: str | None = None) -> "RequestError":
@@ -85,35 +80,32 @@ class RequestError(Exception):
         return JSONResponse(self.body(), self.status, headers)
 
 
-async def answer_request_error(_: Request, error: Exception) -> JSONResponse:
-    """Answer with a RequestError."""
-    assert isinstance(error, RequestError)
-    return error.response()
+async def answer_error(_: Request, error: Exception) -> JSONResponse:
+    """Answer with an error: of a request, of the library, or of FastAPI where there is no such path or method."""
+    match error:
+        case RequestError():
+            return error.response()
+        case StructuredError():
+            return RequestError.of(error).response()
+        case RequestValidationError():
+            return _invalid(error).response()
+        case HTTPException():
+            return RequestError(error.status_code, str(error.detail)).response()
+    return RequestError(500, "The server failed. Its log says where.").response()
 
 
-async def answer_structured_error(_: Request, error: Exception) -> JSONResponse:
-    """Answer with an error of the library."""
-    assert isinstance(error, StructuredError)
-    return RequestError.of(error).response()
-
-
-async def answer_invalid(_: Request, error: Exception) -> JSONResponse:
-    """Answer a request that is not of the form that it should have; the first fault is named."""
-    assert isinstance(error, RequestValidationError)
+def _invalid(error: RequestValidationError) -> RequestError:
+    """Return the error of a request that is not of the form that it should have; the first fault is named."""
     faults = error.errors()
     places = [_place(one["loc"][1:], error.body, is_missing=one["type"] == "missing") for one in faults]
     where = max((place for place in places if place.startswith(places[0])), key=len)  # where a union fits best
     fault = faults[places.index(where)]
     kind, said = fault["type"], fault["msg"].removeprefix("Value error, ")
     if kind == "value_error" and not where:  # of the whole body
-        return RequestError(400, f"{said}.").response()
+        return RequestError(400, f"{said}.")
     if kind == "json_invalid" or not where:
-        return RequestError(400, f"The body is no JSON object: {said}.").response()
-    if where in _UNSUPPORTED:
-        said = _UNSUPPORTED[where]
-    elif kind in _SAID:
-        said = _SAID[kind]
-    return RequestError(400, f"{where}: {said}.", parameter=where).response()
+        return RequestError(400, f"The body is no JSON object: {said}.")
+    return RequestError(400, f"{where}: {_UNSUPPORTED.get(where) or _SAID.get(kind, said)}.", parameter=where)
 
 
 _PENALTY = "penalties are not supported. Leave it out"
@@ -154,14 +146,3 @@ def _place(location: Sequence[int | str], body: object, *, is_missing: bool) -> 
         elif isinstance(found, dict) and (step in found or (is_missing and number == len(location))):
             path, found = f"{path}.{step}", found.get(step)
     return path.removeprefix(".")
-
-
-async def answer_http(_: Request, error: Exception) -> JSONResponse:
-    """Answer a path or a method that there is not, and a body that cannot be read."""
-    assert isinstance(error, HTTPException)
-    return RequestError(error.status_code, str(error.detail)).response()
-
-
-async def answer_fault(_: Request, __: Exception) -> JSONResponse:
-    """Answer that the server failed; the error is in its log."""
-    return RequestError(500, "The server failed. Its log says where.").response()

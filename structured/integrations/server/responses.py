@@ -15,7 +15,7 @@ from pydantic_core import to_jsonable_python
 from structured.decoding.requests import Generation
 from structured.errors import StructuredError
 from structured.integrations.server.request_errors import RequestError
-from structured.results.result import Result, Usage
+from structured.results.result import Result
 from structured.vocabulary import Vocabulary
 
 IMPOSSIBLE = -9999.0
@@ -98,61 +98,68 @@ def _weighed(token: bytes, log_probability: float) -> dict[str, Any]:
     return {"token": token.decode(errors="replace"), "logprob": shown, "bytes": list(token)}
 
 
-@dataclass(frozen=True, slots=True)
 class ChoiceForm(AnswerForm):
     """Answers as entries of `choices`, and streams of chunks with one choice each."""
-
-    def whole(self, written: Sequence[Written], prompt_tokens: int) -> dict[str, Any]:
-        """Return the answer to a request."""
-        choices = [{"index": index, **self.choice(one)} for index, one in enumerate(written)]
-        return self._object(self.kind, choices=choices, usage=usage(prompt_tokens, written))
-
-    def events(self, pieces: Iterable[Piece], *, with_usage: bool) -> Iterator[str]:
-        """Yield a chunk for each piece and for the end, perhaps one with the usage, and `[DONE]`."""
-        opening = self.begin()
-        if opening is not None:
-            yield event(self._chunk(opening))
-        try:
-            for piece in pieces:
-                if not isinstance(piece, str):
-                    written, prompt_tokens = piece
-                    yield event(self._chunk(self.end(written)))
-                    if with_usage:
-                        totals = usage(prompt_tokens, [written])
-                        yield event(self._object(self.chunk_kind, choices=[], usage=totals))
-                elif piece:
-                    yield event(self._chunk(self.piece(piece)))
-        except RequestError as error:
-            yield event(error.body())
-        yield "data: [DONE]\n\n"
-
-    def _chunk(self, choice: dict[str, Any]) -> dict[str, Any]:
-        """Return a chunk of a stream with its one choice."""
-        return self._object(self.chunk_kind, choices=[{"index": 0, "logprobs": None, **choice}])
-
-    def _object(self, kind: str, **members: Any) -> dict[str, Any]:
-        head = {"id": f"{self.prefix}-{self.id}", "object": kind, "created": self.created, "model": self.model}
-        return {**head, **members}
 
     prefix: ClassVar[str]
     kind: ClassVar[str]
     chunk_kind: ClassVar[str]
 
-    @abstractmethod
-    def choice(self, written: Written) -> dict[str, Any]:
-        """Return an entry of `choices` of a whole answer."""
+    def whole(self, written: Sequence[Written], prompt_tokens: int) -> dict[str, Any]:
+        """Return the answer to a request."""
+        choices = [{"index": index, **self.content(one), **self._end(one)} for index, one in enumerate(written)]
+        return self._object(self.kind, choices=choices, usage=usage_of(written, prompt_tokens))
+
+    def events(self, pieces: Iterable[Piece], *, with_usage: bool) -> Iterator[str]:
+        """Yield a chunk for each piece and for the end, perhaps one with the usage, and `[DONE]`."""
+        yield from map(self._chunk, self.opening())
+        try:
+            for piece in pieces:
+                if not isinstance(piece, str):
+                    written, prompt_tokens = piece
+                    yield self._chunk({**self.rest(written), **self._end(written)})
+                    if with_usage:
+                        totals = usage_of([written], prompt_tokens)
+                        yield event(self._object(self.chunk_kind, choices=[], usage=totals))
+                elif piece:
+                    yield self._chunk(self.piece(piece))
+        except RequestError as error:
+            yield event(error.body())
+        yield "data: [DONE]\n\n"
+
+    def _end(self, written: Written) -> dict[str, Any]:
+        """Return why a text ends, and its log-probabilities."""
+        logprobs = None if self.logprobs is None else self.shown(self.log_probabilities(written.generation))
+        return {"logprobs": logprobs, "finish_reason": written.finish_reason, **written.marks}
+
+    def _chunk(self, choice: dict[str, Any]) -> str:
+        """Return a chunk of a stream with its one choice."""
+        choice = {"index": 0, "logprobs": None, "finish_reason": None, **choice}
+        return event(self._object(self.chunk_kind, choices=[choice]))
+
+    def _object(self, kind: str, **members: Any) -> dict[str, Any]:
+        head = {"id": f"{self.prefix}-{self.id}", "object": kind, "created": self.created, "model": self.model}
+        return {**head, **members}
 
     @abstractmethod
-    def begin(self) -> dict[str, Any] | None:
-        """Return the choice of the first chunk, if there is one before the text."""
+    def content(self, written: Written) -> dict[str, Any]:
+        """Return the content of a whole answer."""
+
+    @abstractmethod
+    def opening(self) -> Iterable[dict[str, Any]]:
+        """Return the content of the chunk before the text, if there is one."""
 
     @abstractmethod
     def piece(self, text: str) -> dict[str, Any]:
-        """Return the choice of a chunk with a piece of the text."""
+        """Return the content of a chunk with a piece of the text."""
 
     @abstractmethod
-    def end(self, written: Written) -> dict[str, Any]:
-        """Return the choice of the chunk that ends the text."""
+    def rest(self, written: Written) -> dict[str, Any]:
+        """Return the content of the chunk that ends the text: what the pieces did not say."""
+
+    @abstractmethod
+    def shown(self, tokens: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the log-probabilities of tokens in the form of the endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,38 +173,35 @@ class ChatAnswers(ChoiceForm):
     kind = "chat.completion"
     chunk_kind = "chat.completion.chunk"
 
-    def choice(self, written: Written) -> dict[str, Any]:
-        """Return an entry of `choices`: a message."""
+    def content(self, written: Written) -> dict[str, Any]:
+        """Return a message."""
         message: dict[str, Any] = {"role": "assistant", "content": written.text, "refusal": None}
         if written.calls:
             message |= {"content": None, "tool_calls": list(written.calls)}
-        logprobs = self._logprobs(written)
-        return {"message": message, "logprobs": logprobs, "finish_reason": written.finish_reason, **written.marks}
+        return {"message": message}
 
-    def begin(self) -> dict[str, Any]:
+    def opening(self) -> Iterable[dict[str, Any]]:
         """Return the role, and the call whose arguments follow."""
         delta: dict[str, Any] = {"role": "assistant", "content": ""}
         if self.tool is not None:
-            delta = {**delta, "content": None, "tool_calls": [{"index": 0, **openai_call(self.tool, "")}]}
-        return {"delta": delta, "finish_reason": None}
+            delta |= {"content": None, "tool_calls": [{"index": 0, **openai_call(self.tool, "")}]}
+        return [{"delta": delta}]
 
     def piece(self, text: str) -> dict[str, Any]:
         """Return a piece of the content, or of the arguments."""
-        delta: dict[str, Any] = {"content": text}
-        if self.tool is not None:
-            delta = {"tool_calls": [{"index": 0, "function": {"arguments": text}}]}
-        return {"delta": delta, "finish_reason": None}
+        if self.tool is None:
+            return {"delta": {"content": text}}
+        return {"delta": {"tool_calls": [{"index": 0, "function": {"arguments": text}}]}}
 
-    def end(self, written: Written) -> dict[str, Any]:
-        """Return the calls that have not been sent, and the log-probabilities."""
-        delta = {}
-        if written.calls and self.tool is None:
-            delta = {"tool_calls": [{"index": index, **call} for index, call in enumerate(written.calls)]}
-        logprobs = self._logprobs(written)
-        return {"delta": delta, "logprobs": logprobs, "finish_reason": written.finish_reason, **written.marks}
+    def rest(self, written: Written) -> dict[str, Any]:
+        """Return the calls that have not been sent."""
+        if not written.calls or self.tool is not None:
+            return {"delta": {}}
+        return {"delta": {"tool_calls": [{"index": index, **call} for index, call in enumerate(written.calls)]}}
 
-    def _logprobs(self, written: Written) -> dict[str, Any] | None:
-        return None if self.logprobs is None else {"content": self.log_probabilities(written.generation)}
+    def shown(self, tokens: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return the tokens as they are."""
+        return {"content": tokens}
 
 
 class CompletionAnswers(ChoiceForm):
@@ -206,45 +210,41 @@ class CompletionAnswers(ChoiceForm):
     prefix = "cmpl"
     kind = chunk_kind = "text_completion"
 
-    def choice(self, written: Written) -> dict[str, Any]:
-        """Return an entry of `choices`: a text."""
-        return {**self.end(written), "text": written.text}
+    def content(self, written: Written) -> dict[str, Any]:
+        """Return a text."""
+        return {"text": written.text}
 
-    def begin(self) -> None:
+    def opening(self) -> Iterable[dict[str, Any]]:
         """Return nothing: the first chunk has text."""
+        return []
 
     def piece(self, text: str) -> dict[str, Any]:
         """Return a piece of the text."""
-        return {"text": text, "finish_reason": None}
+        return {"text": text}
 
-    def end(self, written: Written) -> dict[str, Any]:
-        """Return the end, with the log-probabilities."""
-        logprobs = self._logprobs(written)
-        return {"text": "", "logprobs": logprobs, "finish_reason": written.finish_reason, **written.marks}
+    def rest(self, written: Written) -> dict[str, Any]:  # noqa: ARG002  all of it has been sent
+        """Return no text."""
+        return {"text": ""}
 
-    def _logprobs(self, written: Written) -> dict[str, Any] | None:
-        if self.logprobs is None:
-            return None
-        told = self.log_probabilities(written.generation)
-        likeliest = [{other["token"]: other["logprob"] for other in one["top_logprobs"]} for one in told]
-        tokens = [one["token"] for one in told]
-        offsets = [0, *itertools.accumulate(map(len, tokens))][: len(tokens)]
+    def shown(self, tokens: list[dict[str, Any]]) -> dict[str, Any]:
+        """Return a list for each member of a token."""
+        texts = [one["token"] for one in tokens]
+        likeliest = [{other["token"]: other["logprob"] for other in one["top_logprobs"]} for one in tokens]
         return {
-            "tokens": tokens,
-            "token_logprobs": [one["logprob"] for one in told],
+            "tokens": texts,
+            "token_logprobs": [one["logprob"] for one in tokens],
             "top_logprobs": likeliest if self.logprobs else None,
-            "text_offset": offsets,
+            "text_offset": list(itertools.accumulate(map(len, texts[:-1]), initial=0))[: len(texts)],
         }
 
 
-def marks_of(generations: Iterable[Generation]) -> dict[str, bool]:
+def marks_of(generations: Sequence[Generation]) -> dict[str, bool]:
     """Return the members that mark an answer which is valid and may be incomplete; none for another."""
-    written = list(generations)
-    said = {
-        "shortened": any(one.shortened for one in written),
-        "repetitive": any(one.diagnostics.repetitions for one in written),
+    marks = {
+        "shortened": any(one.shortened for one in generations),
+        "repetitive": any(one.diagnostics.repetitions for one in generations),
     }
-    return {name: True for name, is_so in said.items() if is_so}
+    return {name: True for name, holds in marks.items() if holds}
 
 
 def openai_call(name: str, arguments: str) -> dict[str, Any]:
@@ -252,9 +252,13 @@ def openai_call(name: str, arguments: str) -> dict[str, Any]:
     return {"id": f"call_{uuid4().hex[:24]}", "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def usage(prompt_tokens: int, written: Iterable[Written]) -> dict[str, int]:
+def usage_of(written: Iterable[Written], prompt_tokens: int) -> dict[str, int]:
     """Return how many tokens a request took."""
-    completion_tokens = sum(one.generation.written_tokens for one in written)
+    return usage(prompt_tokens, sum(one.generation.written_tokens for one in written))
+
+
+def usage(prompt_tokens: int, completion_tokens: int) -> dict[str, int]:
+    """Return numbers of tokens as OpenAI's API does."""
     return {
         "prompt_tokens": prompt_tokens,
         "completion_tokens": completion_tokens,
@@ -269,52 +273,41 @@ def event(data: object) -> str:
 
 def response_of(result: Result[Any], *, evidence: bool) -> Response:
     """Return the answer for one document. Raises RequestError if there is no value, or none that can be written."""
-    return _response(_encoded(_members(result, evidence=evidence)))
+    return Response(_written(result, evidence=evidence), media_type="application/json")
 
 
 def response_of_all(results: Sequence[Result[Any]], *, evidence: bool) -> Response:
     """Return the answer for several documents, with errors in place of values."""
-    return _response(f'{{"results": [{", ".join(_member(one, evidence=evidence) for one in results)}]}}')
+
+    def member(result: Result[Any]) -> str:
+        try:
+            return _written(result, evidence=evidence)
+        except RequestError as error:
+            return json.dumps(error.body())
+
+    return Response(f'{{"results": [{", ".join(map(member, results))}]}}', media_type="application/json")
 
 
-def _member(result: Result[Any], *, evidence: bool) -> str:
-    try:
-        return _encoded(_members(result, evidence=evidence))
-    except RequestError as error:
-        return json.dumps(error.body())
-
-
-def _members(result: Result[Any], *, evidence: bool) -> dict[str, Any]:
+def _written(result: Result[Any], *, evidence: bool) -> str:
+    """Return a result as JSON text. Raises RequestError for an error, and for a value that cannot be written so."""
     try:
         value = result.value
     except StructuredError as error:
         raise RequestError.of(error) from error
-    marks = marks_of(result.generations)
-    if not evidence:
-        return {"value": _plain(value), **marks}
-    return {
-        **marks,
-        "value": _plain(value),
-        **({"missing": list(result.missing)} if result.missing else {}),
-        "confidence": result.confidence,
-        "evidence": result.rows(),
-        **({"flags": list(map(asdict, result.flags))} if result.flags else {}),
-        "usage": _usage_of(result.usage),
-    }
-
-
-def _usage_of(cost: Usage) -> dict[str, int]:
-    """Return what a result cost, rejected attempts included, as OpenAI's API does."""
-    completion_tokens = cost.sampled_tokens + cost.forced_tokens
-    return {
-        "prompt_tokens": cost.prompt_tokens,
-        "completion_tokens": completion_tokens,
-        "total_tokens": cost.prompt_tokens + completion_tokens,
-    }
-
-
-def _response(text: str) -> Response:
-    return Response(text, media_type="application/json")
+    members = {"value": _plain(value), **marks_of(result.generations)}
+    if evidence:
+        cost = result.usage
+        members |= {
+            **({"missing": list(result.missing)} if result.missing else {}),
+            "confidence": result.confidence,
+            "evidence": result.rows(),
+            **({"flags": list(map(asdict, result.flags))} if result.flags else {}),
+            "usage": usage(cost.prompt_tokens, cost.sampled_tokens + cost.forced_tokens),
+        }
+    try:
+        return json.dumps(members, ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RequestError(422, f"The value cannot be written as JSON: {error}.", code="GenerationError") from error
 
 
 def _plain(value: object) -> Any:
@@ -323,11 +316,3 @@ def _plain(value: object) -> Any:
         return to_jsonable_python(value)
     except ValueError:
         return value
-
-
-def _encoded(members: dict[str, Any]) -> str:
-    """Return an object as JSON text. Raises RequestError for a value that cannot be written so."""
-    try:
-        return json.dumps(members, ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise RequestError(422, f"The value cannot be written as JSON: {error}.", code="GenerationError") from error

@@ -3,15 +3,12 @@
 Nothing is stored: a member that refers to an earlier response is refused. Source: OpenAI's API reference, "Responses".
 """
 
-import itertools
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeAlias
-from uuid import uuid4
 
-from pydantic import Discriminator, Field, StrictBool, Tag, ValidationError, field_validator, model_validator
+from pydantic import Discriminator, Field, StrictBool, Tag, ValidationError, model_validator
 
 from structured.integrations.server.request_bodies import (
     MAX_LOGPROBS,
@@ -19,15 +16,14 @@ from structured.integrations.server.request_bodies import (
     Body,
     ChatRequest,
     Json,
-    RequestBody,
-    StructuredOutputs,
+    OpenAIRequest,
     text_alone,
 )
 from structured.integrations.server.request_errors import RequestError
-from structured.integrations.server.responses import AnswerForm, Piece, Written, openai_call, usage
-from structured.integrations.server.translation import prompt_messages
+from structured.integrations.server.responses import AnswerForm, Piece, Written
 
-LOGPROBS = "message.output_text.logprobs"
+Event: TypeAlias = tuple[str, Json]
+"""The type of an event, and its other members."""
 
 
 class ItemPart(Body):
@@ -52,41 +48,37 @@ class InputText(ItemPart):
     logprobs: list[Json] | None = None
 
 
-class InputMessage(ItemPart):
+class InputItem(ItemPart):
+    """An item of the input."""
+
+    id: str | None = None
+    status: str | None = None
+
+
+class InputMessage(InputItem):
     """A message."""
 
     type: Literal["message"] = "message"
     role: Literal["system", "developer", "user", "assistant"]
-    content: str | list[InputText]
-    id: str | None = None
-    status: str | None = None
+    content: Annotated[str | list[InputText], text_alone("input_text", "output_text", "text")]
     phase: str | None = None
 
-    @field_validator("content", mode="before")
-    @classmethod
-    def _is_text(cls, content: object) -> object:
-        return text_alone(content, {"input_text", "output_text", "text"})
 
-
-class InputCall(ItemPart):
+class InputCall(InputItem):
     """A call of a function that an earlier response made, its arguments as JSON text."""
 
     type: Literal["function_call"]
     call_id: str
     name: str
     arguments: str
-    id: str | None = None
-    status: str | None = None
 
 
-class CallOutput(ItemPart):
+class CallOutput(InputItem):
     """The result of a call."""
 
     type: Literal["function_call_output"]
     call_id: str
     output: str | list[InputText]
-    id: str | None = None
-    status: str | None = None
 
 
 def _item_type(item: object) -> str:
@@ -136,10 +128,9 @@ class ChosenFunction(Body):
     name: str
 
 
-class ResponsesRequest(RequestBody):
+class ResponsesRequest(OpenAIRequest):
     """`POST /v1/responses`."""
 
-    model: str | None = None
     input: str | Annotated[list[Item], Field(min_length=1)]
     instructions: str | None = None
     text: TextSettings = Field(default_factory=TextSettings)
@@ -147,15 +138,9 @@ class ResponsesRequest(RequestBody):
     tool_choice: Literal["none", "auto", "required"] | ChosenFunction | None = None
     parallel_tool_calls: StrictBool | None = None
     max_output_tokens: int | None = Field(None, ge=1)
-    temperature: float | None = Field(None, ge=0, le=2)
-    top_p: float | None = Field(None, gt=0, le=1)
     top_logprobs: Annotated[int, Field(ge=0, le=MAX_LOGPROBS)] | None = None
     include: list[Literal["message.output_text.logprobs"]] | None = None
     stream: StrictBool | None = None
-    seed: int | None = Field(None, ge=0)
-    """As for a chat; OpenAI's API has no seed here."""
-    structured_outputs: StructuredOutputs | None = None
-    """As for a chat."""
     background: Literal[False] | None = None
     conversation: None = None
     previous_response_id: None = None
@@ -168,8 +153,6 @@ class ResponsesRequest(RequestBody):
     safety_identifier: str | None = None
     service_tier: str | None = None
     store: StrictBool | None = None
-    stream_options: Json | None = None
-    user: str | None = None
 
     def chat(self) -> ChatRequest:
         """Return the request for a chat that asks the same. Raises RequestError for what a chat cannot be."""
@@ -185,7 +168,7 @@ class ResponsesRequest(RequestBody):
             "tool_choice": choice,
             "parallel_tool_calls": self.parallel_tool_calls is not False,
             "response_format": None if form.type == "text" else form_data,
-            "logprobs": LOGPROBS in (self.include or ()) or bool(self.top_logprobs),
+            "logprobs": bool(self.include or self.top_logprobs),
             "top_logprobs": self.top_logprobs,
             "structured_outputs": self.structured_outputs and self.structured_outputs.model_dump(by_alias=True),
             **{name: getattr(self, name) for name in ("model", "temperature", "top_p", "seed")},
@@ -194,14 +177,6 @@ class ResponsesRequest(RequestBody):
             return ChatRequest.model_validate(members)
         except ValidationError as error:
             raise RequestError(400, f"{error.errors()[0]['msg'].removeprefix('Value error, ')}.") from error
-
-    def prompt_messages(self, chat: ChatRequest) -> list[dict[str, str]]:
-        """Return the messages of the prompt. Raises RequestError for messages that are no conversation."""
-        try:
-            return prompt_messages(chat.messages)
-        except RequestError as error:
-            said = re.sub(r"messages\[\d+\]", "a message of input", error.message)
-            raise RequestError(error.status, said, parameter="input", code=error.code) from error
 
     def _messages(self) -> list[Json]:
         """Return the messages of the chat; calls beside each other, and behind an answer, are of one message."""
@@ -249,72 +224,78 @@ class ResponseForm(AnswerForm):
 
     def events(self, pieces: Iterable[Piece], *, with_usage: bool) -> Iterator[str]:  # noqa: ARG002  always there
         """Yield the events of a response; that of an error has OpenAI's members, and `error`, which clients raise."""
-        numbers = itertools.count()
+        for number, (kind, members) in enumerate(self._events(pieces)):
+            data = json.dumps({"type": kind, "sequence_number": number, **members}, ensure_ascii=False)
+            yield f"event: {kind}\ndata: {data}\n\n"
 
-        def event(kind: str, **members: Any) -> str:
-            data = json.dumps({"type": kind, "sequence_number": next(numbers), **members}, ensure_ascii=False)
-            return f"event: {kind}\ndata: {data}\n\n"
-
-        begun: Json = self._response(None, [], 0)
-        yield event("response.created", response=begun)
-        yield event("response.in_progress", response=begun)
+    def _events(self, pieces: Iterable[Piece]) -> Iterator[Event]:
+        begun = {"response": self._response(None, [], 0)}
+        yield "response.created", begun
+        yield "response.in_progress", begun
         item: Json | None = None
         try:
             for piece in pieces:
                 if isinstance(piece, str):
                     if item is None and piece:
-                        item = self._call(openai_call(self.tool, "")) if self.tool else self._message("")
-                        yield from _opening(event, 0, item)
+                        item = self._call(0, {"name": self.tool, "arguments": ""}) if self.tool else self._message("")
+                        yield from _opening(0, item)
                     if item is not None and piece:
-                        yield event(_kind(item, "delta"), **_place(0, item), delta=piece, **_logprobs(item))
+                        yield _delta(0, item, piece)
                     continue
                 written, prompt_tokens = piece
-                items = self._items(written, first=item)
+                items = self._items(written)
                 for index, done in enumerate(items):
                     if item is None:
-                        yield from _opening(event, index, done)
-                        if done["type"] == "function_call":
-                            yield event(_kind(done, "delta"), **_place(index, done), delta=done["arguments"])
-                    yield from _closing(event, index, done)
+                        yield from _opening(index, done)
+                        if _is_call(done):
+                            yield _delta(index, done, done["arguments"])
+                    yield from _closing(index, done)
                 response = self._response(written, items, prompt_tokens)
-                yield event(f"response.{response['status']}", response=response)
+                yield f"response.{response['status']}", {"response": response}
         except RequestError as error:
             said = {"message": error.message, "code": error.code, "param": error.parameter}
-            yield event("error", **said, **error.body())
+            yield "error", {**said, **error.body()}
 
-    def _items(self, written: Written, first: Json | None = None) -> list[Json]:
-        """Return the items of an answer; the first keeps the ids that it was announced with."""
-        if not written.calls:
-            status = "incomplete" if written.finish_reason == "length" else "completed"
-            logprobs = [] if self.logprobs is None else self.log_probabilities(written.generation)
-            return [self._message(written.text, status, logprobs, first)]
-        return [self._call(call, first if index == 0 else None) for index, call in enumerate(written.calls)]
+    def _items(self, written: Written) -> list[Json]:
+        """Return the items of an answer; the first one has the ids that it was announced with."""
+        if written.calls:
+            return [self._call(index, call["function"]) for index, call in enumerate(written.calls)]
+        status = "incomplete" if written.finish_reason == "length" else "completed"
+        logprobs = [] if self.logprobs is None else self.log_probabilities(written.generation)
+        return [self._message(written.text, status, logprobs)]
 
-    def _message(
-        self, text: str, status: str = "in_progress", logprobs: Sequence[Json] = (), before: Json | None = None
-    ) -> Json:
+    def _message(self, text: str, status: str = "in_progress", logprobs: Sequence[Json] = ()) -> Json:
         part = {"type": "output_text", "text": text, "annotations": [], "logprobs": list(logprobs)}
-        identity = before["id"] if before else f"msg_{uuid4().hex}"
-        return {"id": identity, "type": "message", "role": "assistant", "status": status, "content": [part]}
+        return {"id": f"msg_{self.id}", "type": "message", "role": "assistant", "status": status, "content": [part]}
 
-    def _call(self, call: Mapping[str, Any], before: Json | None = None) -> Json:
-        ids = {name: before[name] for name in ("id", "call_id")} if before else {"id": f"fc_{uuid4().hex}"}
-        return {"call_id": call["id"], **ids, "type": "function_call", "status": "completed", **call["function"]}
+    def _call(self, index: int, function: Mapping[str, str]) -> Json:
+        ids = {"id": f"fc_{self.id[:28]}{index:04}", "call_id": f"call_{self.id[:20]}{index:04}"}
+        return {**ids, "type": "function_call", "status": "completed", **function}
 
     def _response(self, written: Written | None, items: list[Json], prompt_tokens: int) -> Json:
         """Return the object; without an answer, that of a response in progress."""
         request = self.request
-        is_short = written is not None and written.finish_reason == "length"
+        status, tokens = "in_progress", None
+        if written is not None:
+            status = "incomplete" if written.finish_reason == "length" else "completed"
+            completion_tokens = written.generation.written_tokens
+            tokens = {
+                "input_tokens": prompt_tokens,
+                "input_tokens_details": {"cached_tokens": 0},
+                "output_tokens": completion_tokens,
+                "output_tokens_details": {"reasoning_tokens": 0},
+                "total_tokens": prompt_tokens + completion_tokens,
+            }
         return {
             "id": f"resp_{self.id}",
             "object": "response",
             "created_at": self.created,
             "model": self.model,
-            "status": "in_progress" if written is None else "incomplete" if is_short else "completed",
+            "status": status,
             "error": None,
-            "incomplete_details": {"reason": "max_output_tokens"} if is_short else None,
+            "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
             "output": items,
-            "usage": None if written is None else _usage(prompt_tokens, written),
+            "usage": tokens,
             "instructions": request.instructions,
             "max_output_tokens": request.max_output_tokens,
             "metadata": request.metadata or {},
@@ -331,49 +312,39 @@ class ResponseForm(AnswerForm):
         }
 
 
-def _usage(prompt_tokens: int, written: Written) -> Json:
-    counted = usage(prompt_tokens, [written])
-    return {
-        "input_tokens": counted["prompt_tokens"],
-        "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens": counted["completion_tokens"],
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": counted["total_tokens"],
-    }
-
-
-def _opening(event: Any, index: int, item: Json) -> Iterator[str]:
+def _opening(index: int, item: Json) -> Iterator[Event]:
     """Yield the events that announce an item, which is empty."""
-    is_call = item["type"] == "function_call"
-    empty = {**item, "arguments": ""} if is_call else {**item, "content": []}
-    yield event("response.output_item.added", output_index=index, item={**empty, "status": "in_progress"})
-    if not is_call:
+    empty: Json = {"arguments": ""} if _is_call(item) else {"content": []}
+    yield "response.output_item.added", {"output_index": index, "item": {**item, **empty, "status": "in_progress"}}
+    if not _is_call(item):
         part = {**item["content"][0], "text": "", "logprobs": []}
-        yield event("response.content_part.added", **_place(index, item), part=part)
+        yield "response.content_part.added", {**_place(index, item), "part": part}
 
 
-def _closing(event: Any, index: int, item: Json) -> Iterator[str]:
+def _delta(index: int, item: Json, piece: str) -> Event:
+    """Return the event of a piece of an item; a message has all log-probabilities at its end."""
+    if _is_call(item):
+        return "response.function_call_arguments.delta", {**_place(index, item), "delta": piece}
+    return "response.output_text.delta", {**_place(index, item), "delta": piece, "logprobs": []}
+
+
+def _closing(index: int, item: Json) -> Iterator[Event]:
     """Yield the events that end an item."""
     place = _place(index, item)
-    if item["type"] == "function_call":
-        yield event(_kind(item, "done"), **place, name=item["name"], arguments=item["arguments"])
+    if _is_call(item):
+        call = {"name": item["name"], "arguments": item["arguments"]}
+        yield "response.function_call_arguments.done", {**place, **call}
     else:
-        part = item["content"][0]
-        yield event(_kind(item, "done"), **place, text=part["text"], logprobs=part["logprobs"])
-        yield event("response.content_part.done", **place, part=part)
-    yield event("response.output_item.done", output_index=index, item=item)
+        [part] = item["content"]
+        yield "response.output_text.done", {**place, "text": part["text"], "logprobs": part["logprobs"]}
+        yield "response.content_part.done", {**place, "part": part}
+    yield "response.output_item.done", {"output_index": index, "item": item}
 
 
-def _kind(item: Json, step: str) -> str:
-    what = "function_call_arguments" if item["type"] == "function_call" else "output_text"
-    return f"response.{what}.{step}"
+def _is_call(item: Json) -> bool:
+    return bool(item["type"] == "function_call")
 
 
 def _place(index: int, item: Json) -> Json:
     place = {"item_id": item["id"], "output_index": index}
-    return place if item["type"] == "function_call" else {**place, "content_index": 0}
-
-
-def _logprobs(item: Json) -> Json:
-    """Return the log-probabilities of a piece: none; a message has all of them at its end."""
-    return {} if item["type"] == "function_call" else {"logprobs": []}
+    return place if _is_call(item) else {**place, "content_index": 0}

@@ -2,6 +2,9 @@
 
 import itertools
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from string import Template
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -12,7 +15,6 @@ from starlette.types import Receive, Scope, Send
 from structured.extraction.options import Options
 from structured.extraction.prompts import TextOrChat
 from structured.integrations.server.execution import DEFAULT, Question, Serving
-from structured.integrations.server.extraction_page import extraction_page
 from structured.integrations.server.request_bodies import (
     ChatRequest,
     ChooseRequest,
@@ -33,17 +35,16 @@ from structured.integrations.server.responses import (
 )
 from structured.integrations.server.responses_api import ResponseForm, ResponsesRequest
 from structured.integrations.server.translation import (
-    choice_type,
-    fields_type,
+    constrained_type,
+    constraint_of,
     free_text,
-    grammar_type,
     options_of,
     output_type_of,
     prompt_messages,
-    regex_type,
-    schema_type,
 )
+from structured.jobs.review_page import digest_of_source, page_part, to_inert_json
 from structured.output_types.json_output import JsonLayout
+from structured.results.evidence import BANDS, MATCH_WORDS
 from structured.results.result import Result
 
 router = APIRouter()
@@ -52,8 +53,47 @@ Served = Annotated[Serving, Depends(Serving.of)]
 
 @router.get("/", response_class=HTMLResponse)
 async def page() -> Response:
-    """Return the page that asks `/v1/extract`."""
-    return extraction_page().response()
+    """Return the page with a form that sends a text and a type to `/v1/extract`, and shows values with evidence."""
+    return _page()
+
+
+SHARED_SCRIPTS, SCRIPTS = ("elements", "evidence"), ("answer", "calls", "asking")
+"""The parts of the page's script, in order: those of the review page, and its own."""
+
+
+@cache
+def _page() -> HTMLResponse:
+    """Return the page, which is the same for every server.
+
+    It is one file of HTML that holds nothing of the server's, so that it needs no key. Its policy allows its own script
+    and style alone, and requests to its own server. It shares style and script with the review page.
+    """
+    style = page_part("base.css") + _source("extraction.css")
+    shared, own = (page_part(f"{name}.js") for name in SHARED_SCRIPTS), (_source(f"{name}.js") for name in SCRIPTS)
+    script = "\n".join((*shared, *own))
+    data = to_inert_json({"words": MATCH_WORDS, "bands": BANDS})
+    html = Template(_source("extraction.html")).substitute(style=style, script=script, data=data)
+    allowed = {
+        "default-src": "'none'",
+        "script-src": f"'sha256-{digest_of_source(script)}'",
+        "style-src": f"'sha256-{digest_of_source(style)}'",
+        "connect-src": "'self'",
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+        "frame-ancestors": "'none'",
+    }
+    headers = {
+        "Content-Security-Policy": "; ".join(f"{name} {sources}" for name, sources in allowed.items()),
+        "Cache-Control": "no-cache",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return HTMLResponse(html, headers=headers)
+
+
+def _source(name: str) -> str:
+    return (Path(__file__).parent / "page" / name).read_text(encoding="utf-8")
 
 
 @router.get("/health", response_class=PlainTextResponse)
@@ -108,7 +148,8 @@ async def respond(body: ResponsesRequest, request: Request, serving: Served) -> 
     chat = body.chat()
     vocabulary, shown = serving.running.vocabulary, chat.shown_logprobs
     form = ResponseForm(serving.model, vocabulary, shown, request=body, tool=chat.called_tool)
-    documents, tokens = [body.prompt_messages(chat)], serving.max_tokens(max_output_tokens=body.max_output_tokens)
+    documents = [prompt_messages(chat.messages, "input")]
+    tokens = serving.max_tokens(max_output_tokens=body.max_output_tokens)
     chat.stream = bool(body.stream)
     return await _written(request, serving, chat, form=form, documents=documents, max_tokens=tokens)
 
@@ -206,60 +247,45 @@ async def extract(body: ExtractRequest, request: Request, serving: Served) -> Re
     """Extract values from a document, or from several: one that fails does not cost the others."""
     documents = body.documents or ()
     serving.check_documents(len(documents))
-
-    def make_type() -> Any:
-        if body.fields is not None:
-            return fields_type(body.fields, serving.limits)
-        if body.type is None:
-            return schema_type(body.schema_ if body.schema_ is not None else True, serving.limits)
-        if body.type not in serving.types:
-            known = ", ".join(sorted(serving.types)) or "there is none"
-            raise RequestError(404, f"There is no type {body.type!r} here; known: {known}.", parameter="type")
-        return serving.types[body.type]
-
     if body.text is not None:
-        return await _result(request, serving, body, make_type, body.text)
-    results = await _results(request, serving, body, make_type, documents)
-    return response_of_all(results, evidence=body.evidence)
+        return await _result(request, serving, body, body.text)
+    return response_of_all(await _results(request, serving, body, documents), evidence=body.evidence)
 
 
 @router.post("/v1/choose")
 async def choose(body: ChooseRequest, request: Request, serving: Served) -> Response:
     """Choose one of some texts."""
-    return await _result(request, serving, body, lambda: choice_type(body.choices, serving.limits), body.text)
+    return await _result(request, serving, body, body.text)
 
 
 @router.post("/v1/regex")
 async def match(body: RegexRequest, request: Request, serving: Served) -> Response:
     """Write a text that a regular expression matches as a whole."""
-    return await _result(
-        request, serving, body, lambda: regex_type(body.regex, serving.limits, body.dialect), body.text
-    )
+    return await _result(request, serving, body, body.text)
 
 
 @router.post("/v1/grammar")
 async def derive(body: GrammarRequest, request: Request, serving: Served) -> Response:
     """Write a text of a grammar."""
-    return await _result(
-        request, serving, body, lambda: grammar_type(body.grammar, serving.limits, body.start), body.text
-    )
+    return await _result(request, serving, body, body.text)
 
 
-async def _result(
-    request: Request, serving: Serving, body: LibraryRequest, make_type: Callable[[], Any], text: str
-) -> Response:
+async def _result(request: Request, serving: Serving, body: LibraryRequest, text: str) -> Response:
     """Return the answer for one text. Raises RequestError."""
-    [result] = await _results(request, serving, body, make_type, [text])
+    [result] = await _results(request, serving, body, [text])
     return response_of(result, evidence=body.evidence)
 
 
-async def _results(
-    request: Request, serving: Serving, body: LibraryRequest, make_type: Callable[[], Any], texts: Sequence[str]
-) -> list[Result[Any]]:
+async def _results(request: Request, serving: Serving, body: LibraryRequest, texts: Sequence[str]) -> list[Result[Any]]:
     """Return the result for each text. Raises RequestError if the request is wrong as a whole."""
     serving.check_model(body.model)
     serving.check_size(body)
     options = options_of(body, serving.max_tokens(max_tokens=body.max_tokens))
+
+    def make_type() -> Any:
+        if isinstance(body, ExtractRequest) and body.type is not None:
+            return serving.type(body.type)
+        return constrained_type(constraint_of(body), serving.limits)
 
     def answer() -> list[Result[Any]]:
         extractor = serving.extractors.find(body.constraint_key, make_type, options)

@@ -16,10 +16,15 @@ from structured.integrations.server.field_lists import FieldListError, read_fiel
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_bodies import (
     ChatRequest,
+    ChooseRequest,
+    Constraint,
+    ConstraintKind,
+    ExtractRequest,
     GenerationRequest,
-    JsonSchemaFormat,
+    GrammarRequest,
     LibraryRequest,
     Message,
+    RegexRequest,
     ToolCall,
 )
 from structured.integrations.server.request_errors import RequestError
@@ -31,7 +36,7 @@ from structured.output_types.functions import Tool
 from structured.output_types.grammar import Grammar
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.output_type import OutputType
-from structured.output_types.regex import DialectName, Regex
+from structured.output_types.regex import Regex
 
 
 def output_type_of(body: GenerationRequest, limits: Limits) -> OutputType[Any] | JsonSchema | None:
@@ -41,27 +46,29 @@ def output_type_of(body: GenerationRequest, limits: Limits) -> OutputType[Any] |
     """
     constraints = body.constraints
     if isinstance(body, ChatRequest) and body.uses_tools:
-        if body.may_answer:  # then it is for the answer in place of calls
-            return _of_member("tools", "tools", body, limits)
-        constraints["tools"] = ("tools", body)
+        tools = Constraint("tools", body.tools, {"name": body.called_tool, "may_answer": body.may_answer})
+        if body.may_answer:  # then the others are for the answer in place of calls
+            return _of_member("tools", tools, limits)
+        constraints["tools"] = tools
     if len(constraints) > 1:
         raise RequestError(400, f"{' and '.join(constraints)} exclude each other.", parameter=next(iter(constraints)))
     if not constraints:
         return None
-    [(member, (kind, constraint))] = constraints.items()
+    [(member, constraint)] = constraints.items()
     if body.stops:
         raise RequestError(400, f"stop and {member} exclude each other.", parameter="stop")
-    return _of_member(member, kind, constraint, limits)
+    return _of_member(member, constraint, limits)
 
 
-def _of_member(member: str, kind: str, constraint: Any, limits: Limits) -> OutputType[Any] | JsonSchema:
+def _of_member(member: str, constraint: Constraint, limits: Limits) -> OutputType[Any] | JsonSchema:
     """Return the output type of a member of a request. Raises RequestError."""
     try:
-        return _KINDS[kind](constraint, limits)
+        output_type: OutputType[Any] | JsonSchema = constrained_type(constraint, limits)
     except (SchemaError, PatternError) as error:
         raise RequestError.of(error, member) from error
     except TypeError as error:  # a member of a tool is of the wrong kind
         raise RequestError(400, str(error), parameter=member) from error
+    return output_type
 
 
 def free_text(stops: list[str], limits: Limits) -> OutputType[str]:
@@ -70,23 +77,40 @@ def free_text(stops: list[str], limits: Limits) -> OutputType[str]:
     return Text(stop=stops) | Text(lacks=stops) if stops else Text()
 
 
-def check_length(text: str, limits: Limits, member: str) -> None:
-    """Raise RequestError for a constraint that is too long."""
-    if len(text) > limits.schema:
-        raise RequestError(
-            413, f"{member} has {len(text):,} characters; {limits.schema:,} are taken.", parameter=member
-        )
+def check_length(constraint: Any, limits: Limits, name: str) -> None:
+    """Raise RequestError for a constraint that is too long, as text or as JSON."""
+    length = len(constraint if isinstance(constraint, str) else json.dumps(constraint, ensure_ascii=False))
+    if length > limits.schema:
+        raise RequestError(413, f"{name} has {length:,} characters; {limits.schema:,} are taken.", parameter=name)
 
 
-def schema_type(schema: Mapping[str, Any] | str | bool, limits: Limits, name: str = "") -> JsonSchema:
-    """Return the output type of a JSON Schema; nothing that it refers to is fetched."""
-    check_length(schema if isinstance(schema, str) else json.dumps(schema), limits, "The schema")
-    return JsonSchema(schema, name=name)
+def constraint_of(body: LibraryRequest) -> Constraint:
+    """Return the constraint of a request of the library's own, unless it names a type of the server."""
+    match body:
+        case ChooseRequest(choices=choices):
+            return Constraint("choice", choices)
+        case RegexRequest(regex=regex, dialect=dialect):
+            return Constraint("regex", regex, {"dialect": dialect})
+        case GrammarRequest(grammar=grammar, start=start):
+            return Constraint("grammar", grammar, {"start": start})
+        case ExtractRequest(fields=str(fields)):
+            return Constraint("fields", fields)
+        case ExtractRequest(schema_=schema):
+            return Constraint("json", schema)
+    raise AssertionError(body)
 
 
-def fields_type(fields: str, limits: Limits) -> type[BaseModel]:
-    """Return the type of a list of fields, which is never evaluated. Raises RequestError."""
-    check_length(fields, limits, "fields")
+def constrained_type(constraint: Constraint, limits: Limits) -> Any:
+    """Return the output type of a constraint; nothing that it refers to is fetched, and nothing of it is run.
+
+    Raises RequestError for one that is too long, and what making the type raises.
+    """
+    name, make = _KINDS[constraint.kind]
+    check_length(constraint.value, limits, name)
+    return make(constraint.value, **constraint.options)
+
+
+def _of_fields(fields: str) -> type[BaseModel]:
     try:
         return read_fields(fields)
     except (FieldListError, RecursionError) as error:
@@ -94,21 +118,8 @@ def fields_type(fields: str, limits: Limits) -> type[BaseModel]:
         raise RequestError(400, f"fields: {problem}", parameter="fields") from None
 
 
-def regex_type(pattern: str, limits: Limits, dialect: DialectName = "python") -> Regex[str]:
-    """Return the output type of a regular expression."""
-    check_length(pattern, limits, "The regular expression")
-    return Regex(pattern, dialect=dialect)
-
-
-def choice_type(choices: list[str], limits: Limits) -> Choice[str]:
-    """Return the output type of some texts."""
-    check_length("".join(choices), limits, "The choice")
-    return Choice(choices)
-
-
-def grammar_type(grammar: str, limits: Limits, start: str | None = None) -> Grammar[str]:
+def _of_grammar(grammar: str, *, start: str | None = None) -> Grammar[str]:
     """Return the output type of a grammar in Lark's language, or in GBNF, whose rules have `::=`."""
-    check_length(grammar, limits, "The grammar")
     if _GBNF.search(grammar):
         return Grammar.from_gbnf(grammar, start or "root")
     return Grammar(grammar, start or "start")
@@ -118,24 +129,11 @@ _GBNF = re.compile(r"^\s*[\w-]+\s*::=", re.ASCII | re.MULTILINE)
 """How a rule begins in GBNF, and none in Lark's language."""
 
 
-def described_type(constraint: Mapping[str, Any], limits: Limits) -> OutputType[Any]:
-    """Return the output type that another process of this library has written as plain data; no code is in it."""
-    check_length(json.dumps(constraint), limits, "The constraint")
-    return data_to_type(constraint)
-
-
-def _of_json(constraint: Any, limits: Limits) -> JsonSchema:
-    if isinstance(constraint, JsonSchemaFormat):
-        return schema_type(constraint.schema_, limits, constraint.name)
-    return schema_type(constraint, limits)
-
-
-def _of_tools(body: ChatRequest, limits: Limits) -> OutputType[Any] | JsonSchema:
-    check_length(json.dumps(body.tools), limits, "tools")
-    tools = [Tool.from_openai(one) for one in body.tools or ()]
-    name = body.called_tool
+def _of_tools(entries: list[dict[str, Any]], *, name: str | None, may_answer: bool) -> OutputType[Any] | JsonSchema:
+    """Return the type of calls of tools; of the arguments alone, if the tool is known by its name."""
+    tools = [Tool.from_openai(one) for one in entries]
     if name is None:
-        return functions(*tools, parallel=body.may_answer)
+        return functions(*tools, parallel=may_answer)
     named = next((one for one in tools if one.name == name), None)
     if named is None:
         raise RequestError(400, f"There is no tool named {name!r}.", parameter="tool_choice")
@@ -143,19 +141,20 @@ def _of_tools(body: ChatRequest, limits: Limits) -> OutputType[Any] | JsonSchema
     return JsonSchema({**named.parameters, **described}, name=name)
 
 
-_KINDS: Mapping[str, Callable[[Any, Limits], OutputType[Any] | JsonSchema]] = {
-    "json": _of_json,
-    "json_object": lambda _, limits: schema_type({"type": "object"}, limits, "JSON"),
-    "regex": regex_type,
-    "choice": choice_type,
-    "grammar": grammar_type,
-    "constraint": described_type,
-    "tools": _of_tools,
+_KINDS: Mapping[ConstraintKind, tuple[str, Callable[..., Any]]] = {
+    "json": ("The schema", JsonSchema),
+    "regex": ("The regular expression", Regex),
+    "choice": ("The choice", Choice),
+    "grammar": ("The grammar", _of_grammar),
+    "fields": ("fields", _of_fields),
+    "constraint": ("The constraint", data_to_type),
+    "tools": ("tools", _of_tools),
 }
+"""What constraints are called if they are too long, and what makes their types."""
 
 
-def prompt_messages(messages: Sequence[Message]) -> list[dict[str, str]]:
-    """Return the messages of a prompt, which has no role for tools. Raises RequestError for a result without its call.
+def prompt_messages(messages: Sequence[Message], member: str = "messages") -> list[dict[str, str]]:
+    """Return the messages of a prompt, which has no role for tools.
 
     A call is written as the assistant would write it here. Its result begins the next message of the user, indented, so
     that no line of it passes for anything else:
@@ -163,54 +162,43 @@ def prompt_messages(messages: Sequence[Message]) -> list[dict[str, str]]:
         assistant: [{"name": "weather", "arguments": {"city": "Porto"}}]
         user: The result of weather({"city": "Porto"}):
             sunny
+
+    Raises RequestError for what is no chat; `member` is the one of the request that the messages are made of.
     """
     calls: dict[str | None, ToolCall] = {}
     turns: list[dict[str, str]] = []
     places: list[int] = []
     """The position of the last message of each turn."""
-    results: list[str] = []
+    before = None
     for position, message in enumerate(messages):
         calls |= {call.id: call for call in message.tool_calls or ()}
-        if message.role == "tool":
-            if message.tool_call_id not in calls:
-                problem = f"There is no call {message.tool_call_id!r} before its result."
-                raise RequestError(400, problem, parameter=f"messages[{position}].tool_call_id")
-            results.append(_result(calls[message.tool_call_id], message.text))
-        elif message.role == "user":
-            turns.append(_user(*results, message.text))
-            results = []
+        if message.role == "tool" and message.tool_call_id not in calls:
+            problem = f"There is no call {message.tool_call_id!r} before its result."
+            where = f"messages[{position}].tool_call_id" if member == "messages" else member
+            raise RequestError(400, problem, parameter=where)
+        text = _result(calls[message.tool_call_id], message.text) if message.role == "tool" else _written(message)
+        if before == "tool" and message.role in {"tool", "user"}:
+            turns[-1]["content"] += f"\n\n{text}"
+            places[-1] = position
         else:
-            if results:
-                turns.append(_user(*results))
-                places.append(position - 1)
-            turns.append(
-                {"role": "assistant" if message.role == "assistant" else "system", "content": _assistant_text(message)}
-            )
-            results = []
-        if not results:
+            turns.append({"role": _ROLES.get(message.role, message.role), "content": text})
             places.append(position)
-    if results:
-        turns.append(_user(*results))
-        places.append(len(messages) - 1)
-    _check(turns, places)
+        before = message.role
+    try:
+        Conversation.read(turns, member)
+    except PromptError as error:
+        refused = RequestError.of(error, member)
+        refused.message = re.sub(
+            rf"[Mm]essage (\d+) of {member}",
+            lambda found: f"messages[{places[int(found[1])]}]" if member == "messages" else f"a message of {member}",
+            refused.message,
+        )
+        raise refused from error
     return turns
 
 
-def _check(turns: list[dict[str, str]], places: list[int]) -> None:
-    """Raise RequestError for turns that are no chat, by the places of their messages in the request."""
-    try:
-        Conversation.read(turns, "messages")
-    except PromptError as error:
-        refused = RequestError.of(error, "messages")
-        refused.message = _NAMED.sub(lambda found: f"messages[{places[int(found[1])]}]", refused.message)
-        raise refused from error
-
-
-_NAMED = re.compile(r"[Mm]essage (\d+) of messages")
-
-
-def _user(*texts: str) -> dict[str, str]:
-    return {"role": "user", "content": "\n\n".join(texts)}
+_ROLES = {"developer": "system", "tool": "user"}
+"""The roles of messages that prompts do not have, by those that stand for them."""
 
 
 def _result(call: ToolCall, text: str) -> str:
@@ -218,7 +206,7 @@ def _result(call: ToolCall, text: str) -> str:
     return f"The result of {call.function.name}({arguments}):\n{indent(text, '    ', lambda _: True)}"
 
 
-def _assistant_text(message: Message) -> str:
+def _written(message: Message) -> str:
     """Return the text of a message, and its calls."""
     calls = ", ".join(
         f'{{"name": {json.dumps(one.function.name)}, "arguments": {one.function.arguments}}}'
@@ -227,16 +215,7 @@ def _assistant_text(message: Message) -> str:
     return "\n\n".join(filter(None, (message.text, calls and f"[{calls}]")))
 
 
-_OPTIONS = (
-    "temperature",
-    "seed",
-    "top_p",
-    "top_k",
-    "min_p",
-    "instructions",
-    "system",
-    "grounded",
-)
+_OPTIONS = ("temperature", "seed", "top_p", "top_k", "min_p", "instructions", "system", "grounded")
 """The members of requests that are options of the library."""
 
 

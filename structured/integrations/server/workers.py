@@ -125,26 +125,29 @@ def check_port(host: str, port: int) -> None:
 def bound(host: str, port: int) -> list[socket.socket]:
     """Return a socket for each address of a host, which does not listen yet. Raises OSError if a port is taken."""
     sockets: list[socket.socket] = []
-    try:
-        for family, kind, protocol, _, where in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-            listening = socket.socket(family, kind, protocol)
-            if os.name == "posix":  # as servers do: connections that have ended hold no port
-                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:  # another socket is for the other family
-                listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            try:
-                listening.bind(where)
-            except OSError as error:
-                listening.close()
-                if error.errno != errno.EADDRNOTAVAIL:  # that is of a family that this machine lacks
-                    raise
-            else:
-                sockets.append(listening)
-    except OSError as error:
-        for listening in sockets:
-            listening.close()
-        problem = f"Nothing can listen at port {port} of {host}: {error.strerror}. Pass another --port or --host."
-        raise OSError(problem) from error
+    lacking = None
+    with ExitStack() as opened:
+        try:
+            for family, kind, protocol, _, where in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+                listening = opened.enter_context(socket.socket(family, kind, protocol))
+                if os.name == "posix":  # as servers do: connections that have ended hold no port
+                    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if family == socket.AF_INET6:  # another socket is for the other family
+                    listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                try:
+                    listening.bind(where)
+                    sockets.append(listening)
+                except OSError as error:
+                    listening.close()
+                    if error.errno != errno.EADDRNOTAVAIL:  # that is of a family that this machine lacks
+                        raise
+                    lacking = error
+            if lacking is not None and not sockets:
+                raise lacking
+        except OSError as error:
+            problem = f"Nothing can listen at port {port} of {host}: {error.strerror}. Pass another --port or --host."
+            raise OSError(problem) from error
+        opened.pop_all()
     return sockets
 
 
@@ -209,26 +212,6 @@ class _Worker:
         mine.setblocking(False)
         return cls(process, mine, reports)
 
-    def read(self) -> None:
-        """Take a report."""
-        try:
-            report = self.reports.recv()
-        except (EOFError, OSError):
-            self.reports.close()
-            return
-        if isinstance(report, Warning):
-            warnings.warn(report, stacklevel=2)
-        else:
-            self.error, self.is_ready = report, report is None
-
-    def give(self, connection: socket.socket) -> bool:
-        """Pass a connection on, and return whether the worker has taken it."""
-        try:
-            socket.send_fds(self.handover, [b"."], [connection.fileno()])
-        except OSError:  # it has ended, or does not read
-            return False
-        return True
-
     def close(self) -> None:
         """Forget a process that has ended."""
         self.process.join()
@@ -257,7 +240,10 @@ class _Supervisor:
         Raises the error of the first worker.
         """
         uvicorn.Config("", log_level=self.service.log_level)  # which configures the logs
-        with self._signals():
+        with ExitStack() as handlers:
+            for number in ENDING:
+                before = signal.signal(number, lambda number, _: self.signals.append(number))
+                handlers.callback(signal.signal, number, before)
             try:
                 while not self.signals:
                     self._step()
@@ -305,7 +291,16 @@ class _Supervisor:
             self.next_start = time.monotonic() + PAUSE
 
     def _hear(self, worker: _Worker) -> None:
-        worker.read()
+        """Take a report of a worker; listen once the first one is ready."""
+        try:
+            report = worker.reports.recv()
+        except (EOFError, OSError):
+            worker.reports.close()
+            return
+        if isinstance(report, Warning):
+            warnings.warn(report, stacklevel=2)
+        else:
+            worker.error, worker.is_ready = report, report is None
         if worker.is_ready and not self.has_served:
             self.has_served = True
             for one in self.listening:
@@ -324,7 +319,8 @@ class _Supervisor:
             for worker in [one for one in self.workers if one.is_ready]:
                 self.workers.remove(worker)
                 self.workers.append(worker)
-                if worker.give(connection):
+                with suppress(OSError):  # it has ended, or does not read
+                    socket.send_fds(worker.handover, [b"."], [connection.fileno()])
                     return
 
     def _bury(self, worker: _Worker) -> None:
@@ -345,20 +341,6 @@ class _Supervisor:
         if worker.error is not None:
             _LOGGER.error("%s: %s", type(worker.error).__name__, worker.error)
         self.next_start = time.monotonic() + (0 if worker.is_ready else PAUSE)
-
-    @contextmanager
-    def _signals(self) -> Iterator[None]:
-        """Note the signals that end all workers."""
-
-        def note(number: int, _: object) -> None:
-            self.signals.append(number)
-
-        before = {number: signal.signal(number, note) for number in ENDING}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
 
 
 class _Server(uvicorn.Server):

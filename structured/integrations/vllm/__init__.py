@@ -19,7 +19,7 @@ What clients need, `constraint` and `read`, needs no vLLM.
 import logging
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from structured.decoding.generate import compile_type
 from structured.errors import Attempt, GenerationError, ModelError, StructuredError
@@ -27,7 +27,7 @@ from structured.errors.values import shown
 from structured.index.compilation import save_learned
 from structured.index.guide import Guide
 from structured.index.index import Index
-from structured.index.masks import Mask, MaskTable, mask_of
+from structured.index.masks import Mask, mask_of
 from structured.output_types.choice import Choice
 from structured.output_types.described_types import REMEDY, text_to_type, type_to_text
 from structured.output_types.json_output import JsonLayout
@@ -117,98 +117,93 @@ _NOTHING = Choice([""])
 """The type of the empty answer."""
 
 
-class _Place(NamedTuple):
-    """The place of a cursor before a token."""
-
-    state: int
-    tokens_left: int
-    finished: bool
-    is_over: bool
-    fault: str | None
-
-
 class Cursor:
     """The place of one answer, and its earlier places.
 
     vLLM ends most requests when a call into this library raises, so a cursor never raises once it is made. An answer
     that cannot go on has a `fault`, and may only end: a token came that was masked out, or its automaton has reached a
     limit.
-
-    Attributes:
-        is_over: Whether its end token was taken.
-        fault: Why it can only end, if so.
     """
 
     def __init__(self, index: Index, *, max_tokens: int) -> None:
         """Start an answer. Raises BudgetError if none takes so few tokens."""
-        self._guide = Guide(index, max_tokens=max_tokens)
-        self._places: list[_Place] = []
+        self._places: list[Guide | str | None] = [Guide(index, max_tokens=max_tokens)]
+        """A guide for each place; None behind the end token, and behind a fault its text."""
+        self.table = index.table
+        """The table of its masks."""
+        self.vocabulary = index.vocabulary
+        """The tokens that it is written in."""
         self._ends = index.table.intern(mask_of(index.vocabulary.end_token_ids, index.vocabulary.size))
-        self.is_over = False
-        self.fault: str | None = None
 
     def __repr__(self) -> str:
-        return f"Cursor({self._guide!r}, is_over={self.is_over}, fault={self.fault!r})"
+        return f"Cursor({self._places[-1]!r})"
 
     @property
     def count(self) -> int:
         """The number of tokens taken."""
-        return len(self._places)
+        return len(self._places) - 1
 
     @property
-    def table(self) -> MaskTable:
-        """The table of its masks."""
-        return self._guide.index.table
+    def is_over(self) -> bool:
+        """Whether its end token was taken."""
+        return self._places[-1] is None
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        """The tokens that it is written in."""
-        return self._guide.index.vocabulary
+    def fault(self) -> str | None:
+        """Why it can only end, if so."""
+        place = self._places[-1]
+        return place if isinstance(place, str) else None
 
     def accept(self, token_id: int) -> bool:
         """Take a token, and tell whether it was allowed. Tokens after the end change nothing."""
-        guide = self._guide
-        self._places.append(_Place(guide.state, guide.tokens_left, guide.finished, self.is_over, self.fault))
-        if self.is_over or self.fault is not None:
-            return self.is_over
-        if guide.finished:
-            self.is_over = token_id in self.vocabulary.end_token_ids
-            return self.is_over or self._fail(f"Token {token_id} came where the answer had to end.")
+        self._places.append(self._after(token_id))
+        return self.fault is None
+
+    def _after(self, token_id: int) -> Guide | str | None:
+        """Return the place behind one more token."""
+        place, is_end = self._places[-1], token_id in self.vocabulary.end_token_ids
+        if not isinstance(place, Guide):
+            return place
+        if place.finished:
+            return None if is_end else f"Token {token_id} came where the answer had to end."
+        guide = place.copy()
         try:
             guide.advance(token_id)
         except (ValueError, StructuredError) as error:  # a masked token, a wrong cache, a limit of the automaton
-            return self._fail(str(error))
-        self.is_over = guide.finished and token_id in self.vocabulary.end_token_ids
-        if self.is_over:
+            return str(error)
+        if guide.finished and is_end:
             save_learned(guide.index)
-        return True
+            return None
+        return guide
+
+    def advance(self, token_ids: Iterable[int]) -> None:
+        """Take tokens; if one was not allowed, the answer may only end."""
+        was_faulty = self.fault is not None
+        for token_id in token_ids:
+            self.accept(token_id)
+        if self.fault is not None and not was_faulty:
+            self.end(self.fault)
 
     def rollback(self, count: int) -> None:
         """Take tokens back."""
-        if count <= 0:
-            return
-        guide = self._guide
-        guide.state, guide.tokens_left, guide.finished, self.is_over, self.fault = self._places[-count]
-        del self._places[-count:]
+        if count > 0:
+            del self._places[-count:]
 
     def mask(self) -> Mask:
         """Return the tokens that may come next: the end tokens, where there is nothing else to say."""
-        if self.is_over or self.fault is not None or self._guide.finished:
+        place = self._places[-1]
+        if not isinstance(place, Guide) or place.finished:
             return self._ends
         try:
-            return self._guide.mask()
+            return place.mask()
         except StructuredError as error:  # a limit of the automaton
             self.end(str(error))
             return self._ends
 
     def end(self, fault: str) -> None:
         """Let the answer only end, and log why."""
-        self.fault = fault
+        self._places[-1] = fault
         _LOGGER.error("An answer cannot go on, and ends without being of the type: %s", fault)
-
-    def _fail(self, fault: str) -> bool:
-        self.fault = fault
-        return False
 
 
 def start(constraint: str, vocabulary: Vocabulary, max_tokens: int) -> Cursor:
@@ -224,15 +219,6 @@ def start_or_end(constraint: str, vocabulary: Vocabulary, max_tokens: int) -> Cu
         cursor = Cursor(compile_type(_NOTHING, vocabulary), max_tokens=0)
         cursor.end(str(error))
         return cursor
-
-
-def advance(cursor: Cursor, token_ids: Iterable[int]) -> None:
-    """Advance a cursor by tokens; if one was not allowed, the answer may only end."""
-    was_faulty = cursor.fault is not None
-    for token_id in token_ids:
-        cursor.accept(token_id)
-    if cursor.fault is not None and not was_faulty:
-        cursor.end(cursor.fault)
 
 
 def __getattr__(name: str) -> Any:

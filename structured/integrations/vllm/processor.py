@@ -14,7 +14,7 @@ import torch
 
 from structured.decoding.device_masks import DeviceMasks, apply_masks
 from structured.index.masks import Mask, MaskTable
-from structured.integrations.vllm import KEY, Cursor, advance, fault_of, start_or_end
+from structured.integrations.vllm import KEY, Cursor, fault_of, start_or_end
 from structured.models.kv_cache import on_device
 from structured.models.transformers_model import vocabulary_of
 
@@ -112,7 +112,7 @@ class RowProcessor(RowInterface):  # type: ignore[misc]
         cursors = [self._rows[row][0] for row in rows]
         for cursor, tokens in self._rows.values():
             cursor.rollback(cursor.count - len(tokens))  # tokens are taken back where a cache was lost
-            advance(cursor, tokens[cursor.count :])
+            cursor.advance(tokens[cursor.count :])
         return _masked(logits, rows, [cursor.mask() for cursor in cursors], cursors[0].table)
 
     def _put(self, row: int, answer: tuple[Cursor, Sequence[int]] | None) -> None:
@@ -173,7 +173,7 @@ class SlotProcessor(SlotInterface):  # type: ignore[misc]
         slots, starts = on_device([[slot, span.start] for slot, span in new.items()], token_ids.device).t()[:, :, None]
         positions = (starts + torch.arange(widest, device=token_ids.device)).clamp(max=token_ids.shape[1] - 1)
         for (slot, span), found in zip(new.items(), token_ids[slots, positions].tolist(), strict=True):
-            advance(self._slots[slot], found[: len(span)])
+            self._slots[slot].advance(found[: len(span)])
 
 
 class _Answers:
