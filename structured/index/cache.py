@@ -34,15 +34,6 @@ SOURCES = ("regex", "vocabulary", "automata", "index")
 """The packages that a file depends on besides the pattern and the vocabulary, which its name is a digest of as well."""
 
 
-def key_of(kind: str, *parts: bytes) -> str:
-    """Return the name of what is made from some parts, by this very code."""
-    digest = hashlib.sha256(FORMAT + _code() + kind.encode())
-    for part in parts:
-        digest.update(struct.pack("<Q", len(part)))
-        digest.update(part)
-    return f"{kind}-{digest.hexdigest()}"
-
-
 @cache
 def _code() -> bytes:
     """Return a digest of the sources that decide what is kept, so that no release and no edit reads another's files."""
@@ -175,7 +166,10 @@ def _index_key(index: Index) -> str | None:
         return None
     kind = type(index.automaton)
     name = f"{kind.__module__}.{kind.__qualname__}"
-    return key_of("index", index.vocabulary.fingerprint, name.encode(), index.fingerprint)
+    digest = hashlib.sha256(FORMAT + _code())
+    for part in (index.vocabulary.fingerprint, name.encode(), index.fingerprint):
+        digest.update(struct.pack("<Q", len(part)) + part)
+    return f"index-{digest.hexdigest()}"
 
 
 def _spanning_tree(

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from structured.automata import DEAD
 from structured.errors import BudgetError, StructuredError
 from structured.index.index import Index
-from structured.index.masks import Mask, unpack
+from structured.index.masks import Mask, allows, unpack
 
 
 class Guide:
@@ -77,7 +77,7 @@ class Guide:
         known = 0 <= token_id < vocabulary.size
         successor = self.index.step(self.state, token_id) if known else DEAD
         if successor == DEAD or not self.index.fits(successor, self.tokens_left - 1):
-            if known and self.index.allows_wrongly(self.state, token_id, self.tokens_left):
+            if known and allows(self.index.mask_within(self.state, self.tokens_left), token_id):
                 raise StructuredError(
                     f"The cache holds a mask that cannot be right: it allows token {token_id}, which cannot follow. "
                     "Somebody may have written to the folder of the cache: see who can, and empty it with "

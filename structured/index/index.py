@@ -48,7 +48,6 @@ class Index:
         self._transient_masks: dict[tuple[int, int | None], Mask] = {}
         self._canonical: dict[int, Mask] = {}
         self._farthest: dict[int, int] = {}
-        self._learned: frozenset[int] = frozenset()
         self._steps: dict[tuple[int, int], int] = {}
         self._final: dict[int, bool] = {}
         self._walks = Walks(self.automaton, vocabulary)
@@ -221,7 +220,7 @@ class Index:
     ) -> None:
         """Take masks that are known already: that of `states[i]` is `masks[rows[i]]`.
 
-        That they are right is taken on trust; see `allows_wrongly`.
+        That they are right is taken on trust: `Guide.advance` notices a token that cannot follow.
         """
         kept = [self.table.intern(mask) for mask in masks]
         known = [kept[row] for row in rows.tolist()]
@@ -229,16 +228,6 @@ class Index:
             if self.table.row_of(mask) != NO_ROW:
                 self._farthest[state] = distance
                 self._masks[state] = mask
-        self._learned = frozenset(self._masks)
-
-    @property
-    def states_learned(self) -> int:
-        """The number of states whose masks are taken on trust."""
-        return len(self._learned)
-
-    def allows_wrongly(self, state: int, token_id: int, max_tokens: int) -> bool:
-        """Tell whether a token that cannot follow a state is in its mask, since that was learned and is wrong."""
-        return state in self._learned and allows(self.mask_within(state, max_tokens), token_id)
 
     def _reduced(self, state: int, max_tokens: int) -> Mask:
         """Return the mask of the tokens after which a text can end in time."""

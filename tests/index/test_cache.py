@@ -43,7 +43,6 @@ from structured.index.cache import (
     decode,
     default_cache,
     encode,
-    key_of,
     load_index,
     save_index,
 )
@@ -200,7 +199,6 @@ def test_keys_tell_types_and_vocabularies_apart(vocabulary: Vocabulary) -> None:
     automata = [RegularAutomaton(pattern) for pattern in (literal("ab"), literal("ac"), alternation(PERSON, PERSON))]
     keys = {_index_key(Index(automaton, given)) for given in vocabularies for automaton in automata}
     assert len(keys) == len(vocabularies) * len(automata)
-    assert key_of("a", b"bc") != key_of("a", b"b", b"c")
 
 
 class Unnamed(RegularAutomaton):
