@@ -55,8 +55,7 @@ class Index:
         self._closing: dict[int, tuple[int, ...]] = {}
         self._completions = Completions(self._walks)
         if not vocabulary.is_closed and not self.fits(self.automaton.start, MAX_TOKENS):
-            is_certain = self._completions.is_dead(self.automaton.start)
-            raise unwritable(self.automaton, vocabulary, name, is_certain=is_certain)
+            raise unwritable(self.automaton, vocabulary, name)
 
     def __repr__(self) -> str:
         return f"Index({self.automaton!r}, {self.vocabulary!r}, states={len(self._farthest)})"
