@@ -122,7 +122,8 @@ class TokenizerReader:
         if not isinstance(value, Sized) or isinstance(value, _NO_LISTS):
             raise self._wrong(attribute, problem)
         try:
-            yield from islice(value.tolist() if hasattr(value, "tolist") else value, len(value))
+            items: Any = value.tolist() if hasattr(value, "tolist") else value
+            yield from islice(items, len(value))
         except Exception as error:
             raise self._wrong(attribute, f"{problem}, which cannot be read") from error
 
