@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import islice, pairwise
@@ -107,10 +106,10 @@ class TokenizerReader:
         """Return token ids, from any container of integers."""
         ids: list[int] = []
         for token_id in self._items(attribute, value):
-            number = -1
-            if not isinstance(token_id, bool):
-                with suppress(Exception):
-                    number = index(token_id)
+            try:
+                number = -1 if isinstance(token_id, bool) else index(token_id)
+            except Exception:  # noqa: BLE001  the value's own code may raise anything
+                number = -1
             if not 0 <= number <= sys.maxsize:
                 raise self._wrong(attribute, f"has {described(token_id)} as a token id")
             ids.append(number)
