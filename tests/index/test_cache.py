@@ -255,7 +255,7 @@ def test_a_full_disk_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     """Nothing is raised, nothing is left behind, and what was there stays."""
     disk = DiskCache(tmp_path)
     disk.save("a", ARRAYS)
-    monkeypatch.setattr(os, "fdopen", _full_disk)
+    monkeypatch.setattr(Path, "write_bytes", _full_disk)
     disk.save("a", {})
     disk.save("b", ARRAYS)
     monkeypatch.undo()
