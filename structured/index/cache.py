@@ -49,7 +49,7 @@ def encode(arrays: Arrays) -> bytes:
     """Return arrays as bytes, which have a checksum."""
     from safetensors.numpy import save
 
-    return zlib.compress(save({name: np.ascontiguousarray(array) for name, array in arrays.items()}), 1)
+    return zlib.compress(save({name: np.asarray(array, order="C") for name, array in arrays.items()}), 1)
 
 
 def decode(data: bytes) -> dict[str, NDArray[Any]]:
