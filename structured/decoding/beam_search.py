@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from structured.decoding.requests import Generation, Request
 from structured.decoding.sampling import Sampler, TokenChoice, likeliest_places, log_softmax, share_of_all
 from structured.decoding.sequence import Sequence, write
-from structured.index.guide import Guide, WrongMaskError
 from structured.index.masks import unpack
 from structured.models import LanguageModel
 
@@ -179,8 +178,6 @@ def _followers(row: int, parent: Sequence, logits: NDArray[np.float32], beams: i
         fitting = np.flatnonzero(fits)
         chosen = np.union1d(chosen, fitting[likeliest_places(log_probabilities[fitting], count)])
     legal_mass = share_of_all(log_total, logits)
-    if guide.index.states_learned and not all(_can_take(guide, int(allowed[place])) for place in chosen if fits[place]):
-        return _followers(row, parent, logits, beams)  # the mask is corrected now
     return [
         _Continuation(
             parent.log_probability + float(log_probabilities[place]),
@@ -192,12 +189,3 @@ def _followers(row: int, parent: Sequence, logits: NDArray[np.float32], beams: i
         )
         for place in chosen.tolist()
     ]
-
-
-def _can_take(guide: Guide, token_id: int) -> bool:
-    """Tell whether the automaton allows a token of the mask; if not, the mask was a wrong cached one, now corrected."""
-    try:
-        guide.copy().advance(token_id)
-    except WrongMaskError:
-        return False
-    return True

@@ -21,7 +21,7 @@ from structured.decoding.repetition import BREAK, repeated_by
 from structured.decoding.requests import Diagnostics, Generation, Request, SampledToken
 from structured.decoding.sampling import Sampler, TokenChoice, likeliest_tokens
 from structured.errors import StructuredError
-from structured.index.guide import Guide, WrongMaskError
+from structured.index.guide import Guide
 from structured.index.masks import Mask
 from structured.models import DecodingBatch, LanguageModel, Logits
 from structured.models import checked_calls as calls
@@ -148,11 +148,9 @@ class Sequence:
         return control.penalised(logits, self.free_tokens)
 
     def extend(self, choice: TokenChoice) -> None:
-        """Append a sampled token and the forced tokens after it; ignore a token that a wrong cached mask allowed."""
+        """Append a sampled token and the forced tokens after it."""
         try:
             self._extend(choice)
-        except WrongMaskError:
-            return
         except AUTOMATON_ERRORS as error:
             self.error = error
 

@@ -1,4 +1,4 @@
-"""The cache: what a later process would have to compute again of an index, in files with a checksum.
+"""The cache: what a later process would have to compute again of an index, in compressed files of safetensors.
 
 Of an index its masks are kept, and how their states are reached: a tree of single bytes from the start. The automaton
 is not read back but walked again along that tree, a fifth of the work of finding the masks; so no number of a file is a
@@ -6,11 +6,7 @@ state's, and none is ever followed by a compiled loop.
 """
 
 import hashlib
-import json
-import os
-import stat
 import struct
-import tempfile
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -26,38 +22,16 @@ from numpy.typing import NDArray
 from structured.automata import AUTOMATON_ERRORS, DEAD, Automaton
 from structured.errors import CacheWarning
 from structured.errors.calling_line import warn
-from structured.index.cache_folder import WRITING, CacheFolder, Clearing, kept_folder
+from structured.index.cache_folder import CacheFolder, kept_folder
 from structured.index.index import Index
-from structured.index.masks import words_of
-from structured.vocabulary import Vocabulary
 
 Arrays = Mapping[str, NDArray[Any]]
 
-
-class ForgedError(ValueError):
-    """A file has the right checksum and a content that `encode` never writes: it was not damaged, but made so."""
-
-
-MAGIC = b"structured cache 1\n"
-"""The format; another one has another magic, and files of the old are strangers to it."""
-
-TYPES: dict[str, np.dtype[Any]] = {"i4": np.dtype("<i4"), "u1": np.dtype("u1")}
-"""What arrays may be of; their bytes are the same on every machine."""
-
-MAX_RAW_BYTES = 1 << 28
-"""Of the arrays of one file, whatever its header says."""
+FORMAT = b"structured cache 2"
+"""The format, part of the names of files."""
 
 SOURCES = ("regex", "vocabulary", "automata", "index")
 """The packages that a file depends on besides the pattern and the vocabulary, which its name is a digest of as well."""
-
-
-def key_of(kind: str, *parts: bytes) -> str:
-    """Return the name of what is made from some parts, by this very code."""
-    digest = hashlib.sha256(MAGIC + _code() + kind.encode())
-    for part in parts:
-        digest.update(struct.pack("<Q", len(part)))
-        digest.update(part)
-    return f"{kind}-{digest.hexdigest()}"
 
 
 @cache
@@ -72,55 +46,22 @@ def _code() -> bytes:
 
 
 def encode(arrays: Arrays) -> bytes:
-    """Return arrays as bytes: the magic, a checksum, the length of a header, the header, the compressed data."""
-    header: dict[str, tuple[str, tuple[int, ...]]] = {}
-    data: list[bytes] = []
-    for name, array in arrays.items():
-        kind = f"{array.dtype.kind}{array.dtype.itemsize}"
-        header[name] = (kind, array.shape)
-        data.append(np.ascontiguousarray(array, dtype=TYPES[kind]).tobytes())
-    described = json.dumps(header).encode()
-    body = struct.pack("<I", len(described)) + described + zlib.compress(b"".join(data), 1)
-    return MAGIC + hashlib.sha256(body).digest() + body
+    """Return arrays as bytes, which have a checksum."""
+    from safetensors.numpy import save
+
+    return zlib.compress(save({name: np.asarray(array, order="C") for name, array in arrays.items()}), 1)
 
 
 def decode(data: bytes) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a file. Raises ValueError if it was damaged, and ForgedError if `encode` never wrote it."""
-    start = len(MAGIC) + 32
-    if data[: len(MAGIC)] != MAGIC or data[len(MAGIC) : start] != hashlib.sha256(data[start:]).digest():
-        raise ValueError("The file is not of this format, or was damaged.")
+    """Return the arrays of a file. Raises ValueError if it was damaged."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
     try:
-        return _decode_body(data[start:])
-    except (ValueError, struct.error, zlib.error, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ForgedError(f"The file has the right checksum and the wrong content: {error}") from error
+        return load(zlib.decompress(data))
+    except (zlib.error, SafetensorError) as error:
+        raise ValueError(f"The file was damaged: {error}") from error
 
-
-def _decode_body(data: bytes) -> dict[str, NDArray[Any]]:
-    """Return the arrays behind a checksum that is right."""
-    (length,) = struct.unpack_from("<I", data)
-    header = json.loads(data[4 : 4 + length])
-    shapes = {name: (TYPES[kind], _shape(shape)) for name, (kind, shape) in header.items()}
-    sizes = [dtype.itemsize * int(np.prod(shape, dtype=object)) for dtype, shape in shapes.values()]
-    if sum(sizes) > MAX_RAW_BYTES:
-        raise ValueError("The arrays are too large.")
-    reader = zlib.decompressobj()
-    raw = reader.decompress(data[4 + length :], sum(sizes) + 1)
-    if len(raw) != sum(sizes) or not reader.eof:
-        raise ValueError("The arrays are longer or shorter than the header says.")
-    ends = np.cumsum([0, *sizes]).tolist()
-    return {
-        name: np.frombuffer(raw[start:end], dtype=dtype).reshape(shape).astype(dtype.newbyteorder("="))
-        for (name, (dtype, shape)), start, end in zip(shapes.items(), ends[:-1], ends[1:], strict=True)
-    }
-
-
-def _shape(shape: object) -> tuple[int, ...]:
-    if not isinstance(shape, list) or not all(type(length) is int and 0 <= length <= MAX_RAW_BYTES for length in shape):
-        raise ValueError(f"{shape!r} is not a shape.")
-    return tuple(shape)
-
-
-__all__ = ["Clearing", "DiskCache", "default_cache"]
 
 MAX_BYTES = 1 << 28
 """Of all files together."""
@@ -136,76 +77,37 @@ class DiskCache(CacheFolder):
     max_bytes: int = MAX_BYTES
 
     def load(self, key: str) -> dict[str, NDArray[Any]] | None:
-        """Return the arrays saved under a key; None if there are none, or none that can be trusted to be whole.
-
-        Warns with CacheWarning if there is something else in place of a file, or a file was forged.
-        """
+        """Return the arrays saved under a key; None if there are none, or damaged ones, which warn of themselves."""
         path = self.path(key)
         try:
-            arrays = decode(_read(path, self.max_bytes))
-        except ForgedError:
-            self.reject(key)
+            arrays = decode(path.read_bytes()) if path.is_file() else None
+        except OSError:
             return None
-        except (OSError, ValueError):
+        except ValueError:
+            self.reject(key)
             return None
         self.note_reading(path)
         return arrays
 
     def reject(self, key: str) -> None:
-        """Remove the file of a key, whose content is wrong and has the right checksum; warn with CacheWarning."""
+        """Remove the file of a key, which was damaged; warn with CacheWarning."""
         path = self.path(key)
         with suppress(OSError):
             path.unlink()
-        warn(
-            CacheWarning(
-                f"{path} has the right checksum and a content that cannot be right, so it is not used. Somebody may "
-                "have written to the folder of the cache: see who can, and empty it with `structured cache clear`."
-            )
-        )
+        warn(CacheWarning(f"{path} was damaged, so it is not used: what it held is computed again, and kept anew."))
 
     def save(self, key: str, arrays: Arrays) -> None:
         """Save arrays under a key, in place of what was there. A reader gets the old ones or the new ones."""
         data = encode(arrays)
-        if len(data) > self.max_bytes:
-            return
-        with suppress(OSError):
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self.folder, prefix=WRITING, suffix=".tmp")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(data)
-                Path(name).replace(self.path(key))
-            except OSError:
-                Path(name).unlink(missing_ok=True)
-                raise
-            self.make_room()
+        if len(data) <= self.max_bytes:
+            with suppress(OSError):
+                self.write(key, lambda path: path.write_bytes(data))
 
 
 def default_cache() -> DiskCache | None:
     """Return the cache in the user's folder; None where STRUCTURED_CACHE is "off", or where there is no home."""
     folder = kept_folder()
     return None if folder is None else DiskCache(folder)
-
-
-def _read(path: Path, max_bytes: int) -> bytes:
-    """Return the content of a regular file. Raises OSError for anything else, and warns with CacheWarning.
-
-    A file is looked at before it is opened, as opening a device may do something, and again afterwards, as it may have
-    been replaced in between; opening never waits.
-    """
-    _require_file(path, path.lstat(), max_bytes)
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(path, flags), "rb") as file:
-        _require_file(path, os.fstat(file.fileno()), max_bytes)
-        return file.read(max_bytes + 1)
-
-
-def _require_file(path: Path, status: os.stat_result, max_bytes: int) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        warn(CacheWarning(f"{path} is not a regular file, so the cache does not read it. Remove it."))
-        raise OSError(f"{path} is not a regular file.")
-    if status.st_size > max_bytes:
-        raise OSError(f"{path} is larger than any file that is written.")
 
 
 MAX_MASK_BYTES = 1 << 24
@@ -247,12 +149,12 @@ def load_index(cache: DiskCache, index: Index) -> None:
     key = _index_key(index)
     if key is None or (arrays := cache.load(key)) is None:
         return
-    if not _is_index(arrays, index.vocabulary):
+    try:
+        states = _walk_tree(automaton, arrays["parents"], arrays["bytes"])[arrays["places"]]
+        right = (states != DEAD) & (automaton.distances[states] == arrays["distances"])
+        index.learn(states[right], arrays["rows"], arrays["masks"][right], arrays["farthest"][right])
+    except (LookupError, ValueError, TypeError):  # somebody else wrote the file
         cache.reject(key)
-        return
-    states = _walk_tree(automaton, arrays["parents"], arrays["bytes"])[arrays["places"]]
-    right = (states != DEAD) & (automaton.distances[states] == arrays["distances"])
-    index.learn(states[right], arrays["rows"], arrays["masks"][right], arrays["farthest"][right])
 
 
 def _index_key(index: Index) -> str | None:
@@ -264,7 +166,10 @@ def _index_key(index: Index) -> str | None:
         return None
     kind = type(index.automaton)
     name = f"{kind.__module__}.{kind.__qualname__}"
-    return key_of("index", index.vocabulary.fingerprint, name.encode(), index.fingerprint)
+    digest = hashlib.sha256(FORMAT + _code())
+    for part in (index.vocabulary.fingerprint, name.encode(), index.fingerprint):
+        digest.update(struct.pack("<Q", len(part)) + part)
+    return f"index-{digest.hexdigest()}"
 
 
 def _spanning_tree(
@@ -310,28 +215,3 @@ def _walk_tree(automaton: Automaton, parents: NDArray[np.int32], read: NDArray[n
             states.append(automaton.step(states[parent], byte))
     missing = len(parents) + 1 - len(states)
     return np.array([*states, *[DEAD] * missing], dtype=np.int32)
-
-
-def _is_index(arrays: Arrays, vocabulary: Vocabulary) -> bool:
-    """Tell whether arrays are those of an index, each number inside of what it points into."""
-    per_state = ("places", "distances", "farthest", "masks")
-    kinds = dict.fromkeys(("parents", *per_state), ("i4", 1)) | {"bytes": ("u1", 1), "rows": ("i4", 2)}
-    found = {name: (f"{array.dtype.kind}{array.dtype.itemsize}", array.ndim) for name, array in arrays.items()}
-    if found != kinds or len({len(arrays[name]) for name in per_state}) > 1:
-        return False
-    parents, rows, unused = arrays["parents"], arrays["rows"], vocabulary.size % 32
-    return (
-        len(parents) == len(arrays["bytes"])
-        and _within(parents, 0, None)
-        and bool((parents <= np.arange(len(parents))).all())
-        and _within(arrays["places"], 0, len(parents) + 1)
-        and _within(arrays["farthest"], 0, None)
-        and _within(arrays["masks"], 0, len(rows))
-        and rows.shape[1] == words_of(vocabulary.size)
-        and bool(rows.any(axis=1).all())  # there is no state after which nothing may follow
-        and not (unused and (rows[:, -1].view(np.uint32) >> np.uint32(unused)).any())  # bits of no token
-    )
-
-
-def _within(array: NDArray[Any], least: int, end: int | None) -> bool:
-    return not array.size or bool(array.min() >= least and (end is None or array.max() < end))

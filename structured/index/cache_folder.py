@@ -5,9 +5,11 @@ here raises: a folder that cannot be written, or a disk that is full, means goin
 """
 
 import os
+import shutil
 import sys
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,16 +78,27 @@ class CacheFolder:
         """Return where the entry of a key is, or would be."""
         return self.folder / f"{key}{self.suffix}"
 
+    def write(self, key: str, make: Callable[[Path], object]) -> None:
+        """Let a function write an entry to a path, and then move it to its place. Raises OSError if it cannot."""
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self.folder, prefix=WRITING, suffix=".tmp") as temporary:
+            entry = Path(temporary) / "entry"
+            make(entry)
+            entry.replace(self.path(key))
+        self.make_room()
+
     def remove(self, path: Path) -> None:
-        """Remove an entry, which is a file. Raises OSError."""
-        path.unlink()
+        """Remove an entry, a file or a folder. Raises OSError."""
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
 
     def size_of(self, path: Path) -> int:
-        """Return the bytes of an entry; 0 if it cannot be found out."""
-        try:
-            return path.lstat().st_size
-        except OSError:
-            return 0
+        """Return the bytes of an entry, or of the files in it; 0 if it cannot be found out."""
+        with suppress(OSError):
+            return sum(file.lstat().st_size for file in ([*path.iterdir()] if path.is_dir() else [path]))
+        return 0
 
     def note_reading(self, path: Path) -> None:
         """Make an entry the last to go."""

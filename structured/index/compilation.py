@@ -131,8 +131,8 @@ def _load(index: Index) -> None:
     disk = default_cache()
     if disk is not None:
         load_index(disk, index)
-        _LOGGER.debug("%d states were read from the cache", index.states_learned)
-    _STATES_SAVED[index] = 0  # what it has learned from the disk, it counts itself
+        _LOGGER.debug("%d states were read from the cache", index.states_known)
+    _STATES_SAVED[index] = index.states_known
 
 
 def save_learned(index: Index) -> None:
@@ -142,7 +142,7 @@ def save_learned(index: Index) -> None:
     """
     if index not in _STATES_SAVED:
         return
-    saved = max(_STATES_SAVED[index], index.states_learned)
+    saved = _STATES_SAVED[index]
     if index.states_known < saved + saved // 4 + WORTH_SAVING:
         return
     disk = default_cache()

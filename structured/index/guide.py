@@ -4,13 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import DEAD
-from structured.errors import BudgetError
+from structured.errors import BudgetError, StructuredError
 from structured.index.index import Index
-from structured.index.masks import Mask, unpack
-
-
-class WrongMaskError(ValueError):
-    """A token that a mask allows cannot follow: the mask was learned from a file, and the file is wrong."""
+from structured.index.masks import Mask, allows, unpack
 
 
 class Guide:
@@ -70,8 +66,7 @@ class Guide:
     def advance(self, token_id: int) -> None:
         """Take a token that the type allows, whether or not it is the canonical one. Raises ValueError on any other.
 
-        Raises WrongMaskError, a ValueError, if the mask allowed it only because it was learned and wrong. The guide
-        keeps its state, and its mask is right from now on.
+        Raises StructuredError if the mask allowed it only because it was read from the cache, and is wrong.
         """
         vocabulary = self.index.vocabulary
         if self.finished:
@@ -82,8 +77,12 @@ class Guide:
         known = 0 <= token_id < vocabulary.size
         successor = self.index.step(self.state, token_id) if known else DEAD
         if successor == DEAD or not self.index.fits(successor, self.tokens_left - 1):
-            if known and self.index.allows_wrongly(self.state, token_id, self.tokens_left):
-                raise WrongMaskError(f"Token {token_id} was allowed by a wrong mask: {self!r}.")
+            if known and allows(self.index.mask_within(self.state, self.tokens_left), token_id):
+                raise StructuredError(
+                    f"The cache holds a mask that cannot be right: it allows token {token_id}, which cannot follow. "
+                    "Somebody may have written to the folder of the cache: see who can, and empty it with "
+                    "`structured cache clear`."
+                )
             shown = repr(vocabulary.tokens[token_id]) if known else "outside the vocabulary"
             raise ValueError(f"Token {token_id} ({shown}) is not allowed here: {self!r}.")
         self.state = successor

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from structured.automata import DEAD, Automaton, state_after
 from structured.automata.opcodes import FAR
-from structured.errors import CacheWarning
-from structured.errors.calling_line import warn
 from structured.index.forced_tokens import ForcedTokens
 from structured.index.masks import NO_ROW, Mask, MaskTable, allows, mask_of
 from structured.index.shortest_completion import MAX_TOKENS, Completions, spelled_automaton, unwritable
@@ -50,8 +48,6 @@ class Index:
         self._transient_masks: dict[tuple[int, int | None], Mask] = {}
         self._canonical: dict[int, Mask] = {}
         self._farthest: dict[int, int] = {}
-        self._learned: frozenset[int] = frozenset()
-        self._unlearned: frozenset[int] = frozenset()
         self._steps: dict[tuple[int, int], int] = {}
         self._final: dict[int, bool] = {}
         self._walks = Walks(self.automaton, vocabulary)
@@ -59,8 +55,7 @@ class Index:
         self._closing: dict[int, tuple[int, ...]] = {}
         self._completions = Completions(self._walks)
         if not vocabulary.is_closed and not self.fits(self.automaton.start, MAX_TOKENS):
-            is_certain = self._completions.is_dead(self.automaton.start)
-            raise unwritable(self.automaton, vocabulary, name, is_certain=is_certain)
+            raise unwritable(self.automaton, vocabulary, name)
 
     def __repr__(self) -> str:
         return f"Index({self.automaton!r}, {self.vocabulary!r}, states={len(self._farthest)})"
@@ -85,9 +80,6 @@ class Index:
         reduced = self._transient_masks.get((state, max_tokens))
         if reduced is None:
             reduced = self._reduced(state, max_tokens)
-            if state in self._learned and (reduced & ~mask).any():
-                self.unlearn()
-                return self.mask_within(state, max_tokens)
             reduced = self._keep_for_a_while(state, max_tokens, mask if np.array_equal(reduced, mask) else reduced)
         return reduced
 
@@ -227,43 +219,14 @@ class Index:
     ) -> None:
         """Take masks that are known already: that of `states[i]` is `masks[rows[i]]`.
 
-        That they are right is taken on trust; see `allows_wrongly`.
+        That they are right is taken on trust: `Guide.advance` notices a token that cannot follow.
         """
         kept = [self.table.intern(mask) for mask in masks]
-        for state, row, distance in zip(states.tolist(), rows.tolist(), farthest.tolist(), strict=True):
-            if self.table.row_of(kept[row]) != NO_ROW:
+        known = [kept[row] for row in rows.tolist()]
+        for state, mask, distance in zip(states.tolist(), known, farthest.tolist(), strict=True):
+            if self.table.row_of(mask) != NO_ROW:
                 self._farthest[state] = distance
-                self._masks[state] = kept[row]
-        self._learned = frozenset(self._masks)
-
-    @property
-    def states_learned(self) -> int:
-        """The number of states whose masks are taken on trust."""
-        return len(self._learned)
-
-    def allows_wrongly(self, state: int, token_id: int, max_tokens: int) -> bool:
-        """Tell whether a token that cannot follow a state is, or was, in its mask, since that was learned and is wrong.
-
-        Then nothing that was learned is trusted any more: from now on the masks are those that the automaton gives.
-        """
-        if state in self._learned and allows(self.mask_within(state, max_tokens), token_id):
-            self.unlearn()
-        return state in self._unlearned
-
-    def unlearn(self) -> None:
-        """Forget all masks that were learned, since one is wrong; warn with CacheWarning."""
-        self._unlearned, self._learned = self._learned, frozenset()
-        self._transient_masks = {}
-        self._canonical = {}
-        for state in self._unlearned:
-            self._masks.pop(state, None)
-        warn(
-            CacheWarning(
-                "The cache holds a mask that cannot be right, and nothing of this type is read from it any more: what "
-                "was written so far is valid, and the rest will be as without a cache. Somebody may have written to "
-                "the folder of the cache: see who can, and empty it with `structured cache clear`."
-            )
-        )
+                self._masks[state] = mask
 
     def _reduced(self, state: int, max_tokens: int) -> Mask:
         """Return the mask of the tokens after which a text can end in time."""

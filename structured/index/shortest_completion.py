@@ -43,17 +43,15 @@ def spelled_automaton(automaton: Automaton, vocabulary: Vocabulary, name: str) -
     return spelled
 
 
-def unwritable(automaton: Automaton, vocabulary: Vocabulary, name: str, *, is_certain: bool = True) -> VocabularyError:
+def unwritable(automaton: Automaton, vocabulary: Vocabulary, name: str) -> VocabularyError:
     """Return the error that says that no text of an automaton can be written, calling them by a name."""
     text = shortest_text(automaton, automaton.start, vocabulary.absent_bytes)
     absent = vocabulary.absent_bytes.intersection(text)
     shown = repr(text[:MAX_SHOWN].decode(errors="replace")) + " …" * (len(text) > MAX_SHOWN)
     if absent:
         lack = f"each of its texts needs bytes that are in no token. The shortest, {shown}, needs {bytes_text(absent)}"
-    elif is_certain:
-        lack = f"no tokens spell any of its texts. The shortest is {shown}"
     else:
-        lack = f"no tokens were found that spell one of its texts, after a long search. The shortest is {shown}"
+        lack = f"no tokens were found that spell any of its texts. The shortest is {shown}"
     return VocabularyError(
         f"{name} cannot be written with this tokenizer: {lack}. Allow texts without them, or use a tokenizer that "
         "spells every text: one with a byte-level alphabet or with byte fallback."
@@ -115,10 +113,6 @@ class Completions:
     def enough(self, state: int) -> int:
         """Return a number of tokens that is enough, without a search; with one, fewer may be."""
         return int(self.walks.automaton.distances[state]) if self._is_closed else self._at_most(state)
-
-    def is_dead(self, state: int) -> bool:
-        """Tell whether it is certain that no tokens complete the text."""
-        return not self.fits(state, MAX_TOKENS) and self._at_least(state) == FAR
 
     def shortest_text(self, state: int) -> bytes:
         """Return the text of fewest bytes that completes a state; of several, the first in byte order."""

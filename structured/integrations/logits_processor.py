@@ -33,7 +33,7 @@ from structured.errors.arguments import check_picklable, count, flag
 from structured.errors.calling_line import warn
 from structured.extraction.batch_state import repetition_warning
 from structured.index.compilation import save_learned
-from structured.index.guide import Guide, WrongMaskError
+from structured.index.guide import Guide
 from structured.index.masks import Mask, allows, mask_of
 from structured.models import ModelSource, load_model
 from structured.output_types.json_output import JsonLayout
@@ -307,16 +307,9 @@ class _Place:
             return self
         if self.may_end and token_id in self.guide.index.vocabulary.end_token_ids:
             return _Place(None)
-        twin, learned = self.guide.copy(), self.guide.index.states_learned
+        twin = self.guide.copy()
         try:
             twin.advance(token_id)
-        except WrongMaskError as error:
-            if learned:
-                raise ModelError(
-                    "The cache had allowed a token that the type does not, and the loop has taken it. What the cache "
-                    "said is forgotten: run the loop again."
-                ) from error
-            return _Place(None, is_invalid=True)
         except ValueError:
             return _Place(None, is_invalid=True)
         written = self.written + (twin.index.vocabulary.tokens[token_id] or b"")

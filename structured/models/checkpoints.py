@@ -120,9 +120,6 @@ def _downloaded(requirement: str, folder: Path) -> Path:
     return wheels[0]
 
 
-_exists, _is_folder = os.path.lexists, os.path.isdir
-"""False as well, unlike the methods of `Path`, for long names, lone surrogates and missing permissions."""
-
 EXPECTED = (
     "Name a folder with config.json, weights and tokenizer.json, a GGUF file, 'packaged', "
     f"{', '.join(f'{name!r} (after `structured fetch {name}`)' for name in FETCHABLE)}, a hub id that this machine can "
@@ -170,7 +167,7 @@ def find_checkpoint(name: str | os.PathLike[str]) -> Path | None:
     if "\0" in text:
         raise ModelError(f"The name of the model, {shown_name(text)}, holds a NUL character. {EXPECTED}")
     folder = _expanded(text)
-    if _exists(folder):
+    if os.path.lexists(folder):  # `Path.exists` raises errors for long names, and for lone surrogates
         try:
             return _on_disk(text, folder)
         except ModelError as error:
@@ -269,7 +266,7 @@ def _on_disk(text: str, path: Path) -> Path:
     names = _listed(path)
     if is_gguf(path) or not names.isdisjoint({"config.json", "adapter_config.json"}):
         return path
-    if not _is_folder(path):
+    if not path.is_dir():
         if path.is_file() and path.suffix.lower() == ".gguf":
             raise ModelError(_no_gguf(text))
         kind = "a file, and a model is a folder or a GGUF file" if path.is_file() else "neither a folder nor a file"

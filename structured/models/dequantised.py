@@ -1,8 +1,7 @@
 """The cache of dequantised GGUF files, as the safetensors and the tokenizer that transformers loads quickly.
 
 The name of an entry has the SHA-256 of the GGUF file, which is computed at each load, a second for 1.5 GB. Rejected:
-path, size and time of change, which would miss some replaced files. An entry lists the checksums of its own files. They
-are compared while the model is loaded; a damaged entry is replaced.
+path, size and time of change, which would miss some replaced files. An entry that cannot be read is replaced.
 
 A model is loaded again before it is saved for good: where weights, configuration or tokens differ in anything from the
 dequantised model, nothing is saved, and the file is dequantised each time.
@@ -11,19 +10,14 @@ dequantised model, nothing is saved, and the file is dequantised each time.
 import hashlib
 import json
 import logging
-import os
 import shutil
-import stat
-import tempfile
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from structured.index.cache_folder import WRITING, CacheFolder, kept_folder
+from structured.index.cache_folder import CacheFolder, kept_folder
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -35,10 +29,10 @@ _LOGGER = logging.getLogger(__name__)
 MAX_BYTES = 16 << 30
 """Size of all models together; a larger model is not cached."""
 
-FORMAT = "1"
+FORMAT = "2"
 """Version of the entries, part of their names."""
 
-TOKENIZER, SETTINGS, CHECKSUMS = "tokenizer.json", "tokenizer_settings.json", "checksums.json"
+TOKENIZER, SETTINGS = "tokenizer.json", "tokenizer_settings.json"
 
 _BESIDE = (
     *("added_tokens.json", "additional_chat_templates/*.jinja", "chat_template.jinja", "config.json", "merges.txt"),
@@ -62,15 +56,12 @@ class ModelCache(CacheFolder):
     max_bytes: int = MAX_BYTES
 
     def load(self, key: str, device_map: str | dict[str, Any] | None) -> "Loaded | None":
-        """Return the model and the tokenizer of a key; None if they are missing or damaged."""
+        """Return the model and the tokenizer of a key; None if they are missing or cannot be read."""
         path = self.path(key)
-        if not os.path.lexists(path):
+        if not path.exists():
             return None
         try:
-            with ThreadPoolExecutor(1) as pool:
-                checked = pool.submit(_check, path)
-                loaded = _load(path, device_map)
-                checked.result()
+            loaded = _load(path, device_map)
         except Exception as error:  # noqa: BLE001  a damaged checkpoint may raise anything
             _LOGGER.info("%s is damaged, and replaced: %s", path, error)
             with suppress(OSError):
@@ -82,34 +73,11 @@ class ModelCache(CacheFolder):
     def save(self, key: str, model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase") -> None:
         """Cache a model and its tokenizer, unless they are too large, or would not be the same when loaded again."""
         try:
-            for folder in (self.folder.parent, self.folder):
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if _bytes(model) > min(self.max_bytes, shutil.disk_usage(self.folder).free // 2):
-                return
-            with self._writing() as made:
-                _write(made, model, tokenizer)
-                with suppress(OSError):  # another process was quicker
-                    made.rename(self.path(key))
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if _bytes(model) <= min(self.max_bytes, shutil.disk_usage(self.folder).free // 2):
+                self.write(key, lambda folder: _write(folder, model, tokenizer))
         except Exception as error:  # noqa: BLE001  the loaded model can be used all the same
             _LOGGER.info("the dequantised model is not cached: %s", error)
-        self.make_room()
-
-    def remove(self, path: Path) -> None:
-        """Remove the folder of an entry, renamed first, so that no entry is ever incomplete. Raises OSError."""
-        with self._writing() as removed:
-            path.rename(removed)
-
-    def size_of(self, path: Path) -> int:
-        """Return the bytes of the files of an entry."""
-        with suppress(OSError):
-            return sum(file.lstat().st_size for file in path.iterdir())
-        return 0
-
-    @contextmanager
-    def _writing(self) -> Iterator[Path]:
-        """Yield a path beside the entries; whatever is still there at the end is removed."""
-        with tempfile.TemporaryDirectory(dir=self.folder, prefix=WRITING, suffix=".tmp") as temporary:
-            yield Path(temporary) / "entry"
 
 
 def model_cache() -> ModelCache | None:
@@ -122,20 +90,13 @@ def key_of(path: Path, dtype: str) -> str:
     """Return the key of a dequantised GGUF file: its SHA-256, and a digest of everything else that matters."""
     import torch
 
-    facts = [FORMAT, dtype, str(torch.get_default_dtype()), *map(_version, ("transformers", "gguf"))]
+    facts = [FORMAT, dtype, str(torch.get_default_dtype()), *map(version, ("transformers", "gguf"))]
     for pattern in _BESIDE:
         facts += [
             f"{beside.name} {_digest(beside)}" for beside in sorted(path.parent.glob(pattern)) if beside.is_file()
         ]
     digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
     return f"{_digest(path)}-{digest[:16]}"
-
-
-def _version(distribution: str) -> str:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:  # importable all the same
-        return ""
 
 
 def _bytes(model: "PreTrainedModel") -> int:
@@ -151,27 +112,10 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    """Yield the files of an entry, except their checksums. Raises OSError for anything but regular files."""
-    for path in sorted(folder.iterdir()):
-        if not stat.S_ISREG(path.lstat().st_mode):
-            raise OSError(f"{path} is not a regular file.")
-        if path.name != CHECKSUMS:
-            yield path
-
-
-def _check(folder: Path) -> None:
-    """Raise ValueError if a file of an entry is missing, superfluous or changed."""
-    checksums = json.loads((folder / CHECKSUMS).read_text(encoding="utf-8"))
-    if {path.name: _digest(path) for path in _files(folder)} != checksums:
-        raise ValueError("a checksum is wrong.")
-
-
 def _load(folder: Path, device_map: str | dict[str, Any] | None) -> "Loaded":
     """Return the model and the tokenizer of an entry."""
     from transformers import AutoModelForCausalLM, PreTrainedTokenizerFast
 
-    list(_files(folder))  # a FIFO would keep its reader waiting
     settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / TOKENIZER), **settings)
     model = AutoModelForCausalLM.from_pretrained(
@@ -191,7 +135,6 @@ def _write(folder: Path, model: "PreTrainedModel", tokenizer: "PreTrainedTokeniz
     again, tokens = _load(folder, None)
     if not _same_weights(model, again) or _facts(model, tokenizer) != _facts(again, tokens):
         raise ValueError("it would not be the same when loaded again.")
-    (folder / CHECKSUMS).write_text(json.dumps({path.name: _digest(path) for path in _files(folder)}), encoding="utf-8")
 
 
 def _settings(tokenizer: "PreTrainedTokenizerBase") -> dict[str, Any]:

@@ -273,17 +273,10 @@ VocabularySource: TypeAlias = Union[ModelSource, Vocabulary]  # noqa: UP007  Mod
 
 
 def load_vocabulary(source: "VocabularySource | None" = None) -> Vocabulary:
-    """Return the vocabulary of a model, the one that its answers are decoded with.
+    """Return a vocabulary, or that of a model, the one that its answers are decoded with. Raises as `load_model`.
 
     Of a folder, only the tokenizer is read, with config.json and generation_config.json where they exist; other models
     are loaded.
-
-    Parameters:
-        source: As for `load_model`; or a folder with tokenizer.json and no weights; or a vocabulary, which is returned.
-
-    Raises:
-        ModelError: There is no such model, or its tokenizer cannot be loaded.
-        VocabularyError: The tokenizer cannot be used.
     """
     if isinstance(source, Vocabulary):
         return source

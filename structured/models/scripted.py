@@ -165,9 +165,6 @@ class _Line:
     in_string: bool = False
     is_escaped: bool = False
 
-    def __copy__(self) -> "_Line":
-        return _Line(self.script, self.written, self.place, self.in_string, self.is_escaped)
-
     def follow(self, data: bytes, *, to_end: bool = False) -> None:
         """Advance by the text that was written. Raises ModelError if the script differs, or goes on after the end."""
         taken = self.take(data)

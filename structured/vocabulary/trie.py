@@ -39,31 +39,32 @@ class Trie:
     @classmethod
     def from_items(cls, tokens: Iterable[tuple[int, bytes]]) -> "Trie":
         """Lay out ids, each with the bytes that lead to it, at least one."""
-        order = sorted((token, token_id) for token_id, token in tokens)
-        byte, depth, parent, ends = [0], [0], [0], []
-        path = [0]
-        previous = b""
-        for token, _ in order:  # nodes are made in depth-first order
-            del path[_common_prefix(previous, token) + 1 :]
-            for level in range(len(path) - 1, len(token)):
-                parent.append(path[-1])
-                path.append(len(byte))
-                byte.append(token[level])
-                depth.append(level + 1)
-            ends.append(path[-1])
-            previous = token
-        breadth_first = np.argsort(np.array(depth), kind="stable")
-        place = np.empty_like(breadth_first)
-        place[breadth_first] = np.arange(len(place))
-        children = np.bincount(place[parent[1:]], minlength=len(place))
-        ends_at = place[ends] if ends else np.zeros(0, dtype=np.int64)
-        by_end = np.argsort(ends_at, kind="stable")
+        ordered = sorted((token, token_id) for token_id, token in tokens)
+        spelled = [token for token, _ in ordered]
+        text = np.frombuffer(b"".join(spelled), dtype=np.uint8)
+        lengths = np.array([*map(len, spelled)], dtype=np.int64)
+        starts = np.cumsum(lengths) - lengths
+        nodes = np.zeros(len(ordered), dtype=np.int64)  # of the bytes that have been read of each token
+        bytes_read, parents = [np.zeros(1, dtype=np.uint8)], [np.zeros(0, dtype=np.int64)]
+        size, height = 1, 0
+        longer = np.arange(len(ordered))
+        while len(longer):  # tokens with the same beginning are side by side, and have one node
+            byte, parent = text[starts[longer] + height], nodes[longer]
+            is_new = np.append(True, (np.diff(byte) != 0) | (np.diff(parent) != 0))
+            nodes[longer] = size - 1 + np.cumsum(is_new)
+            bytes_read.append(byte[is_new])
+            parents.append(parent[is_new])
+            size += int(is_new.sum())
+            height += 1
+            longer = longer[lengths[longer] > height]
+        children = np.bincount(np.concatenate(parents), minlength=size)
+        by_end = np.argsort(nodes, kind="stable")
         return cls(
-            np.array(byte, dtype=np.uint8)[breadth_first],
+            np.concatenate(bytes_read),
             np.concatenate([[1], 1 + np.cumsum(children)]).astype(np.int32),
-            np.searchsorted(ends_at[by_end], np.arange(len(place) + 1)).astype(np.int32),
-            np.array([token_id for _, token_id in order], dtype=np.int32)[by_end],
-            max(depth),
+            np.searchsorted(nodes[by_end], np.arange(size + 1)).astype(np.int32),
+            np.array([token_id for _, token_id in ordered], dtype=np.int32)[by_end],
+            height,
         )
 
     def between(self, shorter: int, longest: int) -> "Trie":
@@ -129,14 +130,6 @@ class Trie:
             token_ids += self.token_ids[self.token_start[first] : self.token_start[end]].tolist()
             first, end = int(self.first[first]), int(self.first[end])
         return token_ids
-
-
-def _common_prefix(left: bytes, right: bytes) -> int:
-    length = min(len(left), len(right))
-    for i in range(length):
-        if left[i] != right[i]:
-            return i
-    return length
 
 
 PLAIN_SEQUENCES = np.array(

@@ -1,14 +1,14 @@
 """Vocabularies: the tokenizers they are read from, the exact bytes of each token, and facts that follow from them."""
 
 import hashlib
-import itertools
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import islice, pairwise
 from operator import index
 from typing import Any, Protocol
 
@@ -32,7 +32,7 @@ class Tokenizer(Protocol):
         """The bytes of each token id."""
 
     @property
-    def end_token_ids(self) -> Iterable[int]:
+    def end_token_ids(self) -> Collection[int]:
         """The tokens that end an answer."""
 
     def encode(self, text: str) -> list[int]:
@@ -77,21 +77,15 @@ class TokenizerReader:
 
     def tokens(self) -> tuple[bytes | None, ...]:
         """Return the bytes of each token id."""
-        tokens: list[bytes | None] = []
-        for token in self._items("tokens", self.read("tokens")):
-            if token is not None and not isinstance(token, bytes):
-                raise self._wrong("tokens", f"has {described(token)} as token {len(tokens)}")
-            tokens.append(None if token is None else bytes(token))
+        tokens = list(self._items("tokens", self.read("tokens")))
+        for token_id, token in enumerate(tokens):
+            if not isinstance(token, bytes | None):
+                raise self._wrong("tokens", f"has {described(token)} as token {token_id}")
         return tuple(tokens)
 
-    def end_token_ids(self, size: int) -> frozenset[int]:
-        """Return the tokens that end an answer, from any iterable, even an endless one."""
+    def end_token_ids(self) -> frozenset[int]:
+        """Return the tokens that end an answer, also from a set."""
         ends = self.read("end_token_ids")
-        if not isinstance(ends, Sized):
-            try:
-                ends = list(itertools.islice(ends, size + 1))
-            except Exception as error:
-                raise self._wrong("end_token_ids", f"is {described(ends)}") from error
         return frozenset(self._ids("end_token_ids", list(ends) if isinstance(ends, AbstractSet) else ends))
 
     def encode(self, size: int, text: str) -> list[int]:
@@ -113,21 +107,22 @@ class TokenizerReader:
         ids: list[int] = []
         for token_id in self._items(attribute, value):
             try:
-                ids.append(index(token_id))
-            except Exception as error:
-                raise self._wrong(attribute, f"has {described(token_id)} as a token id") from error
-            if isinstance(token_id, bool | np.bool_) or not 0 <= ids[-1] <= sys.maxsize:
+                number = -1 if isinstance(token_id, bool) else index(token_id)
+            except Exception:  # noqa: BLE001  the value's own code may raise anything
+                number = -1
+            if not 0 <= number <= sys.maxsize:
                 raise self._wrong(attribute, f"has {described(token_id)} as a token id")
+            ids.append(number)
         return ids
 
     def _items(self, attribute: str, value: Any) -> Iterator[Any]:
         """Yield the items of a list, a tuple, an array or a tensor."""
         problem = f"{'returns' if attribute == 'encode' else 'is'} {described(value)}"
-        is_list = isinstance(value, Sized) and not isinstance(value, _NO_LISTS)
-        if not is_list:
+        if not isinstance(value, Sized) or isinstance(value, _NO_LISTS):
             raise self._wrong(attribute, problem)
         try:
-            yield from itertools.islice(value.tolist() if hasattr(value, "tolist") else value, len(value))
+            items: Any = value.tolist() if hasattr(value, "tolist") else value
+            yield from islice(items, len(value))
         except Exception as error:
             raise self._wrong(attribute, f"{problem}, which cannot be read") from error
 
@@ -252,7 +247,7 @@ class Vocabulary:
     def tries_by_length(self) -> tuple[tuple[int, Trie], ...]:
         """Tries of the tokens by their lengths, each after its longest in bytes, laid out at first use."""
         longest = (*(length for length in LENGTHS if length < self.trie.height), self.trie.height)
-        return tuple((most, self.trie.between(shorter, most)) for shorter, most in itertools.pairwise((0, *longest)))
+        return tuple((most, self.trie.between(shorter, most)) for shorter, most in pairwise((0, *longest)))
 
     @cached_property
     def next_item_tokens(self) -> list[int]:
@@ -297,7 +292,7 @@ class Vocabulary:
         """Take the vocabulary of a tokenizer that has its bytes itself. Raises VocabularyError; so does `encode`."""
         reader = TokenizerReader(tokenizer)
         tokens = reader.tokens()
-        ends = reader.end_token_ids(len(tokens))
+        ends = reader.end_token_ids()
         reader.read("encode")
         try:
             return cls(tokens, ends, partial(reader.encode, len(tokens)))

@@ -129,27 +129,16 @@ def test_keys_tell_files_and_types_apart(file: Path) -> None:
     assert len(keys) == 4
 
 
-def flip(path: Path) -> None:
-    """Change one byte in the middle of the last tensor."""
-    content = bytearray(path.read_bytes())
-    content[-100] ^= 1
-    path.write_bytes(content)
-
-
 DAMAGES = {
-    "another number": lambda entry: flip(entry / "model.safetensors"),
     "cut off": lambda entry: os.truncate(entry / "model.safetensors", 5000),
     "no weights": lambda entry: (entry / "model.safetensors").unlink(),
-    "no checksums": lambda entry: (entry / "checksums.json").unlink(),
-    "wrong checksums": lambda entry: (entry / "checksums.json").write_text("[]"),
     "no tokenizer": lambda entry: (entry / "tokenizer.json").unlink(),
     "another configuration": lambda entry: (entry / "config.json").write_text("{}"),
-    "one file more": lambda entry: (entry / "added_tokens.json").write_text("{}"),
     "a file in its place": lambda entry: (shutil.rmtree(entry), entry.write_text("junk")),
 }
 
 
-def test_damaged_entries_are_made_anew(file: Path, tmp_path: Path, dequantised_files: list[Path]) -> None:
+def test_entries_that_cannot_be_read_are_made_anew(file: Path, tmp_path: Path, dequantised_files: list[Path]) -> None:
     """Each is noticed, and replaced by one that serves the next load."""
     first = load(file)
     for count, (name, damage) in enumerate(DAMAGES.items(), start=2):
@@ -192,7 +181,7 @@ def test_a_model_that_would_not_be_the_same_is_not_kept(
     assert list(cache(tmp_path).folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("refused", ["mkdir", "rename"])
+@pytest.mark.parametrize("refused", ["mkdir", "replace"])
 def test_where_nothing_can_be_written_the_model_is_loaded(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: str
 ) -> None:
