@@ -59,8 +59,7 @@ def _room(task: GuidedTask, given: Given) -> int | None:
     if task.model.context_length is None:
         return None
     empty = task.prompt(replace(given.conversation, text="a"))
-    thinking = 0 if task.thinking is None else task.thinking.max_tokens
-    return task.model.context_length - len(calls.encode(task.model, empty)) - thinking
+    return task.model.context_length - len(calls.encode(task.model, empty)) - task.thinking_tokens
 
 
 def _token_count(task: GuidedTask) -> Count:

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Optional, TypedDict, cast, get_args
 
+from structured.decoding.generate import DEFAULT_BATCH_SIZE
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Thinking
 from structured.decoding.sampling import SAMPLING, Sampler
-from structured.decoding.strategy import METHODS, Samples, Search, SearchMethod
+from structured.decoding.strategy import Beams, Samples, Search, SearchMethod
 from structured.errors import OptionWarning
 from structured.errors.arguments import (
     anything,
@@ -62,6 +63,8 @@ DEFAULTS: Mapping[str, Any] = {
     "max_tokens": MAX_TOKENS,
     "retries": RETRIES,
     "repair": "field",
+    "batch_size": DEFAULT_BATCH_SIZE,
+    "cache": True,
     "chunking": DEFAULT_CHUNKING,
 }
 """What options are that nobody passes; the others are None."""
@@ -171,7 +174,7 @@ def _calibration(name: str, value: Any) -> Calibration:
 def _search_method(name: str, value: Any) -> SearchMethod:
     """Return a method of search."""
     if not isinstance(value, SearchMethod):
-        *examples, last = (kind.EXAMPLE for kind in METHODS)
+        *examples, last = (kind.EXAMPLE for kind in get_args(SearchMethod))
         raise TypeError(f"{name} is {shown(value)}; it must be {', '.join(examples)} or {last}, or None.")
     return value
 
@@ -298,12 +301,18 @@ def checked_options(
     return cast("Options", checked(checks, options, {**_ELSEWHERE, **refused}))
 
 
+def with_defaults(options: Options) -> Options:
+    """Return options with the defaults of those that are left out, or None."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return cast("Options", {**DEFAULTS, **given})
+
+
 def search_of(options: Options) -> Search:
     """Return how answers are searched for. Raises ValueError for options that exclude each other."""
     given: Mapping[str, Any] = options
     sampler = Sampler(**{name: given[name] for name in SAMPLING if name in given})
     search = Search(sampler, options.get("search") or Samples(1))
-    if options.get("thinking") is not None and not search.method.is_of_samples:
+    if options.get("thinking") is not None and isinstance(search.method, Beams):
         raise ValueError(
             f"search is {search.method}, which cannot be combined with thinking. Take Samples, and let them vote."
         )

@@ -12,7 +12,6 @@ from itertools import chain
 from typing import Any, NamedTuple, Self, TypeGuard
 
 from structured.automata import AUTOMATON_ERRORS
-from structured.decoding.generate import DEFAULT_BATCH_SIZE
 from structured.decoding.prompt_tokens import common_beginning
 from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
@@ -26,14 +25,13 @@ from structured.errors import (
     SchemaError,
     StructuredError,
 )
-from structured.extraction.acceptance import Acceptance
+from structured.extraction.acceptance import accepted, result_of
 from structured.extraction.batch_state import BatchState, showing
-from structured.extraction.documents.chunks import DEFAULT_CHUNKING, Chunking
+from structured.extraction.documents.chunks import Chunking
 from structured.extraction.documents.document import DocumentLike, characters_of
-from structured.extraction.events import Listener
 from structured.extraction.guided_task import GuidedItem
 from structured.extraction.long_documents import LongDocument, prepare
-from structured.extraction.options import RETRIES, Errors, Options, search_of, warn_of_search
+from structured.extraction.options import Errors, Options, search_of, warn_of_search, with_defaults
 from structured.extraction.task import Answer, Item, Task
 from structured.index.compilation import save_learned
 from structured.models import LanguageModel
@@ -66,10 +64,12 @@ def windows_ahead(
 
     `work` is read in the thread that asks for windows. What it raises is raised after the window before.
     """
+    chunking = run.options["chunking"]
+    assert chunking is not None, "there is a default"
     with ThreadPoolExecutor(1, "documents") as pool:  # no thread until there is work
-        windows = windows_of(work, run.batch_size)
+        windows = windows_of(work, run.options["batch_size"])
         given = next(windows, [])
-        window = _prepared(given, run.chunking, named)
+        window = _prepared(given, chunking, named)
         broken: Exception | None = None
         while given and state.stopped is None:
             for one in given:
@@ -78,7 +78,7 @@ def windows_ahead(
                 given = next(windows, [])
             except Exception as error:  # noqa: BLE001  where the documents come from is the user's own code
                 given, broken = [], error
-            beside = pool.submit(copy_context().run, _prepared, given, run.chunking, named) if given else None
+            beside = pool.submit(copy_context().run, _prepared, given, chunking, named) if given else None
             yield window
             if beside is not None:
                 window = beside.result()
@@ -138,28 +138,15 @@ class Run:
     """How documents are answered: by which search, in which batches, in how many attempts."""
 
     search: Search
-    batch_size: int
-    batch_tokens: int | None
-    jump_forward: bool
-    observe: Listener | None
-    acceptance: Acceptance
-    chunking: Chunking = DEFAULT_CHUNKING
+    options: Options
+    """Those of the call, with the defaults of the others."""
 
     @classmethod
     def of(cls, options: Options) -> Self:
         """Return the run that options ask for. Raises ValueError for options that exclude each other."""
         search = search_of(options)
         warn_of_search(search.sampler, options)
-        calibration: Any = options.get("calibration")  # loaded where the options were checked
-        return cls(
-            search,
-            options.get("batch_size", DEFAULT_BATCH_SIZE),
-            options.get("batch_tokens"),
-            options.get("jump_forward", True),
-            options.get("observe"),
-            Acceptance(search, options.get("retries", RETRIES), options.get("repair", "field"), calibration),
-            options.get("chunking") or DEFAULT_CHUNKING,
-        )
+        return cls(search, with_defaults(options))
 
     def results(
         self,
@@ -175,7 +162,7 @@ class Run:
         fails, the state has its error, and it is raised in the end.
         """
         with (
-            state.observed(self.observe),
+            state.observed(self.options.get("observe")),
             showing(state, progress),
             closing(windows_ahead(work, state, self, named)) as windows,
         ):
@@ -237,10 +224,11 @@ class Run:
         The parts of a document that has failed are dropped.
         """
         pending = dict.fromkeys(items)
-        for attempt in range(self.acceptance.retries + 1):
+        retries = self.options["retries"]
+        for attempt in range(retries + 1):
             pending = dict.fromkeys(item for item in pending if not _is_given_up(item))
             for item in pending:
-                if attempt == self.acceptance.retries:
+                if attempt == retries:
                     item.start_over()  # the last attempt is at the whole answer
             for item, candidates in self._candidates(list(pending), attempt, state):
                 if _is_given_up(item):
@@ -266,7 +254,7 @@ class Run:
             items: list[Item] = []
             characters = 0
             for document in documents:
-                while len(items) < BATCHES * self.batch_size and characters < MAX_CHARACTERS:
+                while len(items) < BATCHES * self.options["batch_size"] and characters < MAX_CHARACTERS:
                     item = _next_part(document, state)
                     if item is None:
                         break
@@ -294,14 +282,14 @@ class Run:
                 written = search.candidates(
                     model,
                     [item.task.request(item, search.sampler, attempt, shared) for item in guided],
-                    batch_size=self.batch_size,
-                    batch_tokens=self.batch_tokens,
-                    jump_forward=self.jump_forward,
+                    batch_size=self.options["batch_size"],
+                    batch_tokens=self.options.get("batch_tokens"),
+                    jump_forward=self.options["jump_forward"],
                 )
             else:
                 from structured.extraction.remote_task import served_candidates  # with what only servers need
 
-                written = served_candidates(model, items, search, attempt, batch_size=self.batch_size)
+                written = served_candidates(model, items, search, attempt, batch_size=self.options["batch_size"])
             for place, candidates in written:
                 yield items[place], candidates
         except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes
@@ -311,7 +299,7 @@ class Run:
         """Take the answer of an item, and tell whether there is one among the candidates."""
         item.count(candidates)
         with state.written(item, attempt, candidates):
-            answer = self.acceptance.accepted(item, candidates)
+            answer = accepted(item, candidates, self.search, self.options["repair"])
         if answer is None:
             return False
         if item.part is not None:
@@ -319,7 +307,7 @@ class Run:
         else:
             state.accept(
                 item,
-                self.acceptance.result(item, answer),
+                result_of(item, answer, self.options),
                 shortened=any(one.shortened for one in answer.generations),
                 repetitive=any(one.diagnostics.repetitions for one in answer.generations),
             )
@@ -339,13 +327,14 @@ class Run:
             )
             state.fail(long.position, long.given.source, long.rejection(remedy=remedy))
             return
-        result = self.acceptance.result(long, Answer(text, value, (), evidence=merged.evidence), merged.conflicts)
+        answer = Answer(text, value, (), evidence=merged.evidence)
+        result = result_of(long, answer, self.options, merged.conflicts)
         state.accept(long, result, shortened=long.shortened, repetitive=long.repetitive)
 
 
 def save(items: Iterable[Item]) -> None:
     """Save what was learned while some items were answered."""
-    guided = [item for item in items if isinstance(item, GuidedItem) and item.task.cache]
+    guided = [item for item in items if isinstance(item, GuidedItem) and item.task.settings["cache"]]
     for index in {index for item in guided for index in (item.index, item.first.guide.index)}:
         save_learned(index)
 

@@ -360,11 +360,10 @@ def test_the_defaults_are_those_of_a_call() -> None:
     for name, value in DEFAULTS.items():
         plain = Extractor(Number, model=ScriptedModel(answer))
         made = Extractor(Number, model=ScriptedModel(answer), **{name: value})
-        assert (made.run, made.output_type.digest, made.task.max_tokens, made.task.repetition) == (
+        assert (made.run, made.output_type.digest, made.task.settings) == (
             plain.run,
             plain.output_type.digest,
-            plain.task.max_tokens,
-            plain.task.repetition,
+            plain.task.settings,
         )
 
 
