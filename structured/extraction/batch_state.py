@@ -162,7 +162,7 @@ class BatchState:
                 self._listeners.remove(listener)
                 raise
 
-    def start(self, position: int, task: Task, given: DocumentLike) -> None:
+    def start(self, task: Task, position: int, given: DocumentLike) -> None:
         """Count a document that will be answered next."""
         self.read += 1
         facts = task.output_type.name, task.model.name, task.model.has_chat_template

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, Self, TypeGuard
 
@@ -27,7 +28,7 @@ from structured.errors import (
 )
 from structured.extraction.acceptance import accepted, result_of
 from structured.extraction.batch_state import BatchState, showing
-from structured.extraction.documents.chunks import Chunking
+from structured.extraction.documents.chunks import DEFAULT_CHUNKING, Chunking
 from structured.extraction.documents.document import DocumentLike, characters_of
 from structured.extraction.guided_task import GuidedItem
 from structured.extraction.long_documents import LongDocument, prepare
@@ -45,8 +46,8 @@ MAX_CHARACTERS = 250_000
 """Of these documents together, where they are long: what a document states takes a thousand times its memory."""
 
 
-Work = tuple[int, Task, DocumentLike]
-"""A document that waits, behind its position and its task."""
+Work = tuple[int, DocumentLike]
+"""A document that waits, behind its position."""
 
 
 class Window(NamedTuple):
@@ -58,27 +59,26 @@ class Window(NamedTuple):
 
 
 def windows_ahead(
-    work: Iterable[tuple[Task, DocumentLike] | None], state: BatchState, run: "Run", named: str | None
+    task: Task, documents: Iterable[DocumentLike | None], state: BatchState, options: Options, named: str | None
 ) -> Generator[Window, None, None]:
     """Yield windows of documents, each prepared in a thread while the one before is answered.
 
-    `work` is read in the thread that asks for windows. What it raises is raised after the window before.
+    The documents are read in the thread that asks for windows. What they raise is raised after the window before.
     """
-    chunking = run.options["chunking"]
-    assert chunking is not None, "there is a default"
+    prepared = partial(_prepared, task, options["chunking"] or DEFAULT_CHUNKING, named)
     with ThreadPoolExecutor(1, "documents") as pool:  # no thread until there is work
-        windows = windows_of(work, run.options["batch_size"])
+        windows = windows_of(documents, options["batch_size"])
         given = next(windows, [])
-        window = _prepared(given, chunking, named)
+        window = prepared(given)
         broken: Exception | None = None
         while given and state.stopped is None:
             for one in given:
-                state.start(*one)
+                state.start(task, *one)
             try:
                 given = next(windows, [])
             except Exception as error:  # noqa: BLE001  where the documents come from is the user's own code
                 given, broken = [], error
-            beside = pool.submit(copy_context().run, _prepared, given, chunking, named) if given else None
+            beside = pool.submit(copy_context().run, prepared, given) if given else None
             yield window
             if beside is not None:
                 window = beside.result()
@@ -86,16 +86,15 @@ def windows_ahead(
             raise broken
 
 
-def windows_of(work: Iterable[tuple[Task, DocumentLike] | None], batch_size: int) -> Iterator[list[Work]]:
+def windows_of(documents: Iterable[DocumentLike | None], batch_size: int) -> Iterator[list[Work]]:
     """Yield documents with their positions, in windows; where reading them fails, what was read comes first."""
     window: list[Work] = []
     characters = 0
     try:
-        for position, one in enumerate(work):
-            if one is None:
+        for position, document in enumerate(documents):
+            if document is None:
                 continue
-            task, document = one
-            window.append((position, task, document))
+            window.append((position, document))
             characters += characters_of(document)
             is_large = characters >= MAX_CHARACTERS and len(window) >= batch_size
             if is_large or len(window) == BATCHES * batch_size:
@@ -109,10 +108,10 @@ def windows_of(work: Iterable[tuple[Task, DocumentLike] | None], batch_size: int
         yield window
 
 
-def _prepared(given: list[Work], chunking: Chunking, named: str | None) -> Window:
+def _prepared(task: Task, chunking: Chunking, named: str | None, given: list[Work]) -> Window:
     """Return documents prepared; of some there can be no answer, and they fail."""
     window = Window([], [], [])
-    for position, task, document in given:
+    for position, document in given:
         try:
             item = prepare(task, position, document, chunking, named=named)
         except StructuredError as error:
@@ -150,21 +149,22 @@ class Run:
 
     def results(
         self,
-        work: Iterable[tuple[Task, DocumentLike] | None],
+        task: Task,
+        documents: Iterable[DocumentLike | None],
         state: BatchState,
         *,
         progress: bool | None = False,
         named: str | None = None,
     ) -> Generator[Result[Any], None, None]:
-        """Yield the result of each document as soon as it is there, each of its own task.
+        """Yield the result of each document as soon as it is there.
 
-        None in `work` is a document that is passed over. A single document may have a name for errors. Where the model
-        fails, the state has its error, and it is raised in the end.
+        None in place of a document is one that is passed over. A single document may have a name for errors. Where the
+        model fails, the state has its error, and it is raised in the end.
         """
         with (
             state.observed(self.options.get("observe")),
             showing(state, progress),
-            closing(windows_ahead(work, state, self, named)) as windows,
+            closing(windows_ahead(task, documents, state, self.options, named)) as windows,
         ):
             for failures, items, long in windows:
                 for failure in failures:
@@ -178,7 +178,8 @@ class Run:
 
     def values(
         self,
-        work: Iterable[tuple[Task, DocumentLike]],
+        task: Task,
+        documents: Iterable[DocumentLike],
         *,
         total: int | None,
         errors: Errors,
@@ -192,7 +193,7 @@ class Run:
         state = BatchState(total)
         known: dict[int, Any] = {}
         try:
-            for result in self.results(work, state, progress=progress):
+            for result in self.results(task, documents, state, progress=progress):
                 known[result.position] = _value_or_error(result)  # the rest of a result is let go
         except BaseException as error:
             if error is not state.stopped:

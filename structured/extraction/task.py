@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from pydantic_core import to_json
 
@@ -27,6 +27,9 @@ from structured.results.evidence import Evidence
 from structured.results.merging import Candidate, vote
 from structured.results.result import Provenance, Usage
 
+if TYPE_CHECKING:
+    from structured.extraction.long_documents import LongDocument
+
 ANSWERED_ALIKE = frozenset({"model", "observe", "batch_size", "batch_tokens", "cache"})
 """Options that change no answer; the model has fields of its own in the provenance."""
 
@@ -36,7 +39,7 @@ MAX_SHOWN = 100
 
 @dataclass(frozen=True, eq=False)
 class Task(ABC):
-    """What is wanted of documents: values of one type, from one model. Documents of several may share a batch."""
+    """What is wanted of documents: values of one type, from one model."""
 
     output_type: OutputType[Any]
     model: Model
@@ -230,20 +233,10 @@ class Answer(NamedTuple):
     """The evidence, where it had to be known before the result is asked for it."""
 
 
-class Whole(Protocol):
-    """A document that is answered in parts."""
-
-    is_over: bool
-    """Whether it has a result or an error."""
-
-    def take(self, item: "Item", answer: Answer) -> None:
-        """Take the answer to a part."""
-
-
 class Part(NamedTuple):
     """A chunk of a document that is being answered."""
 
-    of: Whole
+    of: "LongDocument"
     chunk: Chunk
 
 
