@@ -24,29 +24,18 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import checked_calls as calls
 from structured.models import load_model
-from structured.models.protocol import DecodingBatch, LanguageModel, Logits, Messages
+from structured.models.protocol import DecodingBatch, LanguageModel, Logits, Messages, WrappedModel
 from structured.output_types.combining.parts import part_of
 from structured.output_types.output_type import OutputType, check_interface
 from structured.results.result import read_answer
 
 
-class IncrementalText(LanguageModel):
+class IncrementalText(WrappedModel):
     """A wrapped model for successive texts, each of which begins with the text before it."""
 
     def __init__(self, model: LanguageModel) -> None:
-        self.model = model
-        self.name = model.name
-        self.vocabulary = model.vocabulary
-        self.context_length = model.context_length
-        self.has_chat_template = model.has_chat_template
-        self.can_roll_back = model.can_roll_back
-        self.pass_cost = model.pass_cost
-        self.logits_cost = model.logits_cost
+        super().__init__(model)
         self._batch: IncrementalBatch | None = None
-
-    def encode(self, prompt: str | Messages) -> list[int]:
-        """Return the token ids of a prompt, as the model encodes it."""
-        return self.model.encode(prompt)
 
     def prefill(
         self,

@@ -42,12 +42,6 @@ them."""
 Repairs = Literal["field", "told", "whole"]
 """What is written again after an answer was rejected: the values that were, and the model may be told why; or all."""
 
-MAX_TOKENS = 1024
-"""Tokens of one answer, unless the caller or the model's context says otherwise."""
-
-RETRIES = 3
-"""How often a rejected answer is sampled again, unless the caller says otherwise."""
-
 MIN_TOLD = 2
 """Retries that a model needs to be told what was wrong: the last one is at the whole answer."""
 
@@ -60,8 +54,8 @@ DEFAULTS: Mapping[str, Any] = {
     "repetition": Repetition(),
     "jump_forward": True,
     "search": Samples(1),
-    "max_tokens": MAX_TOKENS,
-    "retries": RETRIES,
+    "max_tokens": 1024,
+    "retries": 3,
     "repair": "field",
     "batch_size": DEFAULT_BATCH_SIZE,
     "cache": True,
@@ -321,7 +315,7 @@ def search_of(options: Options) -> Search:
 
 def warn_of_search(sampler: Sampler, options: Options) -> None:
     """Warn of options that were chosen where they do nothing; a seed counts where an answer may be sampled again."""
-    retries = options.get("retries", RETRIES)
+    retries = options.get("retries", DEFAULTS["retries"])
     again = ", unless validators reject an answer and it is sampled again" if retries else ""
     idle = [name for name in sampler.idle if name != "seed" or not retries]
     why = f"at temperature 0, where the likeliest token is taken{again}"
