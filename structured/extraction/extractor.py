@@ -286,7 +286,7 @@ class Extractor(Generic[T]):
                 if not run.accept(item, [generation], state):
                     state.fail(item.position, text, item.rejection())
             save([item])
-            state.warn()
+            state.warn(task)
             (result,) = state.take()
             if result.error is not None:
                 raise result.error

@@ -172,7 +172,7 @@ class Run:
                 yield from state.take()
                 for _ in chain(self._answer(items, state), self._answer_long(long, state)):
                     yield from state.take()
-        state.warn()
+        state.warn(task)
         if state.stopped is not None:
             raise state.stopped
 
@@ -194,7 +194,10 @@ class Run:
         known: dict[int, Any] = {}
         try:
             for result in self.results(task, documents, state, progress=progress):
-                known[result.position] = _value_or_error(result)  # the rest of a result is let go
+                try:
+                    known[result.position] = result.value  # the rest of a result is let go
+                except StructuredError as error:
+                    known[result.position] = error
         except BaseException as error:
             if error is not state.stopped:
                 state.note_loss(error)
@@ -343,14 +346,6 @@ def save(items: Iterable[Item]) -> None:
 def _is_given_up(item: Item) -> bool:
     """Tell whether an item is of a document that another part of it has failed."""
     return item.part is not None and item.part.of.is_over
-
-
-def _value_or_error(result: Result[Any]) -> Any:
-    """Return the value of a result, or the error that asking for it raises."""
-    try:
-        return result.value
-    except StructuredError as error:
-        return error
 
 
 def _next_part(document: LongDocument, state: BatchState) -> Item | None:
