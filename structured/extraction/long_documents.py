@@ -75,8 +75,6 @@ class LongDocument(Pending):
     chunking: Chunking
     count: Count
     chunk_tokens: int
-    is_over: bool = False
-    """Whether it has a result or an error."""
     shortened: bool = False
     is_limited_by_context: bool = False
     """Whether it was shortened since the context leaves fewer tokens than the caller allows."""

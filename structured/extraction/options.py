@@ -1,5 +1,6 @@
 """Options of a call: their names, their checks, and the warnings about those that do nothing."""
 
+import dataclasses
 import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -48,9 +49,7 @@ MIN_TOLD = 2
 
 DEFAULTS: Mapping[str, Any] = {
     "layout": DEFAULT_LAYOUT,
-    "temperature": 0.0,
-    "top_p": 1.0,
-    "min_p": 0.0,
+    **{field.name: field.default for field in dataclasses.fields(Sampler) if field.default is not None},
     "repetition": Repetition(),
     "jump_forward": True,
     "search": Samples(1),

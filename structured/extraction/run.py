@@ -33,7 +33,7 @@ from structured.extraction.documents.document import DocumentLike, characters_of
 from structured.extraction.guided_task import GuidedItem
 from structured.extraction.long_documents import LongDocument, prepare
 from structured.extraction.options import Errors, Options, search_of, warn_of_search, with_defaults
-from structured.extraction.task import Answer, Item, Task
+from structured.extraction.task import Answer, Item, Pending, Task
 from structured.index.compilation import save_learned
 from structured.models import LanguageModel
 from structured.results.merging import Merged
@@ -230,12 +230,12 @@ class Run:
         pending = dict.fromkeys(items)
         retries = self.options["retries"]
         for attempt in range(retries + 1):
-            pending = dict.fromkeys(item for item in pending if not _is_given_up(item))
+            pending = dict.fromkeys(item for item in pending if not item.whole.is_over)
             for item in pending:
                 if attempt == retries:
                     item.start_over()  # the last attempt is at the whole answer
             for item, candidates in self._candidates(list(pending), attempt, state):
-                if _is_given_up(item):
+                if item.whole.is_over:
                     del pending[item]
                 elif isinstance(candidates, StructuredError):
                     del pending[item]
@@ -319,7 +319,6 @@ class Run:
 
     def _finish_long(self, long: LongDocument, merged: Merged, state: BatchState) -> None:
         """Take what the chunks of a document say together as its result; it fails if a validator rejects that."""
-        long.is_over = True
         wanted = long.task.output_type
         text = long.text_of(merged)
         value = read_answer(wanted, text)
@@ -329,8 +328,9 @@ class Run:
                 "The last of these is what the chunks of the document say together; each was accepted by itself. "
                 "Loosen the rule (a max_length of a list holds for the whole document), or raise tokens of Chunking."
             )
-            state.fail(long.position, long.given.source, long.rejection(remedy=remedy))
+            _fail(long, long.rejection(remedy=remedy), state)
             return
+        long.is_over = True
         answer = Answer(text, value, (), evidence=merged.evidence)
         result = result_of(long, answer, self.options, merged.conflicts)
         state.accept(long, result, shortened=long.shortened, repetitive=long.repetitive)
@@ -343,20 +343,13 @@ def save(items: Iterable[Item]) -> None:
         save_learned(index)
 
 
-def _is_given_up(item: Item) -> bool:
-    """Tell whether an item is of a document that another part of it has failed."""
-    return item.part is not None and item.part.of.is_over
-
-
 def _next_part(document: LongDocument, state: BatchState) -> Item | None:
     """Return the next chunk of a document, prepared; None if there is none now. The document fails if it cannot be."""
     given = document.given
     try:
         return document.next_item()
     except StructuredError as error:
-        document.is_over = True
-        failed = error_of_document(error, document.task, given.position, is_single=given.is_single)
-        state.fail(given.position, given.source, failed)
+        _fail(document, error_of_document(error, document.task, given.position, is_single=given.is_single), state)
         return None
 
 
@@ -367,12 +360,12 @@ def _is_crowded(item: Item, error: StructuredError) -> TypeGuard[GuidedItem]:
     return item.first.guide.index.is_exhausted and not item.is_reset
 
 
-def _fail(item: Item, error: StructuredError, state: BatchState) -> None:
+def _fail(pending: Pending, error: StructuredError, state: BatchState) -> None:
     """Let a document fail, or the document that it is a part of; that fails once."""
-    if item.part is not None:
-        if item.part.of.is_over:
-            return
-        item.part.of.is_over = True
-        start, end = item.part.chunk.body
+    if pending.whole.is_over:
+        return
+    pending.whole.is_over = True
+    if isinstance(pending, Item) and pending.part is not None:
+        start, end = pending.part.chunk.body
         error.add_note(f"This is about a part of the document: its characters {start:,} to {end:,}.")
-    state.fail(item.position, item.given.source, error)
+    state.fail(pending.position, pending.given.source, error)

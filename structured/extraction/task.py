@@ -252,6 +252,13 @@ class Pending:
     """What was written for it, in all attempts."""
     seconds: float = field(default=0.0, kw_only=True)
     """How long that took."""
+    is_over: bool = field(default=False, kw_only=True)
+    """Whether it has a result or an error."""
+
+    @property
+    def whole(self) -> "Pending":
+        """The document that it is, or is a part of."""
+        return self
 
     @property
     def position(self) -> int:
@@ -281,6 +288,11 @@ class Item(Pending, ABC):
     """The part of a long document that it is."""
     told: str = field(default="", kw_only=True)
     """What a server is told in the next attempt of an answer that was rejected."""
+
+    @property
+    def whole(self) -> Pending:
+        """The document that it is, or is a part of."""
+        return self if self.part is None else self.part.of
 
     @property
     @abstractmethod
