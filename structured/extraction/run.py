@@ -306,8 +306,8 @@ class Run:
             answer = accepted(item, candidates, self.search, self.options["repair"])
         if answer is None:
             return False
-        if item.part is not None:
-            item.part.of.take(item, answer)
+        if isinstance(item.whole, LongDocument):
+            item.whole.take(item, answer)
         else:
             state.accept(
                 item,

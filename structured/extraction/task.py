@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from pydantic_core import to_json
 
@@ -26,9 +26,6 @@ from structured.results.attribution import Kept
 from structured.results.evidence import Evidence
 from structured.results.merging import Candidate, vote
 from structured.results.result import Provenance, Usage
-
-if TYPE_CHECKING:
-    from structured.extraction.long_documents import LongDocument
 
 ANSWERED_ALIKE = frozenset({"model", "observe", "batch_size", "batch_tokens", "cache"})
 """Options that change no answer; the model has fields of its own in the provenance."""
@@ -236,7 +233,7 @@ class Answer(NamedTuple):
 class Part(NamedTuple):
     """A chunk of a document that is being answered."""
 
-    of: "LongDocument"
+    of: "Pending"
     chunk: Chunk
 
 
