@@ -4,7 +4,7 @@ The masks of a batch are one gather on the device, whatever the states and types
 row numbers are copied from the host. Outside the models, only this module needs torch.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, cast
 
@@ -72,17 +72,23 @@ class DeviceMasks:
         return torch.cat([rows, on_device(others, self.device)]).index_select(0, on_device(places, self.device))
 
 
+def stacked(logits: Sequence[Logits]) -> "torch.Tensor":
+    """Return the logits of some texts on a device, each of shape (width,), as one tensor of shape (texts, width)."""
+    import torch
+
+    return torch.stack([cast("torch.Tensor", row) for row in logits])
+
+
 def draw(
-    rows: Iterable[Logits],
+    scores: "torch.Tensor",
     masks: Sequence[Mask],
     table: MaskTable,
     generators: Sequence[np.random.Generator],
     sampler: Sampler,
 ) -> list[TokenChoice]:
-    """Sample a token for each row of scores, a tensor of shape (width,), on its device, as `Sampler.choose` does."""
+    """Sample a token for each row of scores, shape (batch, width), on their device, as `Sampler.choose` does."""
     import torch
 
-    scores = torch.stack([cast("torch.Tensor", row) for row in rows])
     gathered = DeviceMasks.of(table, scores.device).gather(masks)
     logits = scores.float()
     masked = apply_masks(logits, gathered)

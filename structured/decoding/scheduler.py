@@ -17,10 +17,11 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from structured.decoding.device_masks import draw
+from structured.decoding.device_masks import draw, stacked
 from structured.decoding.prompt_tokens import alike
 from structured.decoding.sampling import Sampler
 from structured.decoding.sequence import Sequence, timed, to_host
@@ -28,6 +29,9 @@ from structured.errors import ModelError, OutOfMemoryError, StructuredError
 from structured.index.masks import Mask, allows
 from structured.models import DecodingBatch, LanguageModel, Logits
 from structured.models import checked_calls as calls
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(slots=True)
@@ -365,8 +369,8 @@ class Scheduler:
             return
         for sampler in dict.fromkeys(text.sampler for text in sequences):
             rows = [row for row, text in enumerate(sequences) if text.sampler == sampler]
-            texts = [sequences[row] for row in rows]
-            _sample_on_device(texts, [masks[row] for row in rows], [logits[row] for row in rows], sampler)
+            batch_scores = stacked([logits[row] for row in rows])
+            _sample_on_device([sequences[row] for row in rows], [masks[row] for row in rows], batch_scores, sampler)
 
     def _next(self, row: int) -> Logits:
         """Return the logits of a row's next token, before its proposals; shape (width,)."""
@@ -381,9 +385,9 @@ class Scheduler:
 
 
 def _sample_on_device(
-    sequences: list[Sequence], masks: list[tuple[Mask, Mask]], scores: list[Logits], sampler: Sampler
+    sequences: list[Sequence], masks: list[tuple[Mask, Mask]], scores: "torch.Tensor", sampler: Sampler
 ) -> None:
-    """Sample a token for each text on the device of its scores, shape (width,)."""
+    """Sample a token for each text on the device of the scores, shape (texts, width)."""
     generators, table = [text.request.generator for text in sequences], sequences[0].guide.index.table
     choices = draw(scores, [mask for mask, _ in masks], table, generators, sampler)
     for row, (text, (_, within), choice) in enumerate(zip(sequences, masks, choices, strict=True)):
