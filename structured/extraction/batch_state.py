@@ -8,14 +8,14 @@ rich for notebooks were not taken, since without ipywidgets they warn; what is s
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from importlib import import_module
 from threading import Event as Flag
 from threading import Lock, Thread
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from structured.decoding.requests import Generation
 from structured.errors import BudgetWarning, ModelError, RepetitionWarning, StructuredError
@@ -50,10 +50,19 @@ MAX_NAMED = 10
 """Documents whose numbers a warning lists."""
 
 
-def _of_limits(task: Task, answers: Mapping[int, bool], total: int | None) -> BudgetWarning:
-    """Return the warning about answers that were shortened, with whether the model's context was what limited each."""
-    by_limit = [position for position, is_by_context in sorted(answers.items()) if not is_by_context]
-    by_context = [position for position, is_by_context in sorted(answers.items()) if is_by_context]
+class _Incomplete(NamedTuple):
+    """An answer that may be incomplete: where, of which task, and whether the model's context was what limited it."""
+
+    position: int
+    task: Task
+    is_by_context: bool
+
+
+def _of_limits(answers: Sequence[_Incomplete], total: int | None) -> BudgetWarning:
+    """Return the warning about answers that were shortened to fit a limit."""
+    task = answers[0].task
+    by_limit = [one.position for one in answers if not one.is_by_context]
+    by_context = [one.position for one in answers if one.is_by_context]
     sentences: list[str] = []
     if by_limit:
         remedy = "Raise max_tokens, or split the text."
@@ -64,13 +73,15 @@ def _of_limits(task: Task, answers: Mapping[int, bool], total: int | None) -> Bu
         limit = f"the context of {task.model.name}: {task.model.context_length:,} tokens, prompt included"
         remedy = "Shorten or split the text, or use a model with a longer context."
         sentences.append(_sentence(by_context, total, limit, remedy))
-    return BudgetWarning(" ".join(sentences), documents=sorted(answers))
+    return BudgetWarning(" ".join(sentences), documents=[one.position for one in answers])
 
 
-def _of_repetition(task: Task, positions: list[int], total: int | None) -> RepetitionWarning:
+def _of_repetition(answers: Sequence[_Incomplete], total: int | None) -> RepetitionWarning:
     """Return the warning about answers that repeated themselves."""
+    positions = [one.position for one in answers]
     what, _, it_is = _subject(positions, total)
-    advice = " ".join(filter(None, (task.output_type.how_to_limit, ALLOWED)))
+    limits = dict.fromkeys(one.task.output_type.how_to_limit for one in answers)
+    advice = " ".join((*filter(None, limits), ALLOWED))
     problem = f"{what} repeated the same text until that was ended; {it_is} valid but may be incomplete"
     return RepetitionWarning(f"{problem}. {advice}", documents=positions)
 
@@ -115,8 +126,8 @@ class BatchState:
         self._batch = next(BATCH_NUMBERS)
         self._listeners: list[Listener] = []
         self._results: list[Result[Any]] = []  # that have not been handed out
-        self._shortened: dict[int, bool] = {}  # positions, and whether the model's context was what limited each
-        self._repetitive: list[int] = []
+        self._shortened: list[_Incomplete] = []
+        self._repetitive: list[_Incomplete] = []
 
     @contextmanager
     def observed(self, observe: Listener | None) -> Iterator[None]:
@@ -147,7 +158,7 @@ class BatchState:
                 self._listeners.remove(listener)
                 raise
 
-    def start(self, task: Task, position: int, given: DocumentLike) -> None:
+    def start(self, position: int, task: Task, given: DocumentLike) -> None:
         """Count a document that will be answered next."""
         self.read += 1
         facts = task.output_type.name, task.model.name, task.model.has_chat_template
@@ -184,10 +195,11 @@ class BatchState:
 
     def accept(self, item: Item | LongDocument, result: Result[Any], *, shortened: bool, repetitive: bool) -> None:
         """Take the result of a document; its answer may have been shortened, or led out of a repetition."""
+        answer = _Incomplete(item.position, item.task, item.is_limited_by_context)
         if shortened:
-            self._shortened[item.position] = item.is_limited_by_context
+            self._shortened.append(answer)
         if repetitive:
-            self._repetitive.append(item.position)
+            self._repetitive.append(answer)
         self._finish(result, shortened=shortened)
 
     def fail(self, position: int, given: DocumentLike, error: StructuredError) -> None:
@@ -231,12 +243,12 @@ class BatchState:
                 "`extract_results` hands out each result as soon as it is there, and `write_results` keeps it."
             )
 
-    def warn(self, task: Task) -> None:
+    def warn(self) -> None:
         """Warn once of all answers that were shortened to fit a limit, and once of all that repeated themselves."""
         if self._shortened:
-            warn(_of_limits(task, self._shortened, self.total))
+            warn(_of_limits(sorted(self._shortened, key=lambda one: one.position), self.total))
         if self._repetitive:
-            warn(_of_repetition(task, sorted(self._repetitive), self.total))
+            warn(_of_repetition(sorted(self._repetitive, key=lambda one: one.position), self.total))
 
 
 def failed_result(position: int, given: DocumentLike, error: StructuredError) -> Result[Any]:

@@ -196,7 +196,7 @@ class Extractor(Generic[T]):
         task = (self.task.weighed if is_weighed else self.task).with_instructions(instructions)
         task.warn_of_unused()
         warn_of_names([document])
-        (result,) = self.run.results(task, [document], BatchState(1), named=named)
+        (result,) = self.run.results([(task, document)], BatchState(1), named=named)
         if result.error is not None:
             raise result.error
         return result
@@ -221,9 +221,9 @@ class Extractor(Generic[T]):
             ModelError: The model failed; what was finished before has been yielded.
         """
         check_progress(progress)
-        task, given = self.task.weighed, each_document(documents)
-        task.warn_of_unused()
-        return self.run.results(task, given, BatchState(count_of(documents)), progress=progress, named=named)
+        work = ((self.task.weighed, document) for document in each_document(documents))
+        self.task.weighed.warn_of_unused()
+        return self.run.results(work, BatchState(count_of(documents)), progress=progress, named=named)
 
     async def aresults(
         self, documents: AsyncDocuments, *, progress: bool | None = None
@@ -266,9 +266,9 @@ class Extractor(Generic[T]):
         """
         one_of(get_args(Errors))("errors", errors)
         check_progress(progress)
-        given = each_document(documents)
+        work = ((self.task, document) for document in each_document(documents))
         self.task.warn_of_unused()
-        return self.run.values(self.task, given, total=count_of(documents), errors=errors, progress=progress)
+        return self.run.values(work, total=count_of(documents), errors=errors, progress=progress)
 
     def stream(self, text: TextOrChat) -> Stream[T]:
         """Return the answer to a text or messages as a `Stream`. Raises PromptError, BudgetError."""
@@ -282,11 +282,11 @@ class Extractor(Generic[T]):
         def read(generation: Generation) -> Result[T]:
             state = BatchState(1)
             with state.observed(run.options.get("observe")):
-                state.start(task, 0, text)
+                state.start(0, task, text)
                 if not run.accept(item, [generation], state):
                     state.fail(item.position, text, item.rejection())
             save([item])
-            state.warn(task)
+            state.warn()
             (result,) = state.take()
             if result.error is not None:
                 raise result.error

@@ -31,6 +31,7 @@ from structured.extraction.extractor import Extractor
 from structured.extraction.journal import Journal, Lines, Resume, SupportsWrite, each_record, to_path
 from structured.extraction.options import Options, check_progress
 from structured.extraction.records import digest_of, line_of, metadata_to_json
+from structured.extraction.task import Task
 from structured.output_types.output_type import OutputType
 from structured.output_types.resolve import resolve_type
 from structured.results.result import Provenance, Result, result_from_json
@@ -199,14 +200,14 @@ def write_results_of(
     with opened(output, task.provenance, resume) as sink:
         pending: dict[int, str] = {}  # digests, by the positions of the documents
 
-        def given() -> Iterator[DocumentLike | None]:
+        def work() -> Iterator[tuple[Task, DocumentLike] | None]:
             for position, found in enumerate(unwritten(each_document(documents), sink, state)):
                 if found is not None:
                     pending[position] = found[1]
-                yield None if found is None else found[0]
+                yield None if found is None else (task, found[0])
 
         try:
-            with closing(extractor.run.results(task, given(), state, progress=progress)) as results:
+            with closing(extractor.run.results(work(), state, progress=progress)) as results:
                 for result in results:
                     sink.append(line_of(result, pending.pop(result.position), task.provenance))
         except BaseException as error:

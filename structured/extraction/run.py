@@ -46,8 +46,8 @@ MAX_CHARACTERS = 250_000
 """Of these documents together, where they are long: what a document states takes a thousand times its memory."""
 
 
-Work = tuple[int, DocumentLike]
-"""A document that waits, behind its position."""
+Work = tuple[int, Task, DocumentLike]
+"""A document that waits, behind its position and its task."""
 
 
 class Window(NamedTuple):
@@ -59,21 +59,21 @@ class Window(NamedTuple):
 
 
 def windows_ahead(
-    task: Task, documents: Iterable[DocumentLike | None], state: BatchState, options: Options, named: str | None
+    work: Iterable[tuple[Task, DocumentLike] | None], state: BatchState, options: Options, named: str | None
 ) -> Generator[Window, None, None]:
     """Yield windows of documents, each prepared in a thread while the one before is answered.
 
-    The documents are read in the thread that asks for windows. What they raise is raised after the window before.
+    `work` is read in the thread that asks for windows. What it raises is raised after the window before.
     """
-    prepared = partial(_prepared, task, options["chunking"] or DEFAULT_CHUNKING, named)
+    prepared = partial(_prepared, options["chunking"] or DEFAULT_CHUNKING, named)
     with ThreadPoolExecutor(1, "documents") as pool:  # no thread until there is work
-        windows = windows_of(documents, options["batch_size"])
+        windows = windows_of(work, options["batch_size"])
         given = next(windows, [])
         window = prepared(given)
         broken: Exception | None = None
         while given and state.stopped is None:
             for one in given:
-                state.start(task, *one)
+                state.start(*one)
             try:
                 given = next(windows, [])
             except Exception as error:  # noqa: BLE001  where the documents come from is the user's own code
@@ -86,15 +86,16 @@ def windows_ahead(
             raise broken
 
 
-def windows_of(documents: Iterable[DocumentLike | None], batch_size: int) -> Iterator[list[Work]]:
+def windows_of(work: Iterable[tuple[Task, DocumentLike] | None], batch_size: int) -> Iterator[list[Work]]:
     """Yield documents with their positions, in windows; where reading them fails, what was read comes first."""
     window: list[Work] = []
     characters = 0
     try:
-        for position, document in enumerate(documents):
-            if document is None:
+        for position, one in enumerate(work):
+            if one is None:
                 continue
-            window.append((position, document))
+            task, document = one
+            window.append((position, task, document))
             characters += characters_of(document)
             is_large = characters >= MAX_CHARACTERS and len(window) >= batch_size
             if is_large or len(window) == BATCHES * batch_size:
@@ -108,10 +109,10 @@ def windows_of(documents: Iterable[DocumentLike | None], batch_size: int) -> Ite
         yield window
 
 
-def _prepared(task: Task, chunking: Chunking, named: str | None, given: list[Work]) -> Window:
+def _prepared(chunking: Chunking, named: str | None, given: list[Work]) -> Window:
     """Return documents prepared; of some there can be no answer, and they fail."""
     window = Window([], [], [])
-    for position, document in given:
+    for position, task, document in given:
         try:
             item = prepare(task, position, document, chunking, named=named)
         except StructuredError as error:
@@ -149,22 +150,21 @@ class Run:
 
     def results(
         self,
-        task: Task,
-        documents: Iterable[DocumentLike | None],
+        work: Iterable[tuple[Task, DocumentLike] | None],
         state: BatchState,
         *,
         progress: bool | None = False,
         named: str | None = None,
     ) -> Generator[Result[Any], None, None]:
-        """Yield the result of each document as soon as it is there.
+        """Yield the result of each document as soon as it is there, each of its own task.
 
-        None in place of a document is one that is passed over. A single document may have a name for errors. Where the
-        model fails, the state has its error, and it is raised in the end.
+        None in `work` is a document that is passed over. A single document may have a name for errors. Where the model
+        fails, the state has its error, and it is raised in the end.
         """
         with (
             state.observed(self.options.get("observe")),
             showing(state, progress),
-            closing(windows_ahead(task, documents, state, self.options, named)) as windows,
+            closing(windows_ahead(work, state, self.options, named)) as windows,
         ):
             for failures, items, long in windows:
                 for failure in failures:
@@ -172,14 +172,13 @@ class Run:
                 yield from state.take()
                 for _ in chain(self._answer(items, state), self._answer_long(long, state)):
                     yield from state.take()
-        state.warn(task)
+        state.warn()
         if state.stopped is not None:
             raise state.stopped
 
     def values(
         self,
-        task: Task,
-        documents: Iterable[DocumentLike],
+        work: Iterable[tuple[Task, DocumentLike]],
         *,
         total: int | None,
         errors: Errors,
@@ -193,7 +192,7 @@ class Run:
         state = BatchState(total)
         known: dict[int, Any] = {}
         try:
-            for result in self.results(task, documents, state, progress=progress):
+            for result in self.results(work, state, progress=progress):
                 try:
                     known[result.position] = result.value  # the rest of a result is let go
                 except StructuredError as error:

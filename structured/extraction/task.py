@@ -36,7 +36,7 @@ MAX_SHOWN = 100
 
 @dataclass(frozen=True, eq=False)
 class Task(ABC):
-    """What is wanted of documents: values of one type, from one model."""
+    """What is wanted of documents: values of one type, from one model. Documents of several may share a batch."""
 
     output_type: OutputType[Any]
     model: Model
