@@ -14,7 +14,6 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Condition, Thread
-from types import TracebackType
 from typing import Self
 from weakref import finalize
 
@@ -23,7 +22,7 @@ from structured.decoding.sequence import Sequence
 from structured.errors import ModelError
 from structured.errors.arguments import count
 from structured.models import DecodingBatch, LanguageModel, Logits
-from structured.models.protocol import Messages
+from structured.models.protocol import WrappedModel
 
 DEFAULT_SIZE = 32
 
@@ -34,7 +33,7 @@ CALM = 256
 """After this many turns without a memory error, a batch that had to shrink doubles its size."""
 
 
-class RunningBatch(LanguageModel):
+class RunningBatch(WrappedModel):
     """A model that many threads share: texts requested at the same time go through it in one batch.
 
     It can replace a model everywhere. Sampling and streaming share the batch; beams and particles, whose texts depend
@@ -56,10 +55,8 @@ class RunningBatch(LanguageModel):
         count(1)("size", size)
         if max_tokens is not None:
             count(1)("max_tokens", max_tokens)
-        self.model = model
+        super().__init__(model)
         self.size = size
-        for name in _FACTS:
-            setattr(self, name, getattr(model, name))
         self._desk = _Desk(Scheduler(model, size, max_tokens, PART if model.can_read_on else None), size)
         Thread(target=self._desk.run, name=f"running batch of {model.name}", daemon=True).start()
         finalize(self, self._desk.close)
@@ -70,9 +67,7 @@ class RunningBatch(LanguageModel):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -88,10 +83,6 @@ class RunningBatch(LanguageModel):
     def waiting(self) -> int:
         """How many texts wait for room in the batch."""
         return self._desk.waiting
-
-    def encode(self, prompt: str | Messages) -> list[int]:
-        """Return the token ids of a prompt, as the model encodes it."""
-        return self.model.encode(prompt)
 
     def prefill(
         self, prompts: Sequence_[Sequence_[int]], *, shared: int = 0, window: int = 0
@@ -121,12 +112,6 @@ class RunningBatch(LanguageModel):
                     yield ended
             finally:
                 self._desk.cancel(order, unfinished)
-
-
-_FACTS = (
-    *("name", "vocabulary", "context_length", "has_chat_template"),
-    *("can_roll_back", "can_read_on", "pass_cost", "logits_cost"),
-)
 
 
 _News = SimpleQueue[list[Sequence] | Exception]

@@ -75,11 +75,6 @@ class PartialPrefill:
             self.batch = self.logits = None
         self.texts = deque(text for text in self.texts if text.error is None)
 
-    def clear(self) -> None:
-        """Forget all texts."""
-        self.texts.clear()
-        self.batch = self.logits = None
-
     def _first(self, text: Sequence) -> int:
         """Return the length of the first part: it contains all shared tokens and at least one more."""
         assert self.part is not None, "prompts are read in parts"
@@ -226,8 +221,7 @@ class Scheduler:
     def abandon(self) -> None:
         """Forget all texts."""
         self.waiting.clear()
-        self.partly.clear()
-        self.live, self.batch, self.logits = [], None, []
+        self._empty()
 
     def retreat(self, error: ModelError) -> list[Sequence]:
         """Let all texts wait and halve the size; return the failed text, with the error, if it was tried alone."""
@@ -238,9 +232,13 @@ class Scheduler:
         if not alone:
             self.waiting.extendleft(reversed(started))
         self.size = max(min(self.size, len(started)) // 2, 1)
-        self.live, self.batch, self.logits = [], None, []
-        self.partly.clear()
+        self._empty()
         return alone
+
+    def _empty(self) -> None:
+        """Forget the texts that have a row, or would have one."""
+        self.live, self.batch, self.logits = [], None, []
+        self.partly = PartialPrefill(self.model, self.partly.part)
 
     def _turn(self) -> None:
         """Let the model read pending tokens, admit waiting texts, and sample the next tokens of each text."""

@@ -298,16 +298,23 @@ class Forking(Protocol):
 
 
 def write(model: LanguageModel, requested: Iterable[Forking]) -> None:
-    """Finish the texts of some requests in one batch, whose rows are the live texts, request by request."""
+    """Finish the texts of some requests in one batch, whose rows are the live texts, request by request.
+
+    Where rows must read equally many tokens, a pass reads as many as every text has pending.
+    """
     texts = [search for search in requested if search.live]
-    if not texts:
-        return
-    shared = min(search.request.shared for search in texts)
-    live = [text for search in texts for text in search.live]
-    window = max(search.window for search in texts)
-    prompts = [text.read_all() for text in live]
-    batch, logits = timed(live, lambda: calls.prefill(model, prompts, shared=shared, window=window), passes=1)
-    while True:
+    batch: DecodingBatch | None = None
+    while texts:
+        live = [text for search in texts for text in search.live]
+        window = max(search.window for search in texts)
+        if batch is None:
+            prompts, shared = [text.read_all() for text in live], min(search.request.shared for search in texts)
+            read = partial(calls.prefill, model, prompts, shared=shared, window=window)
+            batch, logits = timed(live, read, passes=1)
+        else:
+            counts = [len(text.pending) for text in live]
+            new = [text.read(max(counts) if batch.is_ragged else min(counts)) for text in live]
+            logits = timed(live, partial(calls.forward, model, batch, new, window=window), passes=1)
         rows: list[int] = []
         first, scores = 0, to_host(logits)
         for search in texts:
@@ -317,17 +324,5 @@ def write(model: LanguageModel, requested: Iterable[Forking]) -> None:
                 calls.called(model.name, partial(batch.finish, first + row, text.pending))
             first = after
         texts = [search for search in texts if search.live]
-        if not texts:
-            return
-        if rows != list(range(first)):
+        if texts and rows != list(range(first)):
             calls.called(model.name, partial(batch.select, rows))
-        logits = _forward(model, batch, texts)
-
-
-def _forward(model: LanguageModel, batch: DecodingBatch, texts: list[Forking]) -> Logits:
-    """Let the model read the pending tokens; if rows must read equally many, as many as every text has."""
-    live = [text for search in texts for text in search.live]
-    window = max(search.window for search in texts)
-    counts = [len(text.pending) for text in live]
-    new = [text.read(max(counts) if batch.is_ragged else min(counts)) for text in live]
-    return timed(live, lambda: calls.forward(model, batch, new, window=window), passes=1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from structured.automata import DEAD, state_after
 from structured.automata.character_graph import explore
-from structured.automata.diagram import Place, State, dot, follow, mermaid, table, text_to
+from structured.automata.diagram import Place, State, dot, follow, mermaid, shortened, table, text_to
 from structured.decoding.generate import compile_type
 from structured.errors import SchemaError
 from structured.errors.arguments import count
@@ -180,7 +180,7 @@ class StateDiagram:
         token_ids = index.forced.spelled(data)
         if b"".join(index.vocabulary.tokens[token_id] or b"" for token_id in token_ids) != data:
             raise ValueError(
-                f"The tokenizer cannot spell {_quoted(_shortened(text))}: some of its bytes are in no token."
+                f"The tokenizer cannot spell {_quoted(shortened(text, MAX_SHOWN))}: some of its bytes are in no token."
             )
         names = list(self._places(text))
         guide = Guide(index, max_tokens=MAX_TOKENS)
@@ -274,14 +274,10 @@ def _check(index: Index, data: bytes) -> None:
 def shown_token(token: bytes) -> str:
     """Return a token in quotes; bytes that are not UTF-8 are shown as escapes."""
     try:
-        return _quoted(_shortened(token.decode()))
+        return _quoted(shortened(token.decode(), MAX_SHOWN))
     except UnicodeDecodeError:
-        return _shortened(repr(token)[1:])
+        return shortened(repr(token)[1:], MAX_SHOWN)
 
 
 def _quoted(text: str) -> str:
     return f"`{printable(text)}`"
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"

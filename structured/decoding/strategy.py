@@ -5,11 +5,10 @@ log-probabilities of all candidates have the same meaning, so their readers need
 """
 
 import dataclasses
-from abc import ABC, abstractmethod
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from structured.automata import AUTOMATON_ERRORS
 from structured.decoding.beam_search import beam_search
@@ -25,43 +24,13 @@ RETRY_TEMPERATURE = 0.7
 """Greedy decoding and beams would repeat a rejected answer, so later attempts are sampled at this temperature."""
 
 
-class SearchMethod(ABC):
-    """A way to make the candidates for an answer: their number, the samplers that it allows, and the search."""
-
-    EXAMPLE: ClassVar[str]
-    """The method as users write it."""
-    is_of_samples: ClassVar[bool] = True
-    """Whether the candidates are samples: most may agree on what is right, and each may begin with its own thinking."""
-    needs_logits: ClassVar[bool] = True
-    """Whether the texts depend on each other, so that the search needs the logits of a local model."""
-
-    count: int
-    """How many candidates there are."""
-    vote: bool
-    """Whether each field of the answer gets the value that most candidates have."""
-
-    @abstractmethod
-    def check(self, sampler: Sampler) -> None:
-        """Raise ValueError for a sampler that the method does not support."""
-
-    @abstractmethod
-    def label(self, temperature: float) -> str:
-        """Return a description of the method for people."""
-
-    def candidates_of(
-        self, model: LanguageModel, requests: Sequence[Request], sampler: Sampler, *, jump_forward: bool
-    ) -> list[list[Generation]]:
-        """Return the candidates for each request, if their texts depend on each other."""
-        raise NotImplementedError
-
-
 @says_its_arguments
 @dataclass(frozen=True, slots=True)
-class Beams(SearchMethod):
+class Beams:
     """Beam search with `count` hypotheses, at temperature 0. The answer is the likeliest that validators accept."""
 
-    EXAMPLE = "Beams(4)"
-    is_of_samples = vote = False
+    EXAMPLE: ClassVar[str] = "Beams(4)"
+    vote: ClassVar[bool] = False
     count: int
 
     def __post_init__(self) -> None:
@@ -75,28 +44,11 @@ class Beams(SearchMethod):
                 "temperature out, or use Samples."
             )
 
-    def label(self, temperature: float) -> str:  # noqa: ARG002  there is none
-        """Return a description for people."""
-        return f"{self.count} beams"
-
-    def candidates_of(
-        self,
-        model: LanguageModel,
-        requests: Sequence[Request],
-        sampler: Sampler,  # noqa: ARG002  nothing is sampled
-        *,
-        jump_forward: bool,
-    ) -> list[list[Generation]]:
-        """Return the hypotheses for each request, the likeliest first."""
-        return beam_search(model, requests, beams=self.count, jump_forward=jump_forward)
-
 
 @dataclass(frozen=True, slots=True)
-class _Sampled(SearchMethod):
+class _Sampled:
     """Candidates that are sampled."""
 
-    CHOICE: ClassVar[str]
-    """The answer without a vote, for people."""
     count: int
     vote: bool = False
 
@@ -109,11 +61,6 @@ class _Sampled(SearchMethod):
                 f"{name}(1, vote=True) is a vote of one candidate. Use more, such as {name}(5, vote=True)."
             )
 
-    def label(self, temperature: float) -> str:
-        """Return a description for people."""
-        choice = "the vote of the valid ones" if self.vote else self.CHOICE
-        return f"{self.count} {type(self).__name__.lower()}, {choice}, at temperature {temperature:g}"
-
 
 @says_its_arguments
 @dataclass(frozen=True, slots=True)
@@ -124,9 +71,7 @@ class Samples(_Sampled):
     (self-consistency, Wang et al., 2022).
     """
 
-    EXAMPLE = "Samples(5)"
-    CHOICE = "the likeliest that is valid"
-    needs_logits = False
+    EXAMPLE: ClassVar[str] = "Samples(5)"
 
     def check(self, sampler: Sampler) -> None:
         """Raise ValueError for a sampler without a temperature."""
@@ -147,8 +92,7 @@ class Particles(_Sampled):
     value that most of these have.
     """
 
-    EXAMPLE = "Particles(16)"
-    CHOICE = "one of the valid ones"
+    EXAMPLE: ClassVar[str] = "Particles(16)"
 
     def check(self, sampler: Sampler) -> None:
         """Raise ValueError for a sampler without a temperature, and for one with `top_k`, `top_p` or `min_p`."""
@@ -164,14 +108,9 @@ class Particles(_Sampled):
                 "texts of the model. Leave those options out, or use Samples."
             )
 
-    def candidates_of(
-        self, model: LanguageModel, requests: Sequence[Request], sampler: Sampler, *, jump_forward: bool
-    ) -> list[list[Generation]]:
-        """Return the particles of each request, in random order."""
-        return sample_particles(model, requests, sampler, particles=self.count, jump_forward=jump_forward)
 
-
-METHODS: tuple[type[SearchMethod], ...] = (Beams, Samples, Particles)
+SearchMethod: TypeAlias = Beams | Samples | Particles
+"""A way to make several candidates for an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +125,14 @@ class Search:
             self.method.check(self.sampler)
 
     def __str__(self) -> str:
-        temperature = self.sampler.temperature
-        if self.is_of_several:
-            return self.method.label(temperature)
-        return "greedy" if temperature == 0 else f"one sample, at temperature {temperature:g}"
+        method, temperature = self.method, self.sampler.temperature
+        if not self.is_of_several:
+            return "greedy" if temperature == 0 else f"one sample, at temperature {temperature:g}"
+        if isinstance(method, Beams):
+            return f"{method.count} beams"
+        choice = "one of the valid ones" if isinstance(method, Particles) else "the likeliest that is valid"
+        choice = "the vote of the valid ones" if method.vote else choice
+        return f"{method.count} {type(method).__name__.lower()}, {choice}, at temperature {temperature:g}"
 
     @property
     def is_of_several(self) -> bool:
@@ -199,12 +142,12 @@ class Search:
     @property
     def is_joint(self) -> bool:
         """Whether there are several candidates whose texts depend on each other."""
-        return self.is_of_several and self.method.needs_logits
+        return self.is_of_several and not isinstance(self.method, Samples)
 
     @property
     def samples(self) -> int:
         """How many texts are sampled independently for an answer."""
-        return 1 if self.method.needs_logits else self.method.count
+        return self.method.count if isinstance(self.method, Samples) else 1
 
     @property
     def for_retries(self) -> "Search":
@@ -240,15 +183,10 @@ class Search:
         asked = requests
         if self.samples > 1:
             asked = [copy for request in requests for copy in repeated(request, self.samples)]
-        groups: defaultdict[int, list[Generation | StructuredError]] = defaultdict(list)
-        for place, text in as_completed(
+        completed = as_completed(
             model, asked, self.sampler, batch_size=batch_size, batch_tokens=batch_tokens, jump_forward=jump_forward
-        ):
-            group = groups[place // self.samples]
-            group.append(text)
-            if len(group) == self.samples:
-                del groups[place // self.samples]
-                yield place // self.samples, by_likelihood(group)
+        )
+        yield from grouped(completed, self.samples)
 
     def _searched(
         self, model: LanguageModel, requests: Sequence[Request], size: int, batch_tokens: int | None, jump_forward: bool
@@ -265,9 +203,7 @@ class Search:
                 batch.append(waiting.popleft())
             places = [place for place, _ in batch]
             try:
-                candidates = self.method.candidates_of(
-                    model, [request for _, request in batch], self.sampler, jump_forward=jump_forward
-                )
+                candidates = self._searched_together(model, [request for _, request in batch], jump_forward)
             except (OutOfMemoryError, *AUTOMATON_ERRORS) as error:
                 if len(batch) == 1:
                     yield places[0], error
@@ -277,17 +213,34 @@ class Search:
             else:
                 yield from zip(places, candidates, strict=True)
 
+    def _searched_together(
+        self, model: LanguageModel, requests: Sequence[Request], jump_forward: bool
+    ) -> list[list[Generation]]:
+        """Return the beams or particles of each request, all in one batch."""
+        if isinstance(self.method, Beams):
+            return beam_search(model, requests, beams=self.method.count, jump_forward=jump_forward)
+        particles = self.method.count
+        return sample_particles(model, requests, self.sampler, particles=particles, jump_forward=jump_forward)
+
     def _most_tokens(self, request: Request) -> int:
         """Return the most tokens that the texts of a request may have together, prompts included."""
         thinking = 0 if request.thinking is None else request.thinking.tokens_left
         return self.method.count * (len(request.prompt) + thinking + request.guide.tokens_left)
 
 
-def by_likelihood(group: Sequence[Generation | StructuredError]) -> list[Generation] | StructuredError:
-    """Return the texts of a group, likeliest first, or the first error in it."""
-    errors = [text for text in group if isinstance(text, StructuredError)]
-    texts = [text for text in group if isinstance(text, Generation)]
-    return errors[0] if errors else sorted(texts, key=lambda text: (-text.log_probability, text.token_ids, text.text))
+def grouped(
+    completed: Iterable[tuple[int, Generation | StructuredError]], size: int
+) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
+    """Yield each `size` texts in a row, likeliest first, or the first error among them, once all of them have come."""
+    groups: defaultdict[int, list[Generation | StructuredError]] = defaultdict(list)
+    for place, found in completed:
+        number = place // size
+        groups[number].append(found)
+        if len(groups[number]) == size:
+            group = groups.pop(number)
+            texts = [text for text in group if isinstance(text, Generation)]
+            texts.sort(key=lambda text: (-text.log_probability, text.token_ids, text.text))
+            yield number, next((text for text in group if isinstance(text, StructuredError)), texts)
 
 
 def repeated(request: Request, count: int) -> list[Request]:

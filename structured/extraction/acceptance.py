@@ -7,7 +7,6 @@ answer is written again.
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -15,20 +14,20 @@ from pydantic import ValidationError
 
 from structured.automata.byte_automaton import accepts_text
 from structured.decoding.requests import Generation
-from structured.decoding.strategy import Search
+from structured.decoding.strategy import Beams, Search
 from structured.errors import Attempt, BudgetError, PatternError, PromptError, SchemaError
 from structured.errors.values import message
 from structured.extraction.documents.document import id_of
 from structured.extraction.guided_task import GuidedItem, Start
 from structured.extraction.long_documents import LongDocument
-from structured.extraction.options import Repairs
+from structured.extraction.options import Options, Repairs
 from structured.extraction.task import Answer, Item
 from structured.index.index import Index
 from structured.output_types.json_output import rewriting
 from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.paths import Steps, has, steps_to_path
 from structured.results.attribution import Kept, attribute, sureness, without_copies
-from structured.results.evidence import Calibration, Evidence, without_unsupported
+from structured.results.evidence import Evidence, without_unsupported
 from structured.results.json_text import spans
 from structured.results.merging import Conflicts
 from structured.results.result import Reading, Result, read_answer
@@ -61,139 +60,134 @@ def explanation(rejected: Attempt) -> str:
     return f"The answer {rejected.text} was rejected. {'; '.join(faults or [message(rejected.error)])}. Correct it."
 
 
-@dataclass(frozen=True, slots=True)
-class Acceptance:
-    """Which answers are accepted, and what of others is written again."""
+def accepted(item: Item, candidates: Sequence[Generation], search: Search, repairs: Repairs) -> Answer | None:
+    """Return the answer among candidates; if there is none, the item keeps what the next attempt needs."""
+    answer = _answer_among(item, candidates, search)
+    if answer is None and isinstance(item, GuidedItem):
+        item.start = _next_start(item, candidates[0], repairs)
+    elif answer is None and repairs == "told":
+        item.told = explanation(item.attempts[-1])
+    return answer
 
-    search: Search
-    retries: int
-    repairs: Repairs
-    calibration: Calibration | None
 
-    def accepted(self, item: Item, candidates: Sequence[Generation]) -> Answer | None:
-        """Return the answer among candidates; if there is none, the item keeps what the next attempt needs."""
-        answer = self._answer_among(item, candidates)
-        if answer is None and isinstance(item, GuidedItem):
-            item.start = self._next_start(item, candidates[0])
-        elif answer is None and self.repairs == "told":
-            item.told = explanation(item.attempts[-1])
+def result_of(
+    item: Item | LongDocument, answer: Answer, options: Options, conflicts: Conflicts = MappingProxyType({})
+) -> Result[Any]:
+    """Return the result for a document."""
+    task, given, value = item.task, item.given, answer.value
+    stated = value if isinstance(value, ParsedAnswer) else None
+    calibration: Any = options.get("calibration")  # loaded where the options were checked
+    calibrate = None if calibration is None else calibration.apply
+    return Result(
+        id_of(given.source, given.position),
+        given.position,
+        item.document,
+        given.document.metadata,
+        answer.text,
+        missing=() if stated is None else stated.missing,
+        attempts=tuple(item.attempts),
+        generations=tuple(answer.generations),
+        usage=item.usage,
+        seconds=item.seconds,
+        conflicts={
+            path: [(value, one if calibrate is None else one.calibrated(calibrate)) for value, one in others]
+            for path, others in conflicts.items()
+        },
+        _instance=value if stated is None else stated.value,
+        source="" if given.document.layout is None else given.document.layout.source,
+        _unmade=None if stated is None else stated.error,
+        _reading=Reading(
+            task.output_type,
+            answer.candidates,
+            answer.kept,
+            given.document.pages,
+            given.document.layout,
+            calibrate,
+            answer.evidence,
+            stated,
+            lambda: task.provenance,
+        ),
+    )
+
+
+def _answer_among(item: Item, candidates: Sequence[Generation], search: Search) -> Answer | None:
+    """Return the answer that candidates give; None if validators reject all of them."""
+    wanted = item.task.output_type
+    valid: list[tuple[Generation, Any]] = []
+    rejected: set[str] = set()
+    for generation in candidates:
+        if generation.text in rejected:  # particles are often copies
+            continue
+        fault = item.fault(generation)
+        answer = Attempt(generation.text, ValueError(fault)) if fault else read_answer(wanted, generation.text)
+        if isinstance(answer, Attempt):
+            item.attempts.append(answer)
+            rejected.add(generation.text)
+        else:
+            valid.append((generation, answer))
+        if valid and not search.method.vote:
+            break
+    if not valid:
+        return None
+    text, value = valid[0][0].text, valid[0][1]
+    try:
+        if len(valid) > 1:
+            text, value = item.task.read_vote(valid)
+    except Exception as error:  # noqa: BLE001  what is voted on is made by the user's own code
+        item.attempts += [Attempt(generation.text, error) for generation, _ in valid]
+        return None
+    text = wanted.settled(text)
+    generations = [generation for generation, _ in valid]
+    sampled = generations if isinstance(search.method, Beams) else candidates  # beams differ, and agree on nothing
+    answer = Answer(text, value, generations, sampled, item.kept)
+    if item.part is None and not wanted.removes_unsupported:
         return answer
+    evidence = attribute(wanted, item.document, text, sampled, item.kept)
+    if wanted.removes_unsupported:
+        return _supported(item, answer, evidence)
+    return answer._replace(evidence=evidence)
 
-    def result(
-        self, item: Item | LongDocument, answer: Answer, conflicts: Conflicts = MappingProxyType({})
-    ) -> Result[Any]:
-        """Return the result for a document."""
-        task, given, value = item.task, item.given, answer.value
-        stated = value if isinstance(value, ParsedAnswer) else None
-        calibrate = None if self.calibration is None else self.calibration.apply
-        return Result(
-            id_of(given.source, given.position),
-            given.position,
-            item.document,
-            given.document.metadata,
-            answer.text,
-            missing=() if stated is None else stated.missing,
-            attempts=tuple(item.attempts),
-            generations=tuple(answer.generations),
-            usage=item.usage,
-            seconds=item.seconds,
-            conflicts={
-                path: [(value, one if calibrate is None else one.calibrated(calibrate)) for value, one in others]
-                for path, others in conflicts.items()
-            },
-            _instance=value if stated is None else stated.value,
-            source="" if given.document.layout is None else given.document.layout.source,
-            _unmade=None if stated is None else stated.error,
-            _reading=Reading(
-                task.output_type,
-                answer.candidates,
-                answer.kept,
-                given.document.pages,
-                given.document.layout,
-                calibrate,
-                answer.evidence,
-                stated,
-                lambda: task.provenance,
-            ),
-        )
 
-    def _answer_among(self, item: Item, candidates: Sequence[Generation]) -> Answer | None:
-        """Return the answer that candidates give; None if validators reject all of them."""
-        wanted = item.task.output_type
-        valid: list[tuple[Generation, Any]] = []
-        rejected: set[str] = set()
-        for generation in candidates:
-            if generation.text in rejected:  # particles are often copies
-                continue
-            fault = item.fault(generation)
-            answer = Attempt(generation.text, ValueError(fault)) if fault else read_answer(wanted, generation.text)
-            if isinstance(answer, Attempt):
-                item.attempts.append(answer)
-                rejected.add(generation.text)
-            else:
-                valid.append((generation, answer))
-            if valid and not self.search.method.vote:
-                break
-        if not valid:
-            return None
-        text, value = valid[0][0].text, valid[0][1]
-        try:
-            if len(valid) > 1:
-                text, value = item.task.read_vote(valid)
-        except Exception as error:  # noqa: BLE001  what is voted on is made by the user's own code
-            item.attempts += [Attempt(generation.text, error) for generation, _ in valid]
-            return None
-        text = wanted.settled(text)
-        generations = [generation for generation, _ in valid]
-        sampled = candidates if self.search.method.is_of_samples else generations  # beams differ, and agree on nothing
-        answer = Answer(text, value, generations, sampled, item.kept)
-        if item.part is None and not wanted.removes_unsupported:
-            return answer
-        evidence = attribute(wanted, item.document, text, sampled, item.kept)
-        if wanted.removes_unsupported:
-            return self._supported(item, answer, evidence)
-        return answer._replace(evidence=evidence)
+def _supported(item: Item, answer: Answer, evidence: Mapping[str, Evidence]) -> Answer | None:
+    """Return an answer without what its document does not have, or not as often; None if validators reject that."""
+    output_type, value = item.task.output_type, answer.value
 
-    @staticmethod
-    def _supported(item: Item, answer: Answer, evidence: Mapping[str, Evidence]) -> Answer | None:
-        """Return an answer without what its document does not have, or not as often; None if validators reject that."""
-        output_type, value = item.task.output_type, answer.value
+    def is_accepted(shorter: str) -> bool:
+        nonlocal value
+        other = read_answer(output_type, shorter)
+        value = value if isinstance(other, Attempt) else other
+        return value is other
 
-        def is_accepted(shorter: str) -> bool:
-            nonlocal value
-            other = read_answer(output_type, shorter)
-            value = value if isinstance(other, Attempt) else other
-            return value is other
+    text, evidence = without_unsupported(output_type, answer.text, evidence)
+    if text != answer.text:
+        value = read_answer(output_type, text)
+    if isinstance(value, Attempt):
+        item.attempts.append(value)
+        return None
+    text, evidence = without_copies(output_type, item.document, text, evidence, is_accepted)
+    return answer._replace(text=text, value=value, evidence=evidence)
 
-        text, evidence = without_unsupported(output_type, answer.text, evidence)
-        if text != answer.text:
-            value = read_answer(output_type, text)
-        if isinstance(value, Attempt):
-            item.attempts.append(value)
-            return None
-        text, evidence = without_copies(output_type, item.document, text, evidence, is_accepted)
-        return answer._replace(text=text, value=value, evidence=evidence)
 
-    def _next_start(self, item: GuidedItem, generation: Generation) -> Start:
-        """Return the start of the next attempt: what was not rejected is kept, where that is known."""
-        task, wanted, text = item.task, item.task.output_type, generation.text
-        rejected = next((one for one in reversed(item.attempts) if one.text == text), None)
-        if self.repairs == "whole" or rejected is None or wanted.root is None:
+def _next_start(item: GuidedItem, generation: Generation, repairs: Repairs) -> Start:
+    """Return the start of the next attempt: what was not rejected is kept, where that is known."""
+    task, wanted, text = item.task, item.task.output_type, generation.text
+    rejected = next((one for one in reversed(item.attempts) if one.text == text), None)
+    if repairs == "whole" or rejected is None or wanted.root is None:
+        return item.first
+    places = {steps for steps, _ in rejected_places(rejected)}
+    if not places or () in places or not accepts_text(item.index.automaton, text):
+        return item.first
+    outermost = {one for one in places if not any(one[:depth] in places for depth in range(len(one)))}
+    found = {steps: (start, end) for steps, start, end in spans(text) if steps in outermost}
+    try:
+        automaton = rewriting(wanted, text, found, item.document)
+        if automaton is None:
             return item.first
-        places = {steps for steps, _ in rejected_places(rejected)}
-        if not places or () in places or not accepts_text(item.index.automaton, text):
-            return item.first
-        outermost = {one for one in places if not any(one[:depth] in places for depth in range(len(one)))}
-        found = {steps: (start, end) for steps, start, end in spans(text) if steps in outermost}
-        try:
-            automaton = rewriting(wanted, text, found, item.document)
-            if automaton is None:
-                return item.first
-            index = Index(automaton, task.model.vocabulary, table=item.index.table, name=wanted.name)  # with its masks
-            healed = item.first.healed
-            if self.repairs == "told":
-                healed = task.with_instructions(explanation(rejected)).healed(item.given.conversation, index)
-            kept = Kept(sureness(wanted, generation, item.kept), frozenset(found))
-            return task.start(index, healed, item.max_tokens, kept)
-        except (SchemaError, PatternError, PromptError, BudgetError):
-            return item.first
+        index = Index(automaton, task.model.vocabulary, table=item.index.table, name=wanted.name)  # with its masks
+        healed = item.first.healed
+        if repairs == "told":
+            healed = task.with_instructions(explanation(rejected)).healed(item.given.conversation, index)
+        kept = Kept(sureness(wanted, generation, item.kept), frozenset(found))
+        return task.start(index, healed, item.max_tokens, kept)
+    except (SchemaError, PatternError, PromptError, BudgetError):
+        return item.first

@@ -135,10 +135,6 @@ class BatchState:
         self._shortened: list[_Incomplete] = []
         self._repetitive: list[_Incomplete] = []
 
-    def __repr__(self) -> str:
-        of = "" if self.total is None else f" of {self.total}"
-        return f"BatchState({self.done}{of} done, {self.failed} failed)"
-
     @contextmanager
     def observed(self, observe: Listener | None) -> Iterator[None]:
         """Report the batch to a listener, and to the log where it is on, from its start to its end."""

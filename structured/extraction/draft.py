@@ -11,43 +11,31 @@ from typing import Any, NoReturn, Self, TypeVar, Unpack, overload
 
 from structured.decoding.generate import compile_type, generate
 from structured.decoding.prompt_tokens import heal
-from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation, Request
 from structured.errors import Attempt, BudgetWarning, GenerationError, PromptError
 from structured.errors.arguments import count
 from structured.errors.calling_line import warn
 from structured.errors.values import described
 from structured.extraction.guided_task import GuidedTask, Start
-from structured.extraction.options import MAX_TOKENS, RETRIES, Options, checked_options, search_of
+from structured.extraction.options import Options, checked_options, search_of, with_defaults
 from structured.extraction.prompts import check_characters
 from structured.index.compilation import save_learned
 from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import checked_calls as calls
 from structured.models import load_model
-from structured.models.protocol import DecodingBatch, LanguageModel, Logits, Messages
+from structured.models.protocol import DecodingBatch, LanguageModel, Logits, Messages, WrappedModel
 from structured.output_types.combining.parts import part_of
 from structured.output_types.output_type import OutputType, check_interface
 from structured.results.result import read_answer
 
 
-class IncrementalText(LanguageModel):
+class IncrementalText(WrappedModel):
     """A wrapped model for successive texts, each of which begins with the text before it."""
 
     def __init__(self, model: LanguageModel) -> None:
-        self.model = model
-        self.name = model.name
-        self.vocabulary = model.vocabulary
-        self.context_length = model.context_length
-        self.has_chat_template = model.has_chat_template
-        self.can_roll_back = model.can_roll_back
-        self.pass_cost = model.pass_cost
-        self.logits_cost = model.logits_cost
+        super().__init__(model)
         self._batch: IncrementalBatch | None = None
-
-    def encode(self, prompt: str | Messages) -> list[int]:
-        """Return the token ids of a prompt, as the model encodes it."""
-        return self.model.encode(prompt)
 
     def prefill(
         self,
@@ -144,7 +132,7 @@ class Draft:
             ModelError: The model cannot be loaded, or has no chat template for messages.
             PromptError: The text is none.
         """
-        self._options = checked_options(options, "draft")
+        self._options = with_defaults(checked_options(options, "draft"))
         self._search = search_of(self._options)
         self._model = IncrementalText(load_model(self._options.get("model")))
         self._text = ""
@@ -221,10 +209,10 @@ class Draft:
         if name in self._values:
             raise ValueError(f"The draft has a value {name!r} already. Give each answer a name of its own.")
         wanted = part_of(output_type, "The type")
-        cache = self._options.get("cache", True)
+        cache = self._options["cache"]
         check_interface(wanted)
         if max_tokens is None:
-            max_tokens = self._options.get("max_tokens", MAX_TOKENS)
+            max_tokens = self._options["max_tokens"]
         document = self._text if wanted.depends_on_document else None
         index = compile_type(wanted, self._model.vocabulary, document=document, cache=cache)
         start = self._start(index, count(1)("max_tokens", max_tokens))
@@ -268,8 +256,8 @@ class Draft:
         """Return an answer that validators accept, and its value. Raises GenerationError if there is none."""
         rejected: list[Attempt] = []
         position, self._asked = self._asked, self._asked + 1
-        jump_forward = self._options.get("jump_forward", True)
-        for attempt in range(self._options.get("retries", RETRIES) + 1):
+        jump_forward = self._options["jump_forward"]
+        for attempt in range(self._options["retries"] + 1):
             sampler = (self._search.for_retries if attempt else self._search).sampler
             generator = sampler.generator(position, attempt)
             request = Request(
@@ -277,7 +265,7 @@ class Draft:
                 start.guide.copy(),
                 generator,
                 begun=len(start.healed.begun),
-                repetition=self._options.get("repetition") or Repetition(),
+                repetition=self._options["repetition"],
                 taken_back=start.healed.taken_back,
             )
             (generation,) = generate(self._model, [request], sampler, batch_size=1, jump_forward=jump_forward)

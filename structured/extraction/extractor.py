@@ -8,7 +8,6 @@ from contextlib import aclosing
 from contextvars import copy_context
 from typing import Any, Generic, Literal, Self, TypeVar, Unpack, cast, get_args, overload
 
-from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Generation
 from structured.decoding.sampling import SAMPLING
 from structured.errors import PromptError, SchemaError, StructuredError
@@ -25,7 +24,7 @@ from structured.extraction.documents.document import (
     warn_of_names,
 )
 from structured.extraction.guided_task import GuidedTask
-from structured.extraction.options import MAX_TOKENS, Errors, Options, check_progress, checked_options, warn_of_stream
+from structured.extraction.options import Errors, Options, check_progress, checked_options, warn_of_stream
 from structured.extraction.prompts import Conversation, TextOrChat
 from structured.extraction.run import Run, save
 from structured.extraction.stream import Stream
@@ -61,6 +60,8 @@ class Extractor(Generic[T]):
         VocabularyError: The tokenizer cannot be used, or cannot spell any answer of the type.
     """
 
+    task: Task
+
     @overload
     def __init__(self, output_type: type[T] | OutputType[T], **options: Unpack[Options]) -> None: ...
     @overload
@@ -72,27 +73,21 @@ class Extractor(Generic[T]):
         wanted = resolve_type(output_type, missing, options.get("layout"), grounded=grounded)
         self.run = Run.of(options)
         check_interface(wanted)  # before a model is loaded
-        if self.run.chunking.merge_by:
-            check_merge_by(wanted, self.run.chunking.merge_by)
+        chunking = options.get("chunking")
+        if chunking and chunking.merge_by:
+            check_merge_by(wanted, chunking.merge_by)
         examples = [
             (document, _written(wanted, value, f"examples[{position}]"))
             for position, (document, value) in enumerate(options.get("examples", ()))
         ]
         description = description_of(wanted)
         model = find_model(options.get("model"))
-        self.task: Task = _kind_of_task(model)(
-            wanted,
-            model,
-            description,
-            options.get("instructions"),
-            examples,
-            options.get("thinking"),
-            options.get("max_tokens", MAX_TOKENS),
-            options.get("cache", True),
-            options.get("repetition") or Repetition(),
-            options.get("system"),
-            options=options,
-        )
+        kind: type[Task] = GuidedTask
+        if not isinstance(model, LanguageModel):
+            from structured.extraction.remote_task import RemoteTask  # with what only servers need
+
+            kind = RemoteTask
+        self.task = kind(wanted, model, description, options.get("instructions"), examples, options)
         self.task.make_ready(self.run.search)
 
     def __repr__(self) -> str:
@@ -105,7 +100,7 @@ class Extractor(Generic[T]):
             "model": task.model.name,
             "search": str(self.run.search),
             "max_tokens": f"{task.max_tokens:,}",
-            "retries": f"{self.run.acceptance.retries:,}",
+            "retries": f"{self.run.options['retries']:,}",
             "system": task.system,
             "instructions": task.instructions,
             "examples": f"{len(task.examples):,}" if task.examples else None,
@@ -286,7 +281,7 @@ class Extractor(Generic[T]):
 
         def read(generation: Generation) -> Result[T]:
             state = BatchState(1)
-            with state.observed(run.observe):
+            with state.observed(run.options.get("observe")):
                 state.start(0, task, text)
                 if not run.accept(item, [generation], state):
                     state.fail(item.position, text, item.rejection())
@@ -297,7 +292,7 @@ class Extractor(Generic[T]):
                 raise result.error
             return result
 
-        pieces = task.stream(item, run.search, jump_forward=run.jump_forward)
+        pieces = task.stream(item, run.search, jump_forward=run.options["jump_forward"])
         return Stream(pieces, task.output_type, read)
 
     def prompt(self, document: TextOrChat) -> str | list[dict[str, str]]:
@@ -306,15 +301,6 @@ class Extractor(Generic[T]):
         Raises PromptError for what is no document.
         """
         return self.task.prompt(Conversation.read(document))
-
-
-def _kind_of_task(model: Model) -> type[Task]:
-    """Return the class of tasks for a model: it is guided here, or asked where it is."""
-    if isinstance(model, LanguageModel):
-        return GuidedTask
-    from structured.extraction.remote_task import RemoteTask  # with what only servers need
-
-    return RemoteTask
 
 
 def _written(wanted: OutputType[Any], value: object, name: str) -> str:

@@ -62,7 +62,7 @@ class GuidedTask(Task):
             raise PromptError(f"{named[0].upper()}{named[1:]}: {error}") from error.__cause__
         max_tokens, context = self.max_tokens, self.model.context_length
         if context is not None:
-            thinking = 0 if self.thinking is None else self.thinking.max_tokens
+            thinking = self.thinking_tokens
             max_tokens = min(max_tokens, context - len(token_ids) - thinking)
             if max_tokens <= 0:
                 raise PromptError(
@@ -82,7 +82,7 @@ class GuidedTask(Task):
         return self._healed(calls.encode(self.model, self.prompt(conversation)), index)
 
     def _healed(self, token_ids: list[int], index: Index) -> Healed:
-        if self.thinking is None and not self.model.has_chat_template:
+        if not self.thinking_tokens and not self.model.has_chat_template:
             return heal(token_ids, index)
         return Healed(token_ids)
 
@@ -102,7 +102,7 @@ class GuidedTask(Task):
             len(common_beginning([shared, healed.prompt])),
             None if self._thinking_guide is None else self._thinking_guide.copy(),
             len(healed.begun),
-            self.repetition,
+            self.settings["repetition"],
             healed.taken_back,
             self.alternatives,
         )
@@ -137,15 +137,21 @@ class GuidedTask(Task):
         return self._for_all.memory if "_for_all" in vars(self) else 0
 
     def _compiled(self, document: str | None) -> RenewedIndex:
-        return compiled_type(self.output_type, self.model.vocabulary, document=document, cache=self.cache)
+        return compiled_type(self.output_type, self.model.vocabulary, document=document, cache=self.settings["cache"])
 
     @functools.cached_property
     def _thinking_guide(self) -> Guide | None:
         """The guide of the thinking before an answer, to be copied. Raises BudgetError if no thinking fits."""
-        if self.thinking is None:
+        thinking = self.options.get("thinking")
+        if thinking is None:
             return None
-        index = thinking_index(self.thinking.marker, self.model.vocabulary)
-        return Guide(index, max_tokens=self.thinking.max_tokens)
+        return Guide(thinking_index(thinking.marker, self.model.vocabulary), max_tokens=thinking.max_tokens)
+
+    @property
+    def thinking_tokens(self) -> int:
+        """The most tokens of the thinking before an answer; 0 without any."""
+        thinking = self.options.get("thinking")
+        return 0 if thinking is None else thinking.max_tokens
 
 
 class Start(NamedTuple):

@@ -330,12 +330,12 @@ def _open_locked(path: Path) -> int:
                 path=str(path),
             ) from error
         try:
-            found = os.fstat(descriptor)
             _lock(path, descriptor)
-            if _is_at(path, found):
-                if is_new:
-                    sync_folder(path.parent)
-                return descriptor
+            with suppress(FileNotFoundError):
+                if os.path.samestat(path.stat(), os.fstat(descriptor)):
+                    if is_new:
+                        sync_folder(path.parent)
+                    return descriptor
         except BaseException:
             os.close(descriptor)
             raise
@@ -358,14 +358,6 @@ def _lock(path: Path, descriptor: int) -> None:
             f"{error.strerror or message(error)}. Write to a local disk, and copy the file in the end.",
             path=str(path),
         ) from error
-
-
-def _is_at(path: Path, found: os.stat_result) -> bool:
-    """Tell whether a path still leads to a file that was opened."""
-    try:
-        return os.path.samestat(path.stat(), found)
-    except FileNotFoundError:
-        return False
 
 
 def sync_folder(folder: Path) -> None:

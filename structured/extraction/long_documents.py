@@ -6,7 +6,6 @@ the tokens of a chunk. A chunk whose answer had to be shortened is split again, 
 
 from collections import deque
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from structured.errors import BudgetError, NotStatedError, PromptError
 from structured.extraction.documents.chunks import Chunk, Chunking, Count, chunks
@@ -59,22 +58,13 @@ def _room(task: GuidedTask, given: Given) -> int | None:
     if task.model.context_length is None:
         return None
     empty = task.prompt(replace(given.conversation, text="a"))
-    thinking = 0 if task.thinking is None else task.thinking.max_tokens
-    return task.model.context_length - len(calls.encode(task.model, empty)) - thinking
+    return task.model.context_length - len(calls.encode(task.model, empty)) - task.thinking_tokens
 
 
 def _token_count(task: GuidedTask) -> Count:
     """Return what counts the tokens of a text, without those that stand around each prompt."""
     around = len(calls.encode(task.model, "a")) - 1
     return lambda text: max(len(calls.encode(task.model, text)) - around, 1) if text else 0
-
-
-class _PartOfPass(NamedTuple):
-    """What a chunk says, with the number of the pass and the text of the answer."""
-
-    number: int
-    answer: PartAnswer
-    text: str
 
 
 @dataclass(slots=True, eq=False)
@@ -85,8 +75,6 @@ class LongDocument(Pending):
     chunking: Chunking
     count: Count
     chunk_tokens: int
-    is_over: bool = False
-    """Whether it has a result or an error."""
     shortened: bool = False
     is_limited_by_context: bool = False
     """Whether it was shortened since the context leaves fewer tokens than the caller allows."""
@@ -94,7 +82,10 @@ class LongDocument(Pending):
     _passes: int = 0
     _waiting: deque[Chunk] = field(default_factory=deque)
     _open: int = 0
-    _answers: list[_PartOfPass] = field(default_factory=list)
+    _answers: list[tuple[int, PartAnswer]] = field(default_factory=list)
+    """What the chunks say, each with the number of the pass."""
+    _text: str = ""
+    """The text of the last answer."""
     _merged: Merged | None = None
     _unstated: NotStatedError | None = None
 
@@ -142,7 +133,8 @@ class LongDocument(Pending):
             path: replace(one, span=one.span and chunk.in_document(one.span))
             for path, one in (answer.evidence or {}).items()
         }
-        self._answers.append(_PartOfPass(self._passes, PartAnswer(data, evidence, chunk.body[0]), answer.text))
+        self._answers.append((self._passes, PartAnswer(data, evidence, chunk.body[0])))
+        self._text = answer.text
 
     def answer(self) -> Merged | None:
         """Return what the document says; None as long as chunks are to be answered, or another pass is to be made."""
@@ -159,7 +151,7 @@ class LongDocument(Pending):
     def text_of(self, merged: Merged) -> str:
         """Return what the document says as an answer; of a single chunk, as it was written."""
         if len(self._answers) == 1:
-            return self._answers[0].text
+            return self._text
         return self.task.output_type.from_data(merged.data)
 
     def _begin_pass(self) -> None:
@@ -183,11 +175,11 @@ class LongDocument(Pending):
         root = self.task.output_type.root
         assert root is not None
         if len(self._answers) == 1:
-            (only,) = self._answers
-            return Merged(only.answer.data, only.answer.evidence, {})
-        ordered = sorted(self._answers, key=lambda one: (one.number, one.answer.start))
+            ((_, only),) = self._answers
+            return Merged(only.data, only.evidence, {})
+        ordered = sorted(self._answers, key=lambda one: (one[0], one[1].start))
         return merge(
-            [one.answer for one in ordered],
+            [answer for _, answer in ordered],
             prefer=self.chunking.prefer,
             key_of=keys(root, self.chunking.merge_by),
             shape_of=shapes(root),

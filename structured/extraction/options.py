@@ -1,14 +1,16 @@
 """Options of a call: their names, their checks, and the warnings about those that do nothing."""
 
+import dataclasses
 import inspect
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Optional, TypedDict, cast, get_args
 
+from structured.decoding.generate import DEFAULT_BATCH_SIZE
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Thinking
 from structured.decoding.sampling import SAMPLING, Sampler
-from structured.decoding.strategy import METHODS, Samples, Search, SearchMethod
+from structured.decoding.strategy import Beams, Samples, Search, SearchMethod
 from structured.errors import OptionWarning
 from structured.errors.arguments import (
     anything,
@@ -41,27 +43,21 @@ them."""
 Repairs = Literal["field", "told", "whole"]
 """What is written again after an answer was rejected: the values that were, and the model may be told why; or all."""
 
-MAX_TOKENS = 1024
-"""Tokens of one answer, unless the caller or the model's context says otherwise."""
-
-RETRIES = 3
-"""How often a rejected answer is sampled again, unless the caller says otherwise."""
-
 MIN_TOLD = 2
 """Retries that a model needs to be told what was wrong: the last one is at the whole answer."""
 
 
 DEFAULTS: Mapping[str, Any] = {
     "layout": DEFAULT_LAYOUT,
-    "temperature": 0.0,
-    "top_p": 1.0,
-    "min_p": 0.0,
+    **{field.name: field.default for field in dataclasses.fields(Sampler) if field.default is not None},
     "repetition": Repetition(),
     "jump_forward": True,
     "search": Samples(1),
-    "max_tokens": MAX_TOKENS,
-    "retries": RETRIES,
+    "max_tokens": 1024,
+    "retries": 3,
     "repair": "field",
+    "batch_size": DEFAULT_BATCH_SIZE,
+    "cache": True,
     "chunking": DEFAULT_CHUNKING,
 }
 """What options are that nobody passes; the others are None."""
@@ -171,7 +167,7 @@ def _calibration(name: str, value: Any) -> Calibration:
 def _search_method(name: str, value: Any) -> SearchMethod:
     """Return a method of search."""
     if not isinstance(value, SearchMethod):
-        *examples, last = (kind.EXAMPLE for kind in METHODS)
+        *examples, last = (kind.EXAMPLE for kind in get_args(SearchMethod))
         raise TypeError(f"{name} is {shown(value)}; it must be {', '.join(examples)} or {last}, or None.")
     return value
 
@@ -298,12 +294,18 @@ def checked_options(
     return cast("Options", checked(checks, options, {**_ELSEWHERE, **refused}))
 
 
+def with_defaults(options: Options) -> Options:
+    """Return options with the defaults of those that are left out, or None."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return cast("Options", {**DEFAULTS, **given})
+
+
 def search_of(options: Options) -> Search:
     """Return how answers are searched for. Raises ValueError for options that exclude each other."""
     given: Mapping[str, Any] = options
     sampler = Sampler(**{name: given[name] for name in SAMPLING if name in given})
     search = Search(sampler, options.get("search") or Samples(1))
-    if options.get("thinking") is not None and not search.method.is_of_samples:
+    if options.get("thinking") is not None and isinstance(search.method, Beams):
         raise ValueError(
             f"search is {search.method}, which cannot be combined with thinking. Take Samples, and let them vote."
         )
@@ -312,7 +314,7 @@ def search_of(options: Options) -> Search:
 
 def warn_of_search(sampler: Sampler, options: Options) -> None:
     """Warn of options that were chosen where they do nothing; a seed counts where an answer may be sampled again."""
-    retries = options.get("retries", RETRIES)
+    retries = options.get("retries", DEFAULTS["retries"])
     again = ", unless validators reject an answer and it is sampled again" if retries else ""
     idle = [name for name in sampler.idle if name != "seed" or not retries]
     why = f"at temperature 0, where the likeliest token is taken{again}"

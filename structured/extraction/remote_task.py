@@ -1,7 +1,6 @@
 """Tasks for models behind servers: messages and a constraint are sent, and the text that comes back is checked."""
 
 import functools
-from collections import defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import copy_context
@@ -12,7 +11,7 @@ from time import perf_counter
 
 from structured.decoding.repetition import Repetition
 from structured.decoding.requests import Diagnostics, Generation, SampledToken, Served
-from structured.decoding.strategy import Search, by_likelihood
+from structured.decoding.strategy import Search, grouped
 from structured.errors import ServerError, StructuredError
 from structured.errors.values import shown
 from structured.extraction.options import Options
@@ -79,19 +78,14 @@ def _refuse_for_form(model: RemoteModel, options: Options, search: Search) -> No
 def served_candidates(
     model: Model, items: Sequence[Item], search: Search, attempt: int, *, batch_size: int
 ) -> Iterator[tuple[int, list[Generation] | StructuredError]]:
-    """Yield the samples for each item, likeliest first, or its error, with its place.
+    """Return the samples for each item, likeliest first, or its error, with its place, as they come.
 
     `batch_size` requests are under way at a time. Raises ServerError for one that all would fail with.
     """
     assert isinstance(model, RemoteModel), "what is no language model is a server"
     requests = [one.task.request(one, search, attempt) for one in items if isinstance(one, RemoteItem)]
     asked = [_sample(one, number) for one in requests for number in range(search.samples)]
-    groups: defaultdict[int, list[Generation | StructuredError]] = defaultdict(list)
-    for place, found in _as_completed(model, asked, batch_size):
-        number = place // search.samples
-        groups[number].append(found)
-        if len(groups[number]) == search.samples:
-            yield number, by_likelihood(groups.pop(number))
+    return grouped(_as_completed(model, asked, batch_size), search.samples)
 
 
 def served_stream(model: RemoteModel, request: ServerRequest) -> Generator[str, None, Generation]:
@@ -207,7 +201,7 @@ class RemoteTask(Task):
         if sampler.seed is not None and sampler.temperature > 0:
             sampling["seed"] = int(sampler.generator(item.position, attempt).integers(2**31))
         if "repetition" in self.options:
-            sampling["stop_repetition"] = self.repetition.stop
+            sampling["stop_repetition"] = (self.options["repetition"] or Repetition()).stop
         messages = self.with_instructions(item.told or None).prompt(item.given.conversation)
         assert not isinstance(messages, str), "servers take chats"
         return self._request(messages, sampling, search)

@@ -202,11 +202,9 @@ def write_results_of(
 
         def work() -> Iterator[tuple[Task, DocumentLike] | None]:
             for position, found in enumerate(unwritten(each_document(documents), sink, state)):
-                if found is None:
-                    yield None
-                else:
-                    document, pending[position] = found
-                    yield task, document
+                if found is not None:
+                    pending[position] = found[1]
+                yield None if found is None else (task, found[0])
 
         try:
             with closing(extractor.run.results(work(), state, progress=progress)) as results:

@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, Self, TypeGuard
 
 from structured.automata import AUTOMATON_ERRORS
-from structured.decoding.generate import DEFAULT_BATCH_SIZE
 from structured.decoding.prompt_tokens import common_beginning
 from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
@@ -26,15 +26,14 @@ from structured.errors import (
     SchemaError,
     StructuredError,
 )
-from structured.extraction.acceptance import Acceptance
+from structured.extraction.acceptance import accepted, result_of
 from structured.extraction.batch_state import BatchState, showing
 from structured.extraction.documents.chunks import DEFAULT_CHUNKING, Chunking
 from structured.extraction.documents.document import DocumentLike, characters_of
-from structured.extraction.events import Listener
 from structured.extraction.guided_task import GuidedItem
 from structured.extraction.long_documents import LongDocument, prepare
-from structured.extraction.options import RETRIES, Errors, Options, search_of, warn_of_search
-from structured.extraction.task import Answer, Item, Task
+from structured.extraction.options import Errors, Options, search_of, warn_of_search, with_defaults
+from structured.extraction.task import Answer, Item, Pending, Task
 from structured.index.compilation import save_learned
 from structured.models import LanguageModel
 from structured.results.merging import Merged
@@ -60,16 +59,17 @@ class Window(NamedTuple):
 
 
 def windows_ahead(
-    work: Iterable[tuple[Task, DocumentLike] | None], state: BatchState, run: "Run", named: str | None
+    work: Iterable[tuple[Task, DocumentLike] | None], state: BatchState, options: Options, named: str | None
 ) -> Generator[Window, None, None]:
     """Yield windows of documents, each prepared in a thread while the one before is answered.
 
     `work` is read in the thread that asks for windows. What it raises is raised after the window before.
     """
+    prepared = partial(_prepared, options["chunking"] or DEFAULT_CHUNKING, named)
     with ThreadPoolExecutor(1, "documents") as pool:  # no thread until there is work
-        windows = windows_of(work, run.batch_size)
+        windows = windows_of(work, options["batch_size"])
         given = next(windows, [])
-        window = _prepared(given, run.chunking, named)
+        window = prepared(given)
         broken: Exception | None = None
         while given and state.stopped is None:
             for one in given:
@@ -78,7 +78,7 @@ def windows_ahead(
                 given = next(windows, [])
             except Exception as error:  # noqa: BLE001  where the documents come from is the user's own code
                 given, broken = [], error
-            beside = pool.submit(copy_context().run, _prepared, given, run.chunking, named) if given else None
+            beside = pool.submit(copy_context().run, prepared, given) if given else None
             yield window
             if beside is not None:
                 window = beside.result()
@@ -109,7 +109,7 @@ def windows_of(work: Iterable[tuple[Task, DocumentLike] | None], batch_size: int
         yield window
 
 
-def _prepared(given: list[Work], chunking: Chunking, named: str | None) -> Window:
+def _prepared(chunking: Chunking, named: str | None, given: list[Work]) -> Window:
     """Return documents prepared; of some there can be no answer, and they fail."""
     window = Window([], [], [])
     for position, task, document in given:
@@ -138,28 +138,15 @@ class Run:
     """How documents are answered: by which search, in which batches, in how many attempts."""
 
     search: Search
-    batch_size: int
-    batch_tokens: int | None
-    jump_forward: bool
-    observe: Listener | None
-    acceptance: Acceptance
-    chunking: Chunking = DEFAULT_CHUNKING
+    options: Options
+    """Those of the call, with the defaults of the others."""
 
     @classmethod
     def of(cls, options: Options) -> Self:
         """Return the run that options ask for. Raises ValueError for options that exclude each other."""
         search = search_of(options)
         warn_of_search(search.sampler, options)
-        calibration: Any = options.get("calibration")  # loaded where the options were checked
-        return cls(
-            search,
-            options.get("batch_size", DEFAULT_BATCH_SIZE),
-            options.get("batch_tokens"),
-            options.get("jump_forward", True),
-            options.get("observe"),
-            Acceptance(search, options.get("retries", RETRIES), options.get("repair", "field"), calibration),
-            options.get("chunking") or DEFAULT_CHUNKING,
-        )
+        return cls(search, with_defaults(options))
 
     def results(
         self,
@@ -175,9 +162,9 @@ class Run:
         fails, the state has its error, and it is raised in the end.
         """
         with (
-            state.observed(self.observe),
+            state.observed(self.options.get("observe")),
             showing(state, progress),
-            closing(windows_ahead(work, state, self, named)) as windows,
+            closing(windows_ahead(work, state, self.options, named)) as windows,
         ):
             for failures, items, long in windows:
                 for failure in failures:
@@ -206,7 +193,10 @@ class Run:
         known: dict[int, Any] = {}
         try:
             for result in self.results(work, state, progress=progress):
-                known[result.position] = _value_or_error(result)  # the rest of a result is let go
+                try:
+                    known[result.position] = result.value  # the rest of a result is let go
+                except StructuredError as error:
+                    known[result.position] = error
         except BaseException as error:
             if error is not state.stopped:
                 state.note_loss(error)
@@ -237,13 +227,14 @@ class Run:
         The parts of a document that has failed are dropped.
         """
         pending = dict.fromkeys(items)
-        for attempt in range(self.acceptance.retries + 1):
-            pending = dict.fromkeys(item for item in pending if not _is_given_up(item))
+        retries = self.options["retries"]
+        for attempt in range(retries + 1):
+            pending = dict.fromkeys(item for item in pending if not item.whole.is_over)
             for item in pending:
-                if attempt == self.acceptance.retries:
+                if attempt == retries:
                     item.start_over()  # the last attempt is at the whole answer
             for item, candidates in self._candidates(list(pending), attempt, state):
-                if _is_given_up(item):
+                if item.whole.is_over:
                     del pending[item]
                 elif isinstance(candidates, StructuredError):
                     del pending[item]
@@ -266,7 +257,7 @@ class Run:
             items: list[Item] = []
             characters = 0
             for document in documents:
-                while len(items) < BATCHES * self.batch_size and characters < MAX_CHARACTERS:
+                while len(items) < BATCHES * self.options["batch_size"] and characters < MAX_CHARACTERS:
                     item = _next_part(document, state)
                     if item is None:
                         break
@@ -294,14 +285,14 @@ class Run:
                 written = search.candidates(
                     model,
                     [item.task.request(item, search.sampler, attempt, shared) for item in guided],
-                    batch_size=self.batch_size,
-                    batch_tokens=self.batch_tokens,
-                    jump_forward=self.jump_forward,
+                    batch_size=self.options["batch_size"],
+                    batch_tokens=self.options.get("batch_tokens"),
+                    jump_forward=self.options["jump_forward"],
                 )
             else:
                 from structured.extraction.remote_task import served_candidates  # with what only servers need
 
-                written = served_candidates(model, items, search, attempt, batch_size=self.batch_size)
+                written = served_candidates(model, items, search, attempt, batch_size=self.options["batch_size"])
             for place, candidates in written:
                 yield items[place], candidates
         except Exception as error:  # noqa: BLE001  a model of the user's own raises what it likes
@@ -311,15 +302,15 @@ class Run:
         """Take the answer of an item, and tell whether there is one among the candidates."""
         item.count(candidates)
         with state.written(item, attempt, candidates):
-            answer = self.acceptance.accepted(item, candidates)
+            answer = accepted(item, candidates, self.search, self.options["repair"])
         if answer is None:
             return False
-        if item.part is not None:
-            item.part.of.take(item, answer)
+        if isinstance(item.whole, LongDocument):
+            item.whole.take(item, answer)
         else:
             state.accept(
                 item,
-                self.acceptance.result(item, answer),
+                result_of(item, answer, self.options),
                 shortened=any(one.shortened for one in answer.generations),
                 repetitive=any(one.diagnostics.repetitions for one in answer.generations),
             )
@@ -327,7 +318,6 @@ class Run:
 
     def _finish_long(self, long: LongDocument, merged: Merged, state: BatchState) -> None:
         """Take what the chunks of a document say together as its result; it fails if a validator rejects that."""
-        long.is_over = True
         wanted = long.task.output_type
         text = long.text_of(merged)
         value = read_answer(wanted, text)
@@ -337,30 +327,19 @@ class Run:
                 "The last of these is what the chunks of the document say together; each was accepted by itself. "
                 "Loosen the rule (a max_length of a list holds for the whole document), or raise tokens of Chunking."
             )
-            state.fail(long.position, long.given.source, long.rejection(remedy=remedy))
+            _fail(long, long.rejection(remedy=remedy), state)
             return
-        result = self.acceptance.result(long, Answer(text, value, (), evidence=merged.evidence), merged.conflicts)
+        long.is_over = True
+        answer = Answer(text, value, (), evidence=merged.evidence)
+        result = result_of(long, answer, self.options, merged.conflicts)
         state.accept(long, result, shortened=long.shortened, repetitive=long.repetitive)
 
 
 def save(items: Iterable[Item]) -> None:
     """Save what was learned while some items were answered."""
-    guided = [item for item in items if isinstance(item, GuidedItem) and item.task.cache]
+    guided = [item for item in items if isinstance(item, GuidedItem) and item.task.settings["cache"]]
     for index in {index for item in guided for index in (item.index, item.first.guide.index)}:
         save_learned(index)
-
-
-def _is_given_up(item: Item) -> bool:
-    """Tell whether an item is of a document that another part of it has failed."""
-    return item.part is not None and item.part.of.is_over
-
-
-def _value_or_error(result: Result[Any]) -> Any:
-    """Return the value of a result, or the error that asking for it raises."""
-    try:
-        return result.value
-    except StructuredError as error:
-        return error
 
 
 def _next_part(document: LongDocument, state: BatchState) -> Item | None:
@@ -369,9 +348,7 @@ def _next_part(document: LongDocument, state: BatchState) -> Item | None:
     try:
         return document.next_item()
     except StructuredError as error:
-        document.is_over = True
-        failed = error_of_document(error, document.task, given.position, is_single=given.is_single)
-        state.fail(given.position, given.source, failed)
+        _fail(document, error_of_document(error, document.task, given.position, is_single=given.is_single), state)
         return None
 
 
@@ -382,12 +359,12 @@ def _is_crowded(item: Item, error: StructuredError) -> TypeGuard[GuidedItem]:
     return item.first.guide.index.is_exhausted and not item.is_reset
 
 
-def _fail(item: Item, error: StructuredError, state: BatchState) -> None:
+def _fail(pending: Pending, error: StructuredError, state: BatchState) -> None:
     """Let a document fail, or the document that it is a part of; that fails once."""
-    if item.part is not None:
-        if item.part.of.is_over:
-            return
-        item.part.of.is_over = True
-        start, end = item.part.chunk.body
+    if pending.whole.is_over:
+        return
+    pending.whole.is_over = True
+    if isinstance(pending, Item) and pending.part is not None:
+        start, end = pending.part.chunk.body
         error.add_note(f"This is about a part of the document: its characters {start:,} to {end:,}.")
-    state.fail(item.position, item.given.source, error)
+    state.fail(pending.position, pending.given.source, error)

@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from itertools import chain
 from typing import Generic, NoReturn, TypeVar, cast
 
 from structured.decoding.requests import Generation
@@ -84,13 +85,7 @@ class Stream(StreamIterator[str], Generic[T]):
 
     def events(self) -> StreamIterator[StreamEvent]:
         """Return the values of the answer, each as soon as it is complete, a container after its members."""
-
-        def events() -> Iterator[StreamEvent]:
-            for _ in self:
-                yield from self._take_events()
-            yield from self._take_events()
-
-        return StreamIterator(events())
+        return StreamIterator(event for _ in chain(self, ("",)) for event in self._take_events())
 
     def partials(self) -> StreamIterator[T]:
         """Return the answer so far, again each time a value is complete.
@@ -98,15 +93,7 @@ class Stream(StreamIterator[str], Generic[T]):
         An instance of a model may lack the attributes that are still to come, and then has not been validated as a
         whole. Type checkers take it for a whole one: read it with `getattr` or `model_fields_set`. See `PartialReader`.
         """
-
-        def partials() -> Iterator[T]:
-            for _ in self:
-                if self._take_events():
-                    yield self._reader.value
-            if self._take_events():
-                yield self._reader.value
-
-        return StreamIterator(partials())
+        return StreamIterator(self._reader.value for _ in chain(self, ("",)) if self._take_events())
 
     def result(self) -> Result[T]:
         """Write the rest and return the result, with the validated instance as its `value`.

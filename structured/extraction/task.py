@@ -7,18 +7,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Self
 
 from pydantic_core import to_json
 
-from structured.decoding.repetition import Repetition
-from structured.decoding.requests import Generation, Thinking
+from structured.decoding.requests import Generation
 from structured.decoding.strategy import Search
 from structured.errors import Attempt, GenerationError, OptionWarning, PromptError
 from structured.errors.calling_line import warn
 from structured.extraction.documents.chunks import Chunk
 from structured.extraction.documents.document import Document, DocumentLike, read_document
-from structured.extraction.options import DEFAULTS, MAX_TOKENS, Options, warn_of_type
+from structured.extraction.options import DEFAULTS, Options, warn_of_type, with_defaults
 from structured.extraction.prompts import Conversation, chat_messages, check_characters, completion_prompt
 from structured.models import LanguageModel, Model
 from structured.models.load import PACKAGED_NAME
@@ -46,17 +45,10 @@ class Task(ABC):
     instructions: str | None
     examples: Sequence[tuple[str, str]]
     """Documents with the right answers, as the model would have to write them."""
-    thinking: Thinking | None
-    max_tokens: int
-    cache: bool = True
-    """Whether what is learned about the type is kept on disk."""
-    repetition: Repetition = field(default_factory=Repetition)
-    system: str | None = None
-    """A system prompt."""
+    options: Options
+    """Those of the call, as they were passed."""
     is_weighed: bool = False
     """Whether somebody may ask how sure the model was, so that a server has to say it."""
-    options: Options = field(default_factory=Options)
-    """Those of the call."""
     is_verbatim: bool = False
     """Whether the prompt is the text or the chat itself."""
     alternatives: int = 0
@@ -70,6 +62,21 @@ class Task(ABC):
         for number, (document, answer) in enumerate(self.examples):
             check_characters(document, f"The document of example {number}")
             check_characters(answer, f"The answer of example {number}")
+
+    @functools.cached_property
+    def settings(self) -> Options:
+        """The options with the defaults of the others."""
+        return with_defaults(self.options)
+
+    @property
+    def max_tokens(self) -> int:
+        """The most tokens of an answer, unless the context of the model leaves fewer."""
+        return self.settings["max_tokens"]
+
+    @property
+    def system(self) -> str | None:
+        """The system prompt."""
+        return self.options.get("system")
 
     def with_instructions(self, instructions: str | None) -> Self:
         """Return the task with further instructions."""
@@ -93,8 +100,7 @@ class Task(ABC):
 
     def with_options(self, options: Options) -> Self:
         """Return the task under other options, which say only how answers are sampled, and how long they may be."""
-        repetition = options.get("repetition") or Repetition()
-        return replace(self, max_tokens=options.get("max_tokens", MAX_TOKENS), repetition=repetition, options=options)
+        return replace(self, options=options)
 
     def prompt(self, conversation: Conversation) -> str | list[dict[str, str]]:
         """Return the prompt: chat messages if the model has a chat template. Raises PromptError for odd chats."""
@@ -224,20 +230,10 @@ class Answer(NamedTuple):
     """The evidence, where it had to be known before the result is asked for it."""
 
 
-class Whole(Protocol):
-    """A document that is answered in parts."""
-
-    is_over: bool
-    """Whether it has a result or an error."""
-
-    def take(self, item: "Item", answer: Answer) -> None:
-        """Take the answer to a part."""
-
-
 class Part(NamedTuple):
     """A chunk of a document that is being answered."""
 
-    of: Whole
+    of: "Pending"
     chunk: Chunk
 
 
@@ -253,6 +249,13 @@ class Pending:
     """What was written for it, in all attempts."""
     seconds: float = field(default=0.0, kw_only=True)
     """How long that took."""
+    is_over: bool = field(default=False, kw_only=True)
+    """Whether it has a result or an error."""
+
+    @property
+    def whole(self) -> "Pending":
+        """The document that it is, or is a part of."""
+        return self
 
     @property
     def position(self) -> int:
@@ -282,6 +285,11 @@ class Item(Pending, ABC):
     """The part of a long document that it is."""
     told: str = field(default="", kw_only=True)
     """What a server is told in the next attempt of an answer that was rejected."""
+
+    @property
+    def whole(self) -> Pending:
+        """The document that it is, or is a part of."""
+        return self if self.part is None else self.part.of
 
     @property
     @abstractmethod

@@ -133,3 +133,17 @@ class LanguageModel(Model):
                 "spellings as text, or take them out of the text."
             )
         return token_ids
+
+
+class WrappedModel(LanguageModel):
+    """A model in place of another one, with its facts and its tokenizer."""
+
+    def __init__(self, model: LanguageModel) -> None:
+        self.model = model
+        facts = (*Model.__annotations__, *LanguageModel.__annotations__)
+        for name in facts:
+            setattr(self, name, getattr(model, name))
+
+    def encode(self, prompt: str | Messages) -> list[int]:
+        """Return the token ids of a prompt, as the model encodes it."""
+        return self.model.encode(prompt)

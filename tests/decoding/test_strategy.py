@@ -5,7 +5,6 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -22,15 +21,14 @@ from structured import Beams, Extractor, Particles, Samples, extract, extract_ba
 from structured.automata import RegularAutomaton
 from structured.decoding.beam_search import beam_search
 from structured.decoding.generate import generate
-from structured.decoding.particles import sample_particles
 from structured.decoding.requests import Generation, Request, Thinking
 from structured.decoding.sampling import Sampler
-from structured.decoding.strategy import RETRY_TEMPERATURE, Search, SearchMethod, repeated
+from structured.decoding.strategy import RETRY_TEMPERATURE, Search, repeated
 from structured.errors import BudgetWarning, GenerationError, OutOfMemoryError, StructuredWarning
 from structured.extraction.options import Options
 from structured.index.guide import Guide
 from structured.index.index import Index
-from structured.models import FunctionModel, LanguageModel
+from structured.models import FunctionModel
 from structured.models.function import FunctionBatch
 from structured.regex import Pattern, literal
 from structured.results.merging import Candidate, vote
@@ -385,36 +383,3 @@ def test_the_warning_of_a_budget_is_that_of_the_answer() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         extract(Digits, "x", model=MODEL, search=Beams(3))
-
-
-@dataclass(frozen=True)
-class FewestWords(SearchMethod):
-    """A method of somebody's own: the shorter of some samples."""
-
-    EXAMPLE = "FewestWords(2)"
-    vote = False
-    count: int = 2
-
-    def check(self, sampler: Sampler) -> None:
-        if sampler.top_k is not None:
-            raise ValueError("top_k is not for FewestWords.")
-
-    def label(self, temperature: float) -> str:  # noqa: ARG002  of a method
-        return f"the shorter of {self.count}"
-
-    def candidates_of(
-        self, model: LanguageModel, requests: Sequence[Request], sampler: Sampler, *, jump_forward: bool
-    ) -> list[list[Generation]]:
-        searched = sample_particles(model, requests, sampler, particles=self.count, jump_forward=jump_forward)
-        return [sorted(texts, key=lambda text: len(text.text)) for texts in searched]
-
-
-def test_a_method_of_search_is_one_class() -> None:
-    """A method says how it searches, what it refuses and what it is called; nothing else has to know it."""
-    extractor = Extractor(Digits, model=MODEL, search=FewestWords(), temperature=1.0, seed=3)
-    assert str(extractor.run.search) == "the shorter of 2"
-    assert extractor.batch(["a", "b"]) == extractor.batch(["a", "b"])
-    with pytest.raises(ValueError, match="top_k is not for FewestWords"):
-        Extractor(Digits, model=MODEL, search=FewestWords(), temperature=1.0, top_k=3)
-    with pytest.raises(ValueError, match=r"search is FewestWords\(count=2\), and vllm://host:1/m is a server"):
-        Extractor(Digits, model="vllm://host:1/m", search=FewestWords(), temperature=1.0)

@@ -357,14 +357,14 @@ def test_an_explicit_default_changes_nothing(tmp_path: Path) -> None:
 
 def test_the_defaults_are_those_of_a_call() -> None:
     """Each option with a default answers as if it were left out."""
+    model = ScriptedModel(answer)
     for name, value in DEFAULTS.items():
-        plain = Extractor(Number, model=ScriptedModel(answer))
-        made = Extractor(Number, model=ScriptedModel(answer), **{name: value})
-        assert (made.run, made.output_type.digest, made.task.max_tokens, made.task.repetition) == (
+        plain = Extractor(Number, model=model)
+        made = Extractor(Number, model=model, **{name: value})
+        assert (made.run, made.output_type.digest, made.task.settings) == (
             plain.run,
             plain.output_type.digest,
-            plain.task.max_tokens,
-            plain.task.repetition,
+            plain.task.settings,
         )
 
 
