@@ -11,7 +11,7 @@ to go on with.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from structured.errors import PatternError, SchemaError, UnsatisfiableError
 from structured.errors.recursion import deep
@@ -27,8 +27,11 @@ from structured.output_types.output_type import OutputType, automaton_of, check_
 from structured.output_types.paths import branch, branches, entry, member
 from structured.output_types.resolve import resolve_type
 from structured.output_types.schema_parts import listed
-from structured.output_types.type_report import HAZARDS, Cost, FieldReport, Hazard, Report, hazards_of
+from structured.output_types.type_report import HAZARDS, Cost, FieldReport, Hazard, hazards_of
 from structured.regex import nodes_of
+
+if TYPE_CHECKING:
+    from structured.output_types.report_view import Report
 
 
 @dataclass(slots=True, eq=False)
@@ -185,7 +188,7 @@ class Survey:
 _ORDER = list(HAZARDS)
 
 
-def inspect_type(output_type: object, *, layout: JsonLayout | None = None) -> Report:
+def inspect_type(output_type: object, *, layout: JsonLayout | None = None) -> "Report":
     """Report on a type before a model is loaded: what is enforced, what is refused, and what may go wrong.
 
     >>> from structured import inspect_type
@@ -207,7 +210,7 @@ def inspect_type(output_type: object, *, layout: JsonLayout | None = None) -> Re
     return inspect_json(known) if isinstance(known, JsonOutput) else _inspect_texts(known)
 
 
-def _inspect_texts(output_type: OutputType[Any]) -> Report:
+def _inspect_texts(output_type: OutputType[Any]) -> "Report":
     """Return the report on a type whose answers are no JSON, by its automaton."""
     check_interface(output_type)
     if output_type.depends_on_document:
@@ -215,6 +218,8 @@ def _inspect_texts(output_type: OutputType[Any]) -> Report:
             f"{output_type.name} depends on the document, and inspecting it has no document",
             remedy="Inspect the type's automaton(document) instead.",
         )
+    from structured.output_types.report_view import Report
+
     cost, answers, hazards = inspect_texts(automaton_of(output_type, None), output_type.how_to_limit)
     text = description_of(output_type).text
     field = FieldReport("", output_type.name if "\n" in text else text, output_type.validators)
@@ -222,8 +227,10 @@ def _inspect_texts(output_type: OutputType[Any]) -> Report:
 
 
 @deep
-def inspect_json(output_type: JsonOutput[Any]) -> Report:
+def inspect_json(output_type: JsonOutput[Any]) -> "Report":
     """Return the report on a type whose answers are JSON."""
+    from structured.output_types.report_view import Report  # with the tables of rich
+
     survey = Survey(output_type.root, name=output_type.name)
     cost = None
     try:

@@ -1,37 +1,84 @@
-"""The view of a report on a type: tables and notes for terminals, which notebooks show as text, and JSON values."""
+"""The report on a type, and its view: tables and notes for terminals, which notebooks show as text."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from rich import box
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from structured.errors import SchemaError
 from structured.errors.values import counted, shortened
-from structured.output_types.type_report import Answers, FieldReport, Report
+from structured.json_schema.whitespace import WhitespaceName
+from structured.output_types.html import as_text, verbatim
+from structured.output_types.type_report import Answers, Cost, FieldReport, Hazard
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Report:
+    """The facts about a type before a model is loaded. A notebook shows what a terminal shows.
+
+    Attributes:
+        name: The name of the type.
+        whitespace: The whitespace that was asked for; None if the answer is no JSON.
+        fields: For each field of the answer: `path`, `kind`, `status`, `validators`, `refusals`, `same_as` and
+            `may_be_left_out`. The status is `"enforced"` (the mask allows only what the schema says), `"checked"` (the
+            mask does so, and the functions in `validators` have the last word) or `"refused"`.
+        hazards: The risks in valid answers: `kind`, `problem`, `remedy` and `paths`.
+        choices: How many unions and lists of values there are.
+        cost: The `nodes` of the pattern, and the bytes of the `shortest` and the `longest` answer (None: no limit).
+            None if the type is refused.
+        answers: Of a type that is no JSON, the `count` of its answers, and the `shortest` and the `longest`; else None.
+    """
+
+    name: str
+    whitespace: WhitespaceName | None
+    fields: tuple[FieldReport, ...]
+    hazards: tuple[Hazard, ...]
+    choices: int
+    cost: Cost | None
+    answers: Answers | None = None
+
+    def __repr__(self) -> str:
+        statuses = [field.status for field in self.fields]
+        counts = [f"{status}={statuses.count(status)}" for status in ("checked", "refused") if status in statuses]
+        shown = [self.name, f"fields={len(self.fields)}", *counts, f"hazards={len(self.hazards)}"]
+        return f"Report({', '.join(shown)})"
+
+    def _repr_html_(self) -> str:
+        return verbatim(as_text(Group(*report_parts(self))))
+
+    @property
+    def refusals(self) -> tuple[SchemaError, ...]:
+        """Every reason why the type is refused, each once; empty if it is not."""
+        return tuple({id(error): error for field in self.fields for error in field.refusals}.values())
 
 
 def report_to_dict(report: Report) -> dict[str, Any]:
     """Return a report as JSON values, for programs."""
-    keys = ("problem", "keyword", "schema_path", "remedy")
-    fields = [
-        {
-            **asdict(replace(field, refusals=())),
-            "status": field.status,
-            "refusals": [{key: getattr(error, key) for key in keys} for error in field.refusals],
-        }
-        for field in report.fields
-    ]
     return {
         "type": report.name,
         "whitespace": report.whitespace,
-        "fields": fields,
+        "fields": [_field_to_dict(field) for field in report.fields],
         "hazards": [asdict(hazard) for hazard in report.hazards],
         "choices": report.choices,
         "cost": None if report.cost is None else asdict(report.cost),
         **({} if report.answers is None else {"answers": asdict(report.answers)}),
+    }
+
+
+def _field_to_dict(field: FieldReport) -> dict[str, Any]:
+    keys = ("problem", "keyword", "schema_path", "remedy")
+    return {
+        "path": field.path,
+        "kind": field.kind,
+        "status": field.status,
+        "validators": list(field.validators),
+        "refusals": [{key: getattr(error, key) for key in keys} for error in field.refusals],
+        "same_as": list(field.same_as),
+        "may_be_left_out": field.may_be_left_out,
     }
 
 

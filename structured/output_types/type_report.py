@@ -1,4 +1,4 @@
-"""The report on a type: its fields, its cost, and its hazards, by which answers may be bad or endless."""
+"""The facts of a report on a type: its fields, its cost, and its hazards, by which answers may be bad or endless."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +13,6 @@ from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.nullable import types_of
 from structured.json_schema.numbers.number_patterns import FLOAT_DIGITS, INTEGER_DIGITS, PLACES
 from structured.json_schema.unsupported_keywords import STRUCTURE
-from structured.json_schema.whitespace import WhitespaceName
-from structured.output_types.html import as_text, verbatim
 
 Status = Literal["enforced", "checked", "refused"]
 
@@ -58,9 +56,9 @@ class Cost:
     """The cost of an answer: the nodes of the pattern, the bytes of the shortest answer and of the longest.
 
     `longest` is None where answers may have any length, where a type contains itself, and where there are too many
-    states to know. The nodes are counted, and not the states of the automaton, which are as many as the texts need that
-    are written, which nobody knows beforehand. Of a type that is no JSON, `nodes` counts the states of its automaton
-    that were visited.
+    states to know. The nodes are counted, and not the states of the automaton,
+    which are as many as the texts need that are written, which nobody knows beforehand. Of a type that is no JSON,
+    `nodes` counts the states of its automaton that were visited.
     """
 
     nodes: int
@@ -81,50 +79,6 @@ class Answers:
     is_limited: bool | None
     shortest: str | None
     longest: str | None
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Report:
-    """The facts about a type before a model is loaded. A notebook shows what a terminal shows.
-
-    Attributes:
-        name: The name of the type.
-        whitespace: The whitespace that was asked for; None if the answer is no JSON.
-        fields: For each field of the answer: `path`, `kind`, `status`, `validators`, `refusals`, `same_as` and
-            `may_be_left_out`. The status is `"enforced"` (the mask allows only what the schema says), `"checked"` (the
-            mask does so, and the functions in `validators` have the last word) or `"refused"`.
-        hazards: The risks in valid answers: `kind`, `problem`, `remedy` and `paths`.
-        choices: How many unions and lists of values there are.
-        cost: The `nodes` of the pattern, and the bytes of the `shortest` and the `longest` answer (None: no limit).
-            None if the type is refused.
-        answers: Of a type that is no JSON, the `count` of its answers, and the `shortest` and the `longest`; else None.
-    """
-
-    name: str
-    whitespace: WhitespaceName | None
-    fields: tuple[FieldReport, ...]
-    hazards: tuple[Hazard, ...]
-    choices: int
-    cost: Cost | None
-    answers: Answers | None = None
-
-    def __repr__(self) -> str:
-        statuses = [field.status for field in self.fields]
-        counts = [f"{status}={statuses.count(status)}" for status in ("checked", "refused") if status in statuses]
-        shown = [self.name, f"fields={len(self.fields)}", *counts, f"hazards={len(self.hazards)}"]
-        return f"Report({', '.join(shown)})"
-
-    def _repr_html_(self) -> str:
-        from rich.console import Group
-
-        from structured.output_types.report_view import report_parts  # with the tables of rich
-
-        return verbatim(as_text(Group(*report_parts(self))))
-
-    @property
-    def refusals(self) -> tuple[SchemaError, ...]:
-        """Every reason why the type is refused, each once; empty if it is not."""
-        return tuple({id(error): error for field in self.fields for error in field.refusals}.values())
 
 
 _DIGITS = f"{INTEGER_DIGITS} of an int, {FLOAT_DIGITS} before and {PLACES} after the point of a float"
