@@ -137,21 +137,6 @@ class Automaton(Protocol):
         """Set the bits of the tokens of a trie that may follow; return an upper bound of the distances after them."""
         ...
 
-    def string_run(self, state: int, *, longest: int, special: int) -> StringRun | StringParts | None:
-        """Return the string run of a state, or its parts; None if it has neither, or if they are not known.
-
-        With them, most of the vocabulary need not be walked. `longest` is the most characters of a plain token, and
-        `special` the most bytes of another token before its first quote.
-        """
-        ...
-
-    def without_counters(self, state: int, length: int) -> int:
-        """Return a state with the same distance after which the same texts of at most `length` bytes may follow.
-
-        States that differ only in counters which `length` bytes cannot exhaust give the same state, if these are known.
-        """
-        ...
-
 
 def with_limits_left(automaton: Automaton) -> Automaton:
     """Return an automaton for a new text: the same, or a reset one if it is exhausted."""

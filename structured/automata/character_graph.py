@@ -6,6 +6,7 @@ A run of single characters becomes one arrow, unless each character is to have a
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -167,7 +168,7 @@ class CharacterSteps:
 
     def __init__(self, automaton: Automaton) -> None:
         self.automaton = automaton
-        self._tails: dict[tuple[int, int], list[Step]] = {}
+        self._tail = cache(self._new_tail)
 
     def after(self, state: int) -> dict[int, tuple[Range, ...]]:
         """Return the successors of a state with their characters, in the order of the first characters."""
@@ -179,11 +180,8 @@ class CharacterSteps:
                     _append(steps, tail, lead - first << 6 * count)
         return ranges_by_state(steps)
 
-    def _tail(self, state: int, count: int) -> list[Step]:
+    def _new_tail(self, state: int, count: int) -> list[Step]:
         """Return the steps of the last `count` bytes of characters, by the numbers that they add to a code point."""
-        steps_after = self._tails.get((state, count))
-        if steps_after is not None:
-            return steps_after
         steps: list[Step] = []
         for low, high, target in self._runs(state, 0x80, 0xBF):
             if count == 1:
@@ -191,7 +189,6 @@ class CharacterSteps:
                 continue
             for byte in range(low, high + 1):
                 _append(steps, self._tail(target, count - 1), byte - 0x80 << 6 * (count - 1))
-        self._tails[state, count] = steps
         return steps
 
     def _runs(self, state: int, first: int, last: int) -> Iterator[Step]:

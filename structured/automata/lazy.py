@@ -15,7 +15,8 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, Automaton, StringRun, with_limits_left
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, Automaton, with_limits_left
+from structured.automata.loops.machine import walk_states
 from structured.automata.opcodes import FAR
 from structured.automata.regular import LONG, Limits, RegularAutomaton
 from structured.errors import PatternError
@@ -102,18 +103,8 @@ class LazyAutomaton(ABC, Generic[Content]):
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        from structured.automata.loops.machine import walk_states
-
         reached = walk_states(self, trie, state, mask)
         return int(self.distances[: len(reached)][reached].max(initial=0))
-
-    def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:  # noqa: ARG002
-        """Return None: no string runs are known."""
-        return None
-
-    def without_counters(self, state: int, length: int) -> int:  # noqa: ARG002
-        """Return the state itself: no counters are known."""
-        return state
 
     @property
     def is_exhausted(self) -> bool:

@@ -1,4 +1,4 @@
-"""The operations and columns of a program, which `program.py` writes and the loops read."""
+"""The operations and columns of a program, which `program.py` writes, and the columns of frames, which loops make."""
 
 TEXT, ARCS, WORDS, UNLIKE, SCAN, QUOTATION, ITEM = range(7)
 SEQUENCE, CHOICE, REPEAT, MEMBERS, PERMUTATION, DISTINCT, UNION = range(7, 14)
@@ -48,6 +48,22 @@ UNIQUE_ITEM, SEPARATOR, LEAST, MOST_ITEMS, ARE_MANY, ITEM_LENGTHS = range(6)
 """The numbers of DISTINCT: node of any item, node of the separator; the fewest items, and the most or UNLIMITED; 1 if
 there are more different items than a text can hold; the bytes of the shortest items, as many as the fewest. Then follow
 the bytes still needed, with separators, after no item, after one item, and so on."""
+
+NODE, FIRST, SECOND, TAIL, LENGTH, LEAVES, COUNT, MARK = range(8)
+"""The columns of a frame: its node; the place reached in it, as two numbers; the frame below; the bytes of the shortest
+completion; the start of its leaves in `leaves` (-1 if not known) and their number; the last round that met it. In the
+frame of a sequence, `SECOND` is the part before which it is cut off, 0 for none."""
+
+FRAMES_USED, LEAVES_USED, STATES_USED, MEMBERS_USED, ARCS_USED, ROUND = range(6)
+WANTED, MARKED, MARKED_WITH, BYTE_WANTED = range(6, 10)
+"""The entries of `sizes`: used rows of arrays; the state that is needed, or `-1 - i` for the state before an item `i`;
+the frame of the items marked as written, and their mark; the byte of the needed state's row, -1 for all."""
+
+BEGUN, CHOOSING = -1, -2
+"""Values of FIRST in a frame of members in any order that are not a member; see `closure.py`."""
+
+FINISHED = 0
+"""The frame under all others: nothing is left to read."""
 
 COLUMNS = 6
 UNLIMITED = -1

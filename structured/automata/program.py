@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata import opcodes as op
+from structured.automata.loops.shortest_lengths import common_prefixes, measure
 from structured.automata.opcodes import FAR, UNLIMITED
 from structured.automata.quotations import Quotations
 from structured.errors import PatternError
@@ -183,8 +184,6 @@ class _Assembly:
 
     def measured(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.int32], bool]:
         """Return nodes and operands with the lengths from row `first` on, and whether each node matches a text."""
-        from structured.automata.loops.shortest_lengths import measure
-
         nodes = np.frombuffer(self.nodes, dtype=np.int32).reshape(-1, op.COLUMNS)
         operands = np.frombuffer(self.operands, dtype=np.int32)
         return nodes, operands, measure(nodes, operands, first)
@@ -338,8 +337,6 @@ class _Assembly:
 
     def _lay_out(self, texts: tuple[str, ...]) -> tuple[int, int]:
         """Append words to the arrays; return where they start, and the bytes of the shortest."""
-        from structured.automata.loops.shortest_lengths import common_prefixes
-
         encoded = sorted(map(str.encode, texts))
         lengths = np.array([0, *map(len, encoded)], dtype=np.int32)
         starts, text = np.cumsum(lengths, dtype=np.int32), b"".join(encoded)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD
 from structured.automata.dfa import Intersection, PatternLanguage, explore
-from structured.automata.loops.quoting import suffix_array
+from structured.automata.loops.quoting import measure_ends, suffix_array
 from structured.automata.opcodes import BARRIER, FAR, UNLIMITED
 from structured.errors import PatternError
 from structured.regex import Pattern, Quotation, concat, repeat
@@ -253,8 +253,6 @@ def _scanned(document: IndexedDocument, rule: _Rule) -> tuple[_Numbers, _Numbers
 
     State 0 is before the first character, where no quotation may end.
     """
-    from structured.automata.loops.quoting import measure_ends
-
     included = [*rule.included]
     if rule.minimum > 1:
         included.append(concat(repeat(ANY_CHARACTER, rule.minimum, rule.minimum), ANY_TEXT))

@@ -13,24 +13,32 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
 from threading import Lock
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringParts, StringRun, runs_of_bytes
-from structured.automata.opcodes import DISTINCT, FAR, ITEM, OPERATION, QUOTATION
+from structured.automata.loops import machine as layout
+from structured.automata.loops import stand_ins, state_walks, states, string_parts
+from structured.automata.loops.jit import coarse_clock
+from structured.automata.opcodes import (
+    BYTE_WANTED,
+    DISTINCT,
+    FAR,
+    FINISHED,
+    ITEM,
+    NODE,
+    OPERATION,
+    QUOTATION,
+    STATES_USED,
+    WANTED,
+)
 from structured.automata.program import Foundation, assemble
 from structured.errors import PatternError
 from structured.regex import Pattern, concat, excerpt, literal, without_bytes
 from structured.vocabulary.trie import Trie
-
-if TYPE_CHECKING:
-    from structured.automata.loops.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,7 @@ class MachineAutomaton(ABC):
     """An automaton whose states are made by compiled loops, in the arrays of a machine."""
 
     _machine: Any
-    _loops: ClassVar[str]
+    _loops: ClassVar[Any]
     """The module of the loops that make states."""
 
     @property
@@ -75,13 +83,12 @@ class MachineAutomaton(ABC):
         """Return the successor of a state, or DEAD."""
         if state == DEAD or byte == ROW_COMPLETE:
             return DEAD
-        target, step = int(self._machine.table[state, byte]), loops_of(self._loops).step
-        return target if target != UNKNOWN else self._until_done(lambda: step(self._machine, state, byte))
+        target = int(self._machine.table[state, byte])
+        return target if target != UNKNOWN else self._until_done(lambda: self._loops.step(self._machine, state, byte))
 
     def expand(self, state: int) -> None:
         """Fill the row of a state."""
-        expand = loops_of(self._loops).expand
-        self._until_done(lambda: expand(self._machine, state))
+        self._until_done(lambda: self._loops.expand(self._machine, state))
 
     @abstractmethod
     def _until_done(self, loop: Callable[[], int]) -> int:
@@ -95,7 +102,7 @@ class RegularAutomaton(MachineAutomaton):
     states since the automaton was made or reset.
     """
 
-    _loops = "states"
+    _loops: ClassVar[Any] = states
 
     def __init__(self, pattern: Pattern, *, foundation: Foundation | None = None, limits: Limits = LIMITS) -> None:
         self.pattern = pattern
@@ -111,10 +118,10 @@ class RegularAutomaton(MachineAutomaton):
         program = self._program
         self.seconds = 0.0
         self._lock = Lock()
-        self._machine: Machine = loops_of("machine").new_machine(
+        self._machine: layout.Machine = layout.new_machine(
             program.nodes, program.operands, program.text, self.limits.states
         )
-        self.start = self._grown_until_done(lambda: loops_of("states").begin(self._machine, program.root))
+        self.start = self._grown_until_done(lambda: states.begin(self._machine, program.root))
 
     def __repr__(self) -> str:
         return f"RegularAutomaton({str(self.pattern)!r}, states={self._states_used})"
@@ -184,22 +191,22 @@ class RegularAutomaton(MachineAutomaton):
 
     def walk(self, trie: Trie, state: int, mask: NDArray[np.uint32], *, within: int = FAR) -> int:
         """Set the bits of the tokens of a trie that may follow; see the protocol."""
-        loops, table, farthest = loops_of("state_walks"), loops_of("machine"), 0
+        farthest = 0
         for reading in self.readings(state):
-            arrays, path, progress = table.walk_from(trie, reading)
-            self._until_done(lambda: loops.walk(arrays, self._machine, within, path, mask, progress))  # noqa: B023
-            farthest = max(farthest, int(progress[table.FARTHEST]))
+            arrays, path, progress = layout.walk_from(trie, reading)
+            self._until_done(lambda: state_walks.walk(arrays, self._machine, within, path, mask, progress))  # noqa: B023
+            farthest = max(farthest, int(progress[layout.FARTHEST]))
         return farthest
 
     def is_remembering(self, state: int) -> bool:
         """Tell whether a state is inside an item that must differ, where nearly each token makes a new state."""
         if not self.remembers:
             return False
-        machine, states, frames = self._machine, loops_of("states"), loops_of("frames")
+        machine = self._machine
         start, count = machine.states[state, states.MEMBERS], machine.states[state, states.MEMBER_COUNT]
         leaves = machine.members[start : start + count]
-        operations = machine.nodes[machine.frames[leaves, frames.NODE], OPERATION]
-        return bool((operations[leaves != frames.FINISHED] == ITEM).any())
+        operations = machine.nodes[machine.frames[leaves, NODE], OPERATION]
+        return bool((operations[leaves != FINISHED] == ITEM).any())
 
     def inner_item(self, state: int) -> int:
         """Return the state inside an inner item with the outer item replaced by a placeholder; both must differ.
@@ -209,16 +216,15 @@ class RegularAutomaton(MachineAutomaton):
         """
         if not self.remembers:
             return state
-        return self._until_done(lambda: loops_of("stand_ins").find_inner(self._machine, state))
+        return self._until_done(lambda: stand_ins.find_inner(self._machine, state))
 
     def rests(self, state: int, longest: int) -> list[bytes]:
         """Return the rests of the written items that begin with the bytes read of the outermost item.
 
         `"abc"` → `c"` after `"ab`. At most `longest` bytes of each are returned.
         """
-        loops, rest, rests = loops_of("stand_ins"), np.empty(longest + 1, dtype=np.int32), []
-        begun = 0
-        while begun := loops.find_rest(self._machine, state, begun, rest):
+        rest, rests, begun = np.empty(longest + 1, dtype=np.int32), [], 0
+        while begun := stand_ins.find_rest(self._machine, state, begun, rest):
             rests.append(bytes(rest[1 : 1 + min(int(rest[0]), longest)].tolist()))
         return rests
 
@@ -229,37 +235,42 @@ class RegularAutomaton(MachineAutomaton):
         """
         if not self.remembers:
             return [state]
-        states = np.empty(MAX_READINGS, dtype=np.int32)
-        count = self._until_done(lambda: loops_of("state_walks").split(self._machine, state, states))
-        return states[:count].tolist() or [state]
+        found = np.empty(MAX_READINGS, dtype=np.int32)
+        count = self._until_done(lambda: state_walks.split(self._machine, state, found))
+        return found[:count].tolist() or [state]
 
     def string_run(self, state: int, *, longest: int, special: int) -> StringRun | StringParts | None:
-        """Return the string run of a state, or its parts; see the protocol."""
-        loops, figures = loops_of("string_parts"), np.empty(6, dtype=np.int32)
-        done = self._until_done(lambda: loops.find_string(self._machine, state, longest, special, figures))
-        if done != loops.RUN:
-            return StringParts(*figures[:3].tolist()) if done == loops.PARTS else None
+        """Return the string run of a state, or its parts; None if it has neither.
+
+        With them, most of the vocabulary need not be walked. `longest` is the most characters of a plain token, and
+        `special` the most bytes of another token before its first quote.
+        """
+        figures = np.empty(6, dtype=np.int32)
+        done = self._until_done(lambda: string_parts.find_string(self._machine, state, longest, special, figures))
+        if done != string_parts.RUN:
+            return StringParts(*figures[:3].tolist()) if done == string_parts.PARTS else None
         characters, farthest, representative, quoted, inside, steady = figures.tolist()
         return StringRun(characters, farthest, representative, bool(quoted), inside, bool(steady))
 
     def without_counters(self, state: int, length: int) -> int:
-        """Return a state from which the same texts of at most `length` bytes may follow; see the protocol."""
-        loops = loops_of("stand_ins")
-        return self._until_done(lambda: loops.find_without_counters(self._machine, state, length))
+        """Return a state with the same distance after which the same texts of at most `length` bytes may follow.
+
+        States that differ only in counters which `length` bytes cannot exhaust give the same state.
+        """
+        return self._until_done(lambda: stand_ins.find_without_counters(self._machine, state, length))
 
     def _until_done(self, loop: Callable[[], int]) -> int:
         """Return the result of a loop, one thread at a time, because arrays may be replaced."""
-        clock = loops_of("jit").coarse_clock
         with self._lock:
-            start = clock()
+            start = coarse_clock()
             answer = self._grown_until_done(loop)
-            self._spend(clock() - start)
+            self._spend(coarse_clock() - start)
         return answer
 
     def _grown_until_done(self, loop: Callable[[], int]) -> int:
         """Call a loop until it returns a result; after each code, grow an array or make a state."""
         while (answer := loop()) < UNKNOWN:
-            if answer == loops_of("machine").NEEDS_STATE:
+            if answer == layout.NEEDS_STATE:
                 self._make_wanted()
             else:
                 self._grow(answer)
@@ -267,15 +278,15 @@ class RegularAutomaton(MachineAutomaton):
 
     def _make_wanted(self) -> None:
         """Make the state before an item that must differ, or the row of a state, which a loop needs."""
-        loops, state = loops_of("states"), int(self._machine.sizes[loops_of("frames").WANTED])
+        state = int(self._machine.sizes[WANTED])
         if state < 0:
-            self._grown_until_done(lambda: loops.begin_item(self._machine, -1 - state))
+            self._grown_until_done(lambda: states.begin_item(self._machine, -1 - state))
             return
-        byte = int(self._machine.sizes[loops_of("frames").BYTE_WANTED])
+        byte = int(self._machine.sizes[BYTE_WANTED])
         if byte >= 0 and self.is_remembering(state):  # each byte leads to a new state
-            self._grown_until_done(lambda: loops.step(self._machine, state, byte))
+            self._grown_until_done(lambda: states.step(self._machine, state, byte))
         else:
-            self._grown_until_done(lambda: loops.expand(self._machine, state))
+            self._grown_until_done(lambda: states.expand(self._machine, state))
 
     def _spend(self, seconds: float) -> None:
         if seconds > LONG:
@@ -285,24 +296,23 @@ class RegularAutomaton(MachineAutomaton):
 
     @property
     def _states_used(self) -> int:
-        return int(self._machine.sizes[loops_of("frames").STATES_USED])
+        return int(self._machine.sizes[STATES_USED])
 
     @property
     def _bytes_growing(self) -> int:
-        names = (name for names in loops_of("machine").GROWING.values() for name in names if name != "table")
+        names = (name for names in layout.GROWING.values() for name in names if name != "table")
         return self.table.nbytes + sum(int(getattr(self._machine, name).nbytes) for name in names)
 
     def _grow(self, lack: int) -> None:
         """Double the array that is full. Raises PatternError if that would exceed the limits."""
-        loops = loops_of("machine")
-        if lack == loops.TOO_MANY_WAYS:
-            raise self._too_costly(f"more than {loops_of('states').MAX_WAYS:,} ways from one state to another")
-        if lack == loops.MORE_STATES and self._states_used >= self.limits.states:
+        if lack == layout.TOO_MANY_WAYS:
+            raise self._too_costly(f"more than {states.MAX_WAYS:,} ways from one state to another")
+        if lack == layout.MORE_STATES and self._states_used >= self.limits.states:
             raise self._too_costly(f"more than {self.limits.states:,} states")
         if 2 * self._bytes_growing > self.limits.bytes:
             raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
-        machine = loops.grown(self._machine, lack)
-        loops_of("states").rehash(machine, lack)
+        machine = layout.grown(self._machine, lack)
+        states.rehash(machine, lack)
         self._machine = machine
 
     def _too_costly(self, what: str) -> PatternError:
@@ -311,12 +321,6 @@ class RegularAutomaton(MachineAutomaton):
             pattern=excerpt(self.pattern),
             remedy="Nest fewer bounded repetitions, or make alternatives start differently.",
         )
-
-
-@cache
-def loops_of(name: str) -> ModuleType:
-    """Return a module of compiled loops, which is imported when it is first needed."""
-    return import_module(f"structured.automata.loops.{name}")
 
 
 def _row_text(row: NDArray[np.int32]) -> str:

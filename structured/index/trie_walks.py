@@ -20,6 +20,7 @@ from structured.automata import (
     StringRun,
     state_after,
 )
+from structured.automata.loops.machine import walk_states
 from structured.automata.opcodes import FAR
 from structured.index.masks import empty_mask
 from structured.vocabulary import PLAIN_SEQUENCES, Vocabulary
@@ -64,7 +65,9 @@ class Walks:
         """Return the same of a state that is in at most one item that must differ from others."""
         vocabulary = self.vocabulary
         longest = vocabulary.string_tries.longest
-        run = self.automaton.string_run(state, longest=vocabulary.longest_plain, special=longest)
+        run: StringRun | StringParts | None = None
+        if isinstance(self.automaton, RegularAutomaton):
+            run = self.automaton.string_run(state, longest=vocabulary.longest_plain, special=longest)
         if run is None:
             return self._walked(vocabulary.trie, state)
         if isinstance(run, StringParts):
@@ -109,13 +112,14 @@ class Walks:
 
     def _walked_by_length(self, state: int) -> _Walked:
         """Return the tokens that may follow a state; most are known if it differs from others in counts alone."""
-        tries = self.vocabulary.tries_by_length
-        if self.automaton.without_counters(state, tries[0][0]) == state:
+        automaton, tries = self.automaton, self.vocabulary.tries_by_length
+        assert isinstance(automaton, RegularAutomaton), "others have no parts"
+        if automaton.without_counters(state, tries[0][0]) == state:
             return self._walked(self.vocabulary.trie, state)
         mask, farthest = empty_mask(self.vocabulary.size), 0
         for length, trie in tries:
             known = self._by_length.setdefault(length, {})
-            without_counters = self.automaton.without_counters(state, length)
+            without_counters = automaton.without_counters(state, length)
             some, far = _kept(known, without_counters, lambda: self._walked(trie, without_counters))  # noqa: B023  called at once
             mask |= some
             farthest = max(farthest, far)
@@ -150,8 +154,6 @@ class Walks:
         Returns the states that some of them lead to, as booleans, and of the plain ones the numbers of characters with
         the states after them.
         """
-        from structured.automata.loops.machine import walk_states
-
         run = self._plain_states(state)
         trie = self.vocabulary.trie if run is None else self.vocabulary.special_trie
         reached = walk_states(self.automaton, trie, state, mask, wanted)

@@ -84,10 +84,12 @@ def whole_regex_to_pattern(text: str, dialect: Dialect, flags: Flags = _NO_FLAGS
     parser = _Parser(text, dialect, flags)
     if dialect is PYTHON:
         parser.check_by_re()
-    expression = parser.disjunction()
-    if parser.position < len(text):
-        raise parser.error("A closing parenthesis has no opening one")
-    return matched(expression, parser.unsupported)
+    return matched(parser.whole(), parser.unsupported)
+
+
+def python_expression(text: str) -> Expression:
+    """Return the syntax tree of an expression that `re` accepts. Raises PatternError where no automaton has that."""
+    return _Parser(text, PYTHON, _NO_FLAGS).whole()
 
 
 def _searched(pattern: Pattern) -> Pattern:
@@ -168,6 +170,13 @@ class _Parser(ClassParser):
                 "Groups are nested too deeply for re" if isinstance(error, RecursionError) else "A count is too large"
             )
             raise self.error(problem, "Nest fewer groups, and repeat less.", 0) from error
+
+    def whole(self) -> Expression:
+        """Read the whole expression."""
+        expression = self.disjunction()
+        if self.position < len(self.text):
+            raise self.error("A closing parenthesis has no opening one")
+        return expression
 
     @deep
     def disjunction(self) -> Expression:

@@ -101,11 +101,11 @@ def test_no_set_tells_characters_of_a_class_apart(names: list[str]) -> None:
 def test_a_refinement_is_one_alphabet_for_several(names: list[str]) -> None:
     """Each of its classes lies in one class of each alphabet, and no two in the same of all."""
     alphabets = tuple(alphabet_of(CharSet(SETS[name])) for name in names)
-    common = refinement(alphabets)
-    for alphabet, part in zip(alphabets, common.parts, strict=True):
-        for start in {*alphabet.starts, *common.alphabet.starts}:
-            assert part[common.alphabet.class_of(start)] == alphabet.class_of(start)
-    assert len(set(zip(*common.parts, strict=True))) == len(common.alphabet)
+    common, parts = refinement(alphabets)
+    for alphabet, part in zip(alphabets, parts, strict=True):
+        for start in {*alphabet.starts, *common.starts}:
+            assert part[common.class_of(start)] == alphabet.class_of(start)
+    assert len(set(zip(*parts, strict=True))) == len(common)
 
 
 @pytest.mark.thorough

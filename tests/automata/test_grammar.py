@@ -12,9 +12,8 @@ from plain_grammar import PlainGrammarAutomaton
 from random_grammars import grammars
 
 from structured.automata import DEAD
-from structured.automata.grammar.grammar_automaton import GrammarAutomaton
+from structured.automata.grammar.grammar_automaton import MAX_SEARCHED, EmptyGrammarError, GrammarAutomaton
 from structured.automata.grammar.lark_grammar import read_grammar
-from structured.automata.grammar.machine_layout import MAX_SEARCHED, EmptyGrammarError
 from structured.errors import GrammarError
 
 

@@ -135,19 +135,19 @@ ERRORS = {
     "a reference to a group": (
         "start: A\nA: /(?P<x>a)(?P=x)/",
         (
-            "The terminal A is refused: a reference to a group cannot be enforced, at line "
-            "2, column 4. Say the same without it, or in the rules.\n"
+            "The terminal A is refused: a backreference cannot be enforced, at line "
+            "2, column 13. Say the same without it, or in the rules.\n"
             "    A: /(?P<x>a)(?P=x)/\n"
-            "       ^"
+            "                ^"
         ),
     ),
     "a reference in a rule": (
         "start: /(a)\\1/",
         (
-            "The terminal /(a)\\1/ is refused: a reference to a group cannot be enforced, at "
-            "line 1, column 8. Say the same without it, or in the rules.\n"
+            "The terminal /(a)\\1/ is refused: a backreference cannot be enforced, at "
+            "line 1, column 12. Say the same without it, or in the rules.\n"
             "    start: /(a)\\1/\n"
-            "           ^"
+            "               ^"
         ),
     ),
     "a missing import": (
@@ -284,6 +284,15 @@ ERRORS = {
             "grammar. Did you mean 'numbre'?\n"
             "    start: number\n"
             "           ^"
+        ),
+    ),
+    "a lookaround within a lookbehind": (
+        "start: A\nA: /(?<=(?!b)[a-c])x/",
+        (
+            "The terminal A is refused: an anchor or a lookaround within a lookbehind cannot be enforced, "
+            "at line 2, column 4. Say the same without it, or in the rules.\n"
+            "    A: /(?<=(?!b)[a-c])x/\n"
+            "       ^"
         ),
     ),
     "an atomic group": (

@@ -12,9 +12,8 @@ from doubles import ByteTokenizer, random_logits
 from structured import Beams, Grammar, Repetition, Samples, extract, extract_batch
 from structured.automata import DEAD, Limits
 from structured.automata.grammar import lexer as lexer_module
-from structured.automata.grammar.grammar_automaton import GrammarAutomaton
+from structured.automata.grammar.grammar_automaton import GrammarAutomaton, SearchedTooFarError
 from structured.automata.grammar.lark_grammar import read_grammar
-from structured.automata.grammar.machine_layout import SearchedTooFarError
 from structured.automata.loops import jit
 from structured.decoding.generate import compile_type
 from structured.errors import GrammarError

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN, StringRun
+from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
+from structured.automata.grammar.grammar_automaton import LIMITS, MAX_SEARCHED, EmptyGrammarError, SearchedTooFarError
 from structured.automata.grammar.lark_grammar import Tables
 from structured.automata.grammar.lexer import IGNORED, Indentation, Lexer
-from structured.automata.grammar.machine_layout import LIMITS, MAX_SEARCHED, EmptyGrammarError, SearchedTooFarError
 from structured.automata.opcodes import FAR
 from structured.automata.regular import Limits
 from structured.errors import GrammarError
@@ -339,14 +339,6 @@ class PlainGrammarAutomaton:
             if walk(arrays, self._table, wanted, reached, path, mask, progress):
                 return int(self._distances[reached].max(initial=0))
             self.expand(int(path[progress[LEVEL], STATE]))
-
-    def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:  # noqa: ARG002
-        """Return None: what may follow is not known to be a string."""
-        return None
-
-    def without_counters(self, state: int, length: int) -> int:  # noqa: ARG002
-        """Return the state itself: of counts, nothing is known."""
-        return state
 
     def _widths(self) -> list[int]:
         """Return the least number of bytes of each terminal, and none for those that no text makes."""

@@ -74,10 +74,6 @@ class Alphabet:
         """Return what each class leads to, given that of the first characters of some; None for the others."""
         return [states.get(chr(first)) for first in self.firsts]
 
-    def within(self, coarser: "Alphabet") -> tuple[int, ...]:
-        """Return for each class the one of a coarser alphabet in which it lies."""
-        return tuple(map(coarser.class_of, self.firsts))
-
     def steps(self, rows: NDArray[np.int32]) -> tuple[tuple[Step, ...], ...]:
         """Return for each row, the number of a state for each class, the longest ranges that lead to the same state."""
         size = max(_CELLS // len(self.starts), 1)
@@ -96,17 +92,6 @@ class Alphabet:
         steps = list(zip(low[live].tolist(), high[live].tolist(), states[live].tolist(), strict=True))
         ends = np.cumsum(np.bincount(row[live], minlength=len(rows))).tolist()
         return (tuple(steps[start:end]) for start, end in zip([0, *ends], ends, strict=False))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Refinement:
-    """The coarsest alphabet that is finer than some others.
-
-    `parts` are, for each of these, its classes in which those of the finer lie.
-    """
-
-    alphabet: Alphabet
-    parts: tuple[tuple[int, ...], ...]
 
 
 def alphabet_of(pattern: Pattern) -> Alphabet:
@@ -133,10 +118,10 @@ def common_alphabet(sets: frozenset[tuple[Range, ...]]) -> Alphabet:
 
 
 @lru_cache(maxsize=256)
-def refinement(alphabets: tuple[Alphabet, ...]) -> Refinement:
-    """Return the classes that are cut out by those of some alphabets; at least one."""
+def refinement(alphabets: tuple[Alphabet, ...]) -> tuple[Alphabet, tuple[tuple[int, ...], ...]]:
+    """Return the coarsest alphabet that is finer than some, and for each of these the classes that contain its own."""
     if len(set(alphabets)) == 1:
-        return Refinement(alphabets[0], (tuple(range(len(alphabets[0]))),) * len(alphabets))
+        return alphabets[0], (tuple(range(len(alphabets[0]))),) * len(alphabets)
     changes: dict[int, list[tuple[int, int]]] = {}
     for part, alphabet in enumerate(alphabets):
         for start, number in zip(alphabet.starts, alphabet.classes, strict=True):
@@ -148,7 +133,7 @@ def refinement(alphabets: tuple[Alphabet, ...]) -> Refinement:
         for part, number in changes[start]:
             here[part] = number
         classes.append(tuple(here))
-    return Refinement(Alphabet(tuple(starts), numbered(classes)), tuple(zip(*dict.fromkeys(classes), strict=True)))
+    return Alphabet(tuple(starts), numbered(classes)), tuple(zip(*dict.fromkeys(classes), strict=True))
 
 
 def numbered(names: Iterable[Hashable]) -> tuple[int, ...]:

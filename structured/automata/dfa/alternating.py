@@ -15,7 +15,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from structured.automata.dfa.alphabet import Alphabet, alphabet_of, ranges_by_state
-from structured.automata.dfa.language import Work
+from structured.automata.dfa.language import add_work, limited_work
 from structured.regex.character_sets import Range
 from structured.regex.syntax import (
     ANY_CHARACTER,
@@ -102,12 +102,11 @@ class PatternLanguage:
 
     def __init__(self, pattern: Pattern, around: "PatternLanguage | None" = None) -> None:
         self.alphabet: Alphabet = alphabet_of(pattern) if around is None else around.alphabet
-        self.counter: Work = Work() if around is None else around.counter
         self._lock: AbstractContextManager[object] = RLock() if around is None else around._lock  # noqa: SLF001  its own
         self._rests: list[_Rest] = [None]
         self._numbers: dict[tuple[int, int], int] = {}
         self._kept: dict[Any, Pattern] = {}
-        self._closures: dict[tuple[int, _Before], tuple[list[_Leaf], list[frozenset[_Obligation]]]] = {}
+        self.closure = cache(self._closed)
         self._states: dict[tuple[frozenset[_Branch], _Before], int] = {}
         self._contents: list[tuple[frozenset[_Branch], _Before]] = []
         self._rows: dict[int, list[int | None]] = {}
@@ -121,15 +120,6 @@ class PatternLanguage:
         self._places = {key: place for place, key in enumerate(self.behind)}
         self._free = self.push(ANY_TEXT, _END), frozenset[_Obligation]()
         self.start = self.state_of(frozenset([(self.push(pattern, _END), frozenset[_Obligation]())]))
-
-    @property
-    def work(self) -> int:
-        """The steps that were taken for the states so far, and for those of the languages within."""
-        return self.counter.done
-
-    def renew(self) -> None:
-        """Allow as many steps again as one automaton may take."""
-        self.counter.renew()
 
     def state_of(self, branches: frozenset[_Branch], before: _Before | None = None) -> int:
         """Return the state of some branches after what comes before; by default, the start of the text."""
@@ -154,7 +144,7 @@ class PatternLanguage:
             number = self._numbers[key] = len(self._rests)
             self._rests.append((node, rest))
             self._kept[key] = node
-            self.counter.add(_PUSH)
+            add_work(_PUSH)
         return number
 
     def _made(self, key: Any, make: Any) -> Pattern:
@@ -164,12 +154,8 @@ class PatternLanguage:
             node = self._kept[key] = make()
         return node
 
-    def closure(self, rest: int, before: _Before) -> tuple[list[_Leaf], list[frozenset[_Obligation]]]:
+    def _closed(self, rest: int, before: _Before) -> tuple[list[_Leaf], list[frozenset[_Obligation]]]:
         """Return what a stack reads next (block, stack, obligations), and the obligations under which it ends."""
-        key = (rest, before)
-        known = self._closures.get(key)
-        if known is not None:
-            return known
         leaves: list[_Leaf] = []
         ends: list[frozenset[_Obligation]] = []
         seen: set[_Branch] = set()
@@ -185,13 +171,12 @@ class PatternLanguage:
                 ends.append(obligations)
                 continue
             ways = self._unfolded(top[0], top[1], before)
-            self.counter.add(_UNFOLDING + len(ways) + len(obligations))
+            add_work(_UNFOLDING + len(ways) + len(obligations))
             for block, follower, more in ways:
                 if block is None:
                     open_ends.append((follower, obligations | more))
                 else:
                     leaves.append((block, follower, obligations | more))
-        self._closures[key] = leaves, ends
         return leaves, ends
 
     def _unfolded(  # noqa: C901, PLR0912  one case for each kind of node
@@ -276,7 +261,7 @@ class PatternLanguage:
             yield from ends
             return
         for chosen in product(*ends):
-            self.counter.add(_UNFOLDING)
+            add_work(_UNFOLDING)
             yield frozenset([(language, state, not is_included) for language, state, is_included in chosen])
 
     def endings(self, state: int) -> Iterator[frozenset[_Obligation]]:
@@ -317,7 +302,7 @@ class PatternLanguage:
                     for language, inner, _ in obligations:
                         tracked.setdefault((language, inner), len(tracked) + 2)
                     steps += len(obligations)
-            self.counter.add(steps)
+            add_work(steps)
         found_by_block = list(following.values())
         holding = self._holding([*following])
         rows_behind = [language.row(inner) for language, inner in zip(self.behind.values(), before, strict=False)]
@@ -334,7 +319,7 @@ class PatternLanguage:
     def _holding(self, blocks: Sequence[int]) -> list[tuple[int, ...]]:
         """Return for each class the places of the blocks that it is in."""
         holding: list[list[int]] = [[] for _ in range(len(self.alphabet))]
-        self.counter.add(len(self.alphabet))
+        add_work(len(self.alphabet))
         for place, block in enumerate(blocks):
             for number in self.alphabet.members(block):
                 holding[number].append(place)
@@ -352,7 +337,7 @@ class PatternLanguage:
         """
         places, before = found[:2]
         held = [leaves[place] for place in places]
-        self.counter.add(1 + sum(map(len, held)))
+        add_work(1 + sum(map(len, held)))
         branches = chain.from_iterable(held)
         kept = frozenset(_kept_branches(branches, tracked, found) if tracked else branches)
         return self.state_of(kept, before) if kept else None
@@ -361,8 +346,8 @@ class PatternLanguage:
         """Tell whether a text is in the language."""
         state = self.start
         for character in text:
-            self.renew()
-            following = self.row(state)[self.alphabet.class_of(ord(character))]
+            with limited_work():
+                following = self.row(state)[self.alphabet.class_of(ord(character))]
             if following is None:
                 return False
             state = following

@@ -14,14 +14,10 @@ from structured.regex.syntax import (
     Alternation,
     Assertion,
     Boundary,
-    CharSet,
     Concat,
-    Iteration,
-    Literal,
     Lookahead,
     Lookbehind,
     Pattern,
-    Words,
     alternation,
     concat,
 )
@@ -68,33 +64,12 @@ def _trimmed(pattern: Pattern) -> Pattern:
 
 
 def _holds(part: Pattern, *, is_end: bool) -> bool:
-    return isinstance(part, Assertion) and _empty_at(part, is_end=is_end) is True
-
-
-@deep
-def _empty_at(pattern: Pattern, *, is_end: bool) -> bool | None:
-    """Tell whether a pattern matches the empty text at the end of every text (or at its start); None if not at all."""
-    match pattern:
-        case Literal(text):
-            return not text
-        case Words(texts):
-            return "" in texts
-        case CharSet():
-            return False
-        case Boundary(kind):
-            return True if kind == ("end" if is_end else "start") else None
-        case Lookahead(inside, negated):
-            held = _empty_at(inside, is_end=True) if is_end else None
-            return None if held is None else held != negated
-        case Lookbehind(inside, negated):
-            held = None if is_end else _empty_at(inside, is_end=False)
-            return None if held is None else held != negated
-        case Iteration(item, minimum):
-            return True if minimum == 0 else _empty_at(item, is_end=is_end)
-        case Concat(parts):
-            found = [_empty_at(part, is_end=is_end) for part in parts]
-            return False if False in found else None if None in found else True
-        case Alternation(options):
-            found = [_empty_at(option, is_end=is_end) for option in options]
-            return True if True in found else None if None in found else False
-    return None
+    """Tell whether a part is an assertion that holds at the end of every text, or at its start."""
+    if not isinstance(part, Assertion):
+        return False
+    looks_out = Lookahead if is_end else Lookbehind
+    inside = [node for node in nodes_of(part) if isinstance(node, Assertion)]
+    if not all(isinstance(node, looks_out) or node == Boundary("end" if is_end else "start") for node in inside):
+        return False
+    language = PatternLanguage(part)
+    return language.accepts(language.start)

@@ -1,6 +1,9 @@
 """The interface of languages, and the exploration of all their states: a table, and the smallest automaton."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from math import inf
+from threading import local
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,24 +20,30 @@ MAX_WORK = 1_000_000
 """Steps in which these are made: a state may consist of as many branches as its pattern has places."""
 
 
-class Work:
-    """The steps that a language and those within it have taken, and how many they may have taken."""
+class _Work(local):
+    """The steps that a thread may still take for the automaton that it makes."""
 
-    __slots__ = ("done", "most")
+    left: float = inf
 
-    def __init__(self) -> None:
-        self.done = 0
-        self.most = MAX_WORK
 
-    def add(self, steps: int) -> None:
-        """Count some steps. Raises PatternError where they are too many."""
-        self.done += steps
-        if self.done > self.most:
-            raise too_much_work()
+_work = _Work()
 
-    def renew(self) -> None:
-        """Allow as many again."""
-        self.most = self.done + MAX_WORK
+
+@contextmanager
+def limited_work() -> Iterator[None]:
+    """Allow as many steps inside the `with` as one automaton may take."""
+    before, _work.left = _work.left, MAX_WORK
+    try:
+        yield
+    finally:
+        _work.left = before
+
+
+def add_work(steps: int) -> None:
+    """Count some steps. Raises PatternError where they are too many."""
+    _work.left -= steps
+    if _work.left < 0:
+        raise PatternError(f"An automaton takes more than {MAX_WORK:,} steps to make", pattern="", remedy=_REMEDY)
 
 
 class Language(Protocol):
@@ -50,15 +59,6 @@ class Language(Protocol):
         """The state before the first character."""
         ...
 
-    @property
-    def work(self) -> int:
-        """The steps that were taken for the states so far."""
-        ...
-
-    def renew(self) -> None:
-        """Allow as many steps again as one automaton may take."""
-        ...
-
     def row(self, state: Any) -> Sequence[Any]:
         """Return the state that each class of characters leads to; None where it leads nowhere."""
         ...
@@ -71,20 +71,6 @@ class Language(Protocol):
 _REMEDY = "Repeat less, and combine fewer patterns and lengths."
 
 
-class SmallStates:
-    """A language whose states are small, whatever it is: the number of them is limit enough."""
-
-    work = 0
-
-    def renew(self) -> None:
-        """Do nothing: no steps are counted."""
-
-
-def too_much_work() -> PatternError:
-    """Return the error that says that the states of an automaton are too large together."""
-    return PatternError(f"An automaton takes more than {MAX_WORK:,} steps to make", pattern="", remedy=_REMEDY)
-
-
 def explore(language: Language) -> Automaton | None:
     """Return the smallest automaton of a language; None if no text is in it."""
     table, states = table_of(language)
@@ -94,13 +80,8 @@ def explore(language: Language) -> Automaton | None:
 def table_of(language: Language) -> tuple[Table, list[Any]]:
     """Return where every class leads from every state of a language, as numbers, and the states in their order."""
     numbers = _Numbers(language.start)
-    language.renew()
-    most = language.work + MAX_WORK
-    rows: list[list[int]] = []
-    for state in numbers.states:  # which grows on the way
-        rows.append(list(map(numbers.__getitem__, language.row(state))))
-        if language.work > most:
-            raise too_much_work()
+    with limited_work():  # the list of states grows on the way
+        rows = [list(map(numbers.__getitem__, language.row(state))) for state in numbers.states]
     return Table(language.alphabet, np.array(rows, dtype=np.int32)), numbers.states
 
 

@@ -6,10 +6,10 @@ from functools import partial
 from operator import itemgetter
 from typing import Any
 
-from structured.automata.dfa.alphabet import DEAD, Alphabet, ranges_by_state, refinement
+from structured.automata.dfa.alphabet import DEAD, ranges_by_state, refinement
 from structured.automata.dfa.alternating import PatternLanguage
 from structured.automata.dfa.character_automaton import Automaton, Table
-from structured.automata.dfa.language import Language, explore, table_of
+from structured.automata.dfa.language import Language, add_work, explore, table_of
 from structured.automata.dfa.minimisation import smallest
 from structured.regex.syntax import (
     ANY_TEXT,
@@ -36,27 +36,15 @@ class Product:
 
     def __init__(self, languages: Iterable[tuple[Language, _Meaning]]) -> None:
         self._languages = tuple(languages)
-        common = refinement(tuple([language.alphabet for language, _ in self._languages]))
-        self.alphabet: Alphabet = common.alphabet
+        self.alphabet, parts_of = refinement(tuple([language.alphabet for language, _ in self._languages]))
         self.start: tuple[Hashable, ...] = tuple([language.start for language, _ in self._languages])
-        self._parts = [itemgetter(*parts) if len(parts) > 1 else tuple for parts in common.parts]
-        self._own_work = 0
+        self._parts = [itemgetter(*parts) if len(parts) > 1 else tuple for parts in parts_of]
         self._places = range(len(self._languages))
         self._rows: list[dict[Any, Sequence[Any]]] = [{DEAD: [DEAD] * len(self.alphabet)} for _ in self._places]
 
-    @property
-    def work(self) -> int:
-        """The steps that were taken for the states of all, and to bring them together."""
-        return self._own_work + sum([language.work for language, _ in self._languages])
-
-    def renew(self) -> None:
-        """Allow each as many steps again."""
-        for language, _ in self._languages:
-            language.renew()
-
     def row(self, state: Sequence[Any]) -> list[Any]:
         """Return the states that each class leads to; None where all are lost."""
-        self._own_work += len(self._places) * len(self.alphabet) // _ENTRIES
+        add_work(len(self._places) * len(self.alphabet) // _ENTRIES)
         rows = map(self._row, self._places, state)
         return [None if None in states else states for states in zip(*rows, strict=True)]
 

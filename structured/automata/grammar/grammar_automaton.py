@@ -13,33 +13,48 @@ no new states of it; new stacks come as long as a text goes on, so the rest are 
 import hashlib
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.byte_automaton import DEAD, UNKNOWN, StringRun
+from structured.automata.byte_automaton import DEAD, UNKNOWN
 from structured.automata.grammar.lark_grammar import Tables
 from structured.automata.grammar.lexer import Lexer
-from structured.automata.grammar.machine_layout import (
-    LIMITS,
-    MAX_SEARCHED,
-    EmptyGrammarError,
-    Remainders,
-    SearchedTooFarError,
-    collected,
-    new_machine,
-)
+from structured.automata.grammar.machine_layout import Remainders, new_machine
 from structured.automata.grammar.vocabulary_walks import TokenEnds, TokenWalks
-from structured.automata.regular import Limits, MachineAutomaton, loops_of
+from structured.automata.loops import grammar_machine as layout
+from structured.automata.loops import grammar_states, jit, token_walks
+from structured.automata.loops import machine as table
+from structured.automata.regular import Limits, MachineAutomaton
 from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
 
-if TYPE_CHECKING:
-    from structured.automata.loops.grammar_machine import GrammarMachine
+LIMITS = Limits(seconds=120.0)
+"""The limits of other automata; the seconds are those of one call, such as for a mask."""
+
+MAX_SEARCHED = 20_000
+"""The most configurations that one search visits."""
 
 MAX_TOKEN_WALKS = 5_000
 """The most walks of tokens, each for a state of the lexer and a set of nodes of a trie."""
+
+
+class EmptyGrammarError(GrammarError):
+    """No text is of the grammar."""
+
+    def __init__(self) -> None:
+        super().__init__("The grammar has no text", remedy="Let what contains itself end somewhere.")
+
+
+class SearchedTooFarError(GrammarError):
+    """No end was found of a text that the parser would go on with."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A rule of the grammar was begun for which no text was found, after a long search",
+            remedy="Let every rule have a short text, whose tokens the lexer can tell apart side by side.",
+        )
 
 
 class GrammarAutomaton(MachineAutomaton):
@@ -48,7 +63,7 @@ class GrammarAutomaton(MachineAutomaton):
     Each text begins with `prefix` and has no byte of `absent`. Raises GrammarError if there are no texts.
     """
 
-    _loops = "grammar_states"
+    _loops: ClassVar[Any] = grammar_states
 
     def __init__(  # noqa: PLR0913  what tells it from others
         self,
@@ -78,15 +93,15 @@ class GrammarAutomaton(MachineAutomaton):
         self._token_ends = TokenEnds(self.lexer, absent)
         self._token_walks: dict[int, TokenWalks] = {}
         self._told = {"arrivals": 0, "tokens": 0, "states": 0, "expected": 0, "token_ends": 0}
-        self._machine: GrammarMachine = new_machine(tables, absent, self._facts())
+        facts = limits.states, max_searched, self.lexer.blank_width
+        self._machine: layout.GrammarMachine = new_machine(tables, absent, facts)
         self._weighed = self._machine
-        loops, first = loops_of("grammar_states"), tables.start
-        self.start = self._until_done(lambda: loops.begin(self._machine, first, self.lexer.beginning))
+        self.start = self._until_done(lambda: grammar_states.begin(self._machine, tables.start, self.lexer.beginning))
         if self.start == DEAD:
             raise EmptyGrammarError
         for byte in reversed(prefix):
             after = self.start
-            self.start = self._until_done(lambda: loops.before(self._machine, after, byte))  # noqa: B023  called now
+            self.start = self._until_done(lambda: grammar_states.before(self._machine, after, byte))  # noqa: B023  called now
 
     def __repr__(self) -> str:
         return f"GrammarAutomaton({len(self.tables.terminals)} terminals, states={self._states_used})"
@@ -172,7 +187,6 @@ class GrammarAutomaton(MachineAutomaton):
 
         Returns a distance that no state after one exceeds.
         """
-        loops, machine, table = loops_of("token_walks"), loops_of("grammar_machine"), loops_of("machine")
         walks = self._token_walks.setdefault(id(trie), TokenWalks(trie))  # which keeps its id from another trie
         number = walks.set_of(nodes)
         waiting = np.array([(current, number) for current in currents], dtype=np.int32)
@@ -182,37 +196,36 @@ class GrammarAutomaton(MachineAutomaton):
         def walk() -> int:
             nonlocal waiting, few, ends
             while True:
-                answer: int = loops.walk_on(self._machine, walks.arrays, waiting, few, ends, mask, progress)
-                if answer == machine.NEEDS_WALK and walks.count < MAX_TOKEN_WALKS:
-                    current, below = waiting[progress[loops.WAITING] - 1].tolist()
+                answer: int = token_walks.walk_on(self._machine, walks.arrays, waiting, few, ends, mask, progress)
+                if answer == layout.NEEDS_WALK and walks.count < MAX_TOKEN_WALKS:
+                    current, below = waiting[progress[token_walks.WAITING] - 1].tolist()
                     self._add_token_walk(walks, int(self._machine.configurations[current, 0]), below)
                     ends = np.zeros((walks.longest, 2), dtype=np.int32)
-                elif answer == machine.NEEDS_WALK:
-                    progress[loops.WAITING] -= 1
-                    current, below = waiting[progress[loops.WAITING]].tolist()
+                elif answer == layout.NEEDS_WALK:
+                    progress[token_walks.WAITING] -= 1
+                    current, below = waiting[progress[token_walks.WAITING]].tolist()
                     more = np.array([(current, node) for node in walks.nodes_of(below).tolist()], dtype=np.int32)
-                    few = np.concatenate([few[: progress[loops.FEW]], more, np.zeros_like(few)])
-                    progress[loops.FEW] += len(more)
-                elif answer == machine.MORE_FOUND:
+                    few = np.concatenate([few[: progress[token_walks.FEW]], more, np.zeros_like(few)])
+                    progress[token_walks.FEW] += len(more)
+                elif answer == layout.MORE_FOUND:
                     waiting, few = (np.concatenate([array, np.zeros_like(array)]) for array in (waiting, few))
                 else:
                     return answer
 
         self._grown_until_done(walk)
-        few = few[: progress[loops.FEW]]
+        few = few[: progress[token_walks.FEW]]
         farthest = int(progress[table.FARTHEST])
         return max(farthest, self._walk_below(trie, few, mask)) if len(few) else farthest
 
     def _walk_below(self, trie: Trie, starts: NDArray[np.int32], mask: NDArray[np.uint32]) -> int:
         """Set the bits of the tokens that may follow configurations, each below its node, step by step."""
-        loops, table = loops_of("token_walks"), loops_of("machine")
         arrays, path, progress = table.walk_from(trie, *starts.T)
 
         def walk() -> int:
             nonlocal path
             while True:
-                answer: int = loops.walk_configurations(arrays, self._machine, path, mask, progress)
-                if answer != loops.MORE_FOUND:
+                answer: int = token_walks.walk_configurations(arrays, self._machine, path, mask, progress)
+                if answer != layout.MORE_FOUND:
                     return answer
                 path = np.concatenate([path, np.zeros_like(path)])
 
@@ -222,60 +235,30 @@ class GrammarAutomaton(MachineAutomaton):
     def _add_token_walk(self, walks: TokenWalks, lexer: int, number: int) -> None:
         """Find what tokens do below a set of nodes in a state of the lexer."""
         trie, nodes = walks.trie, walks.nodes_of(number)
-        loops, table, machine = loops_of("token_walks"), loops_of("machine"), loops_of("grammar_machine")
         arrays, path, progress = table.walk_from(trie, lexer, nodes[::-1])
-        found = np.zeros((1024, 2), dtype=np.int32)
+        found = np.empty((len(trie.byte), 2), dtype=np.int32)
 
         def walk() -> int:
-            nonlocal found
-            while True:
-                rows, arrivals = self._machine.rows, self._machine.arrivals
-                answer: int = loops.walk_lexer(arrays, rows, arrivals, path, found, progress)
-                if answer != loops.MORE_FOUND:
-                    self._machine.sizes[machine.ASKED] = path[progress[table.LEVEL], table.STATE]
-                    return answer
-                found = np.concatenate([found, np.zeros_like(found)])
+            answer: int = token_walks.walk_lexer(
+                arrays, self._machine.rows, self._machine.arrivals, path, found, progress
+            )
+            self._machine.sizes[layout.ASKED] = path[progress[table.LEVEL], table.STATE]
+            return answer
 
         self._grown_until_done(walk)
-        found = found[: progress[loops.FOUND]]
+        found = found[: progress[token_walks.FOUND]]
         with self.lexer.lock:
             walks.add(lexer, number, found, self.lexer, self._token_ends.of)
             self._tell_states()
 
-    def string_run(self, state: int, *, longest: int, special: int) -> StringRun | None:  # noqa: ARG002
-        """Return None: no string runs are known."""
-        return None
-
-    def without_counters(self, state: int, length: int) -> int:  # noqa: ARG002
-        """Return the state itself: no counters are known."""
-        return state
-
-    def _facts(self) -> dict[int, int]:
-        machine, indentation = loops_of("grammar_machine"), self.tables.indentation
-        facts = {
-            machine.END_SYMBOL: self.tables.end_symbol,
-            machine.END_STATE: self.tables.end,
-            machine.MAX_STATES: self.limits.states,
-            machine.MAX_SEARCHED: self.max_searched,
-            machine.BLANK_WIDTH: self.lexer.blank_width,
-        }
-        if indentation is not None:
-            facts |= {
-                machine.LINE_END: indentation.line_end,
-                machine.INDENT: indentation.indent,
-                machine.DEDENT: indentation.dedent,
-                machine.LINE_ENDS: indentation.line_ends,
-            }
-        return facts
-
     @property
     def _states_used(self) -> int:
-        return int(self._machine.sizes[loops_of("grammar_machine").STATES_USED])
+        return int(self._machine.sizes[layout.STATES_USED])
 
     def _until_done(self, call: Callable[[], int]) -> int:
         """Return the result of a call, one thread at a time, within the seconds of the limits."""
         with self._lock:
-            self._began = loops_of("jit").clock()
+            self._began = jit.clock()
             if self._machine is not self._weighed:  # an array has grown
                 self._weighed = self._machine
                 if self.nbytes > self._enough:
@@ -284,34 +267,32 @@ class GrammarAutomaton(MachineAutomaton):
 
     def _collect(self) -> None:
         """Drop all that no state needs; again after as much growth, or a quarter of the limit."""
-        lacks = loops_of("grammar_machine")
-        machine = collected(self._machine)
-        for lack in (lacks.MORE_STACKS, lacks.MORE_PLACES, lacks.MORE_CONFIGURATIONS):
-            loops_of("grammar_states").rehash(machine, lack)
+        machine = layout.collected(self._machine)
+        for lack in (layout.MORE_STACKS, layout.MORE_PLACES, layout.MORE_CONFIGURATIONS):
+            grammar_states.rehash(machine, lack)
         self._machine = machine
         self._kept = self.nbytes
         self._enough = self._kept + max(self._kept, self.limits.bytes // 4)
 
     def _grown_until_done(self, loop: Callable[[], int]) -> int:
         """Call a loop until it returns a result; after each code, grow an array or fill in rows of the lexer."""
-        clock, machine = loops_of("jit").clock, loops_of("grammar_machine")
         while (answer := loop()) < UNKNOWN:
-            if answer == machine.NEEDS_ROW:
-                self._tell_row(int(self._machine.sizes[machine.ASKED]))
-            elif answer == machine.NEEDS_EXITS:
-                self._tell_token_ends(int(self._machine.sizes[machine.ASKED]))
-            elif answer == machine.NEEDS_START:
+            if answer == layout.NEEDS_ROW:
+                self._tell_row(int(self._machine.sizes[layout.ASKED]))
+            elif answer == layout.NEEDS_EXITS:
+                self._tell_token_ends(int(self._machine.sizes[layout.ASKED]))
+            elif answer == layout.NEEDS_START:
                 sizes = self._machine.sizes
-                self._tell_start(int(sizes[machine.ASKED]), int(sizes[machine.ASKED_TOO]))
-            elif answer == machine.NEEDS_COLUMN:
-                column = int(self._machine.sizes[machine.ASKED])
+                self._tell_start(int(sizes[layout.ASKED]), int(sizes[layout.ASKED_TOO]))
+            elif answer == layout.NEEDS_COLUMN:
+                column = int(self._machine.sizes[layout.ASKED])
                 self._room("rests", column + 1)
                 self._machine.rests[column] = self._remainders.at(column)
-            elif answer == machine.TOO_FAR:
+            elif answer == layout.TOO_FAR:
                 raise SearchedTooFarError
             else:
                 self._grow(answer)
-            if clock() - self._began > self.limits.seconds:
+            if jit.clock() - self._began > self.limits.seconds:
                 raise self._too_costly(f"more than {self.limits.seconds:g} seconds for one byte or mask")
         return answer
 
@@ -376,17 +357,16 @@ class GrammarAutomaton(MachineAutomaton):
         self._told[count or name] = told + len(rows)
 
     def _room(self, name: str, count: int) -> None:
-        self._machine = loops_of("grammar_machine").with_room(self._machine, name, count)
+        self._machine = layout.with_room(self._machine, name, count)
 
     def _grow(self, lack: int) -> None:
         """Double the array that is full. Raises GrammarError if that would exceed the limits."""
-        loops = loops_of("grammar_machine")
-        if lack == loops.MORE_STATES and self._states_used >= self.limits.states:
+        if lack == layout.MORE_STATES and self._states_used >= self.limits.states:
             raise self._too_costly(f"more than {self.limits.states:,} states")
-        if self.nbytes + sum(getattr(self._machine, name).nbytes for name in loops.GROWING[lack]) > self.limits.bytes:
+        if self.nbytes + sum(getattr(self._machine, name).nbytes for name in layout.GROWING[lack]) > self.limits.bytes:
             raise self._too_costly(f"more than {self.limits.bytes:,} bytes")
-        machine = loops.grown(self._machine, lack)
-        loops_of("grammar_states").rehash(machine, lack)
+        machine = layout.grown(self._machine, lack)
+        grammar_states.rehash(machine, lack)
         self._machine = machine
 
     def _too_costly(self, what: str) -> GrammarError:

@@ -219,10 +219,11 @@ def check_terminals(terminals: Iterable[Any], text: str) -> None:
             continue
         problem, remedy, position = "", "", None
         try:
-            expressions.add(terminal.pattern.to_regexp())
             re.compile(terminal.pattern.to_regexp())
+            expressions.add(terminal.pattern.to_regexp())
         except PatternError as error:
-            problem, remedy = error.problem, error.remedy
+            position, remedy = error.position, "Say the same without it, or in the rules."
+            problem = error.problem.removesuffix(f", at character {position}")
         except re.error as error:
             problem, remedy, position = f"{error.msg[0].upper()}{error.msg[1:]}", "Correct the expression.", error.pos
         else:

@@ -10,6 +10,7 @@ end in them.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from threading import Lock
 from typing import NamedTuple, TypeVar
@@ -144,7 +145,6 @@ class Lexer:
         expressions = Expressions()
         nodes = [_node(expressions, terminal) for terminal in terminals]
         self.matcher = Matcher(expressions)
-        self._obligations = Obligations(self.matcher, self._obligation_row)
         self._begun = [self.matcher.enter(node, self.matcher.end(number)) for number, node in enumerate(nodes)]
         self.widths = [expressions.nodes[node].shortest for node in nodes]
         """The bytes of the shortest match of each terminal, lookaround aside."""
@@ -160,15 +160,17 @@ class Lexer:
         self.rests: list[Rest] = []
         self._state_numbers: dict[_State, int] = {}
         self._rest_numbers: dict[Rest, int] = {}
-        self._starts: dict[tuple[int, int], int] = {}
         self.arrivals: list[Arrival] = []
         self._arrival_numbers: dict[Arrival, int] = {}
         self._rows: dict[int, tuple[int, ...]] = {}
-        self._beginnings: dict[tuple[int, frozenset[int]], Threads] = {}
-        self._behind_rows: dict[frozenset[int], list[frozenset[int]]] = {}
-        self._thread_rows: dict[tuple[Threads, frozenset[int]], list[_Step]] = {}
-        self._obligation_rows: dict[tuple[Obligation, frozenset[int]], list[frozenset[Obligation] | None]] = {}
-        self._keyword_rows: dict[int, list[int]] = {}
+        self.start = cache(self._new_start)
+        """The state before a token, by context and rest; DEAD if no token may follow and the text may not end."""
+        self._begin = cache(self._new_beginning)
+        self._behind_row = cache(self._new_behind_row)
+        self._thread_row = cache(self._new_thread_row)
+        self._obligation_row = cache(self._new_obligation_row)
+        self._keyword_row = cache(self._new_keyword_row)
+        self._obligations = Obligations(self.matcher, self._obligation_row)
         self._steps: dict[_Step, _Step] = {_NO_STEP: _NO_STEP}
         self._left: dict[frozenset[Obligation], frozenset[Obligation]] = {}
         self.lock = Lock()
@@ -184,29 +186,20 @@ class Lexer:
             for place, goal in enumerate(self._keyword_goals, len(self.terminals))
         }
 
-    def start(self, context: int, rest: int) -> int:
-        """Return the state before a token, DEAD if no token may follow and the text may not end."""
-        state = self._starts.get((context, rest))
-        if state is None:
-            here, behind = self.contexts[context], self.rests[rest].behind
-            threads = [self._begin(terminal, behind) for terminal in here.terminals]
-            keywords = [
-                Thread(self._keyword_frames[terminal, keyword])
-                for terminal, all_of_it in here.keywords.items()
-                for keyword in all_of_it
-            ]
-            new_keywords = self.matcher.unfolded_frames(keywords, behind)
-            new = _State(True, tuple(filter(None, threads)), new_keywords, self.rests[rest])
-            state = self._starts[context, rest] = self._state(new)
-        return state
+    def _new_start(self, context: int, rest: int) -> int:
+        here, behind = self.contexts[context], self.rests[rest].behind
+        threads = [self._begin(terminal, behind) for terminal in here.terminals]
+        keywords = [
+            Thread(self._keyword_frames[terminal, keyword])
+            for terminal, all_of_it in here.keywords.items()
+            for keyword in all_of_it
+        ]
+        new_keywords = self.matcher.unfolded_frames(keywords, behind)
+        return self._state(_State(True, tuple(filter(None, threads)), new_keywords, self.rests[rest]))
 
-    def _begin(self, terminal: int, behind: frozenset[int]) -> Threads:
+    def _new_beginning(self, terminal: int, behind: frozenset[int]) -> Threads:
         """Return the threads of a terminal before its first byte."""
-        threads = self._beginnings.get((terminal, behind))
-        if threads is None:
-            unfolded = self.matcher.unfold([Thread(self._begun[terminal])], behind, is_ordered=True)
-            threads = self._beginnings[terminal, behind] = tuple(unfolded)
-        return threads
+        return tuple(self.matcher.unfold([Thread(self._begun[terminal])], behind, is_ordered=True))
 
     def may_end(self, state: int) -> bool:
         """Tell whether a text may end in a state, if the parser lets it."""
@@ -238,9 +231,8 @@ class Lexer:
             *thread_rows,
             *(self._obligation_row(obligation, behind) for obligation in state.rest.obligations),
             *map(self._keyword_row, state.keywords),
+            columns := self._columns_after(state),
         ]
-        if self._may_end_line(state.threads):
-            rows.append([self._column_after(state, byte) for byte in range(256)])
         known: dict[tuple[int, ...], int] = {}
         row: list[int] = []
         for byte, found in enumerate(zip(*rows, strict=True)):
@@ -248,7 +240,7 @@ class Lexer:
             arrival = known.get(key)
             if arrival is None:
                 steps = [row_of_steps[byte] for row_of_steps in thread_rows]
-                arrival = known[key] = self._after(state, byte, steps)
+                arrival = known[key] = self._after(state, byte, steps, columns[byte])
             row.append(arrival)
         return tuple(row)
 
@@ -260,23 +252,16 @@ class Lexer:
             row += [compute(low)] * (end - low)
         return row
 
-    def _behind_row(self, behind: frozenset[int]) -> list[frozenset[int]]:
+    def _new_behind_row(self, behind: frozenset[int]) -> list[frozenset[int]]:
         """Return for each byte the frames for lookbehinds after it."""
-        row = self._behind_rows.get(behind)
-        if row is None:
-            one_of_each: dict[frozenset[int], frozenset[int]] = {}
-            found = self._in_classes(behind, lambda byte: self.matcher.behind_after(behind, byte))
-            row = self._behind_rows[behind] = [one_of_each.setdefault(one, one) for one in found]
-        return row
+        one_of_each: dict[frozenset[int], frozenset[int]] = {}
+        found = self._in_classes(behind, lambda byte: self.matcher.behind_after(behind, byte))
+        return [one_of_each.setdefault(one, one) for one in found]
 
-    def _thread_row(self, threads: Threads, behind: frozenset[int]) -> list[_Step]:
+    def _new_thread_row(self, threads: Threads, behind: frozenset[int]) -> list[_Step]:
         """Return for each byte the step of the threads of one terminal."""
-        row = self._thread_rows.get((threads, behind))
-        if row is None:
-            frames = [*self._frames_of(threads), *behind]
-            row = self._in_classes(frames, lambda byte: self._stepped(threads, behind, byte))
-            self._thread_rows[threads, behind] = row
-        return row
+        frames = [*self._frames_of(threads), *behind]
+        return self._in_classes(frames, lambda byte: self._stepped(threads, behind, byte))
 
     def _stepped(self, threads: Threads, behind: frozenset[int], byte: int) -> _Step:
         matcher, after = self.matcher, self._behind_row(behind)[byte]
@@ -297,14 +282,10 @@ class Lexer:
         step = _Step(tuple(going_on), tuple(taken), is_sure)
         return self._steps.setdefault(step, step)
 
-    def _obligation_row(self, obligation: Obligation, behind: frozenset[int]) -> list[frozenset[Obligation] | None]:
+    def _new_obligation_row(self, obligation: Obligation, behind: frozenset[int]) -> list[frozenset[Obligation] | None]:
         """Return for each byte the rest of an obligation, None if it is violated."""
-        row = self._obligation_rows.get((obligation, behind))
-        if row is None:
-            frames = [*self._frames_of(obligation.threads), *behind]
-            row = self._in_classes(frames, lambda byte: self._obliged_after(obligation, behind, byte))
-            self._obligation_rows[obligation, behind] = row
-        return row
+        frames = [*self._frames_of(obligation.threads), *behind]
+        return self._in_classes(frames, lambda byte: self._obliged_after(obligation, behind, byte))
 
     def _obliged_after(self, obligation: Obligation, behind: frozenset[int], byte: int) -> frozenset[Obligation] | None:
         after = self._behind_row(behind)[byte]
@@ -323,12 +304,9 @@ class Lexer:
             left = left | more if left else more
         return left
 
-    def _keyword_row(self, frame: int) -> list[int]:
+    def _new_keyword_row(self, frame: int) -> list[int]:
         """Return for each byte the frame of a keyword after it, -1 if there is none."""
-        row = self._keyword_rows.get(frame)
-        if row is None:
-            row = self._keyword_rows[frame] = self._in_classes([frame], lambda byte: self.matcher.after(frame, byte))
-        return row
+        return self._in_classes([frame], lambda byte: self.matcher.after(frame, byte))
 
     def _frames_of(self, threads: Iterable[Thread]) -> list[int]:
         frames, waiting = [], list(threads)
@@ -338,8 +316,8 @@ class Lexer:
             waiting += [thread for _, more in obligations for thread in more]
         return frames
 
-    def _after(self, state: _State, byte: int, steps: Sequence[_Step]) -> int:
-        """Return the arrival of a byte, given what it makes of the threads of each terminal."""
+    def _after(self, state: _State, byte: int, steps: Sequence[_Step], column: int) -> int:
+        """Return the arrival of a byte, given what it makes of the threads of each terminal, and of the column."""
         before = state.rest.behind
         behind = self._behind_row(before)[byte]
         obligations = self._all_after(state.rest.obligations, before, byte)
@@ -347,7 +325,6 @@ class Lexer:
             return self.nothing
         after = [Thread(frame) for one in state.keywords for frame in [self._keyword_row(one)[byte]] if frame >= 0]
         keywords = self.matcher.unfolded_frames(after, behind)
-        column = self._column_after(state, byte)
         tokens: list[Token] = []
         going_on: list[Threads] = []
         denied = obligations
@@ -395,23 +372,24 @@ class Lexer:
         line_end = None if self.indentation is None else self.indentation.line_end
         return line_end is not None and any(self._goal_of(one) == line_end for one in threads)
 
-    def _column_after(self, state: _State, byte: int) -> int:
+    def _columns_after(self, state: _State) -> list[int]:
+        """Return for each byte the width of the blanks behind the last line feed."""
         if self.indentation is None or not self._may_end_line(state.threads):
-            return _NO_LINE
-        if byte == 0x0A:
-            return 0
-        widths = {0x09: self.indentation.tab_width, 0x20: 1}
-        return state.column if state.column == _NO_LINE else state.column + widths.get(byte, 0)
+            return [_NO_LINE] * 256
+        columns = [state.column] * 256
+        if state.column != _NO_LINE:
+            columns[0x09] += self.indentation.tab_width
+            columns[0x20] += 1
+        columns[0x0A] = 0
+        return columns
 
     def _keyword(self, frame: int) -> tuple[int, int]:
         """Return the terminal that a keyword may replace, and the keyword."""
         return self._keyword_goals[self.matcher.goal[frame] - len(self.terminals)]
 
     def _state(self, new: _State) -> int:
-        number = self._state_numbers.get(new)
-        if number is None:
-            number = self._state_numbers[new] = len(self.states)
-            self.states.append(new)
+        number = _number(self._state_numbers, self.states, new)
+        if number == len(self.expected):
             self.expected.append(tuple(self._expected(new).items()))
         return number
 

@@ -1,31 +1,23 @@
-"""The machine of a grammar: its limits, its tables as the arrays of compiled loops, and its garbage collection.
-
-Most stacks, places and configurations are used once, for tokens of a mask that are not sampled. The collection keeps
-those that states consist of, and renumbers them.
-"""
+"""The machine of a grammar as it begins: the tables of its parser as arrays, and the bytes of what is left of items."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structured.automata.byte_automaton import UNKNOWN
+from structured.automata.byte_automaton import DEAD, UNKNOWN
 from structured.automata.grammar.lark_grammar import Tables
+from structured.automata.loops.grammar_machine import GrammarMachine
+from structured.automata.loops.machine import unfilled, zeros
 from structured.automata.opcodes import FAR
-from structured.automata.regular import Limits
-from structured.errors import GrammarError
-
-if TYPE_CHECKING:
-    from structured.automata.loops.grammar_machine import GrammarMachine
-
-_Numbers = NDArray[np.int32]
 
 
-def new_machine(tables: Tables, absent: frozenset[int], facts: dict[int, int]) -> "GrammarMachine":
-    """Return the machine of a grammar without states, and without rows of its lexer."""
-    from structured.automata.loops.grammar_machine import GrammarMachine
+def new_machine(tables: Tables, absent: frozenset[int], facts: Sequence[int]) -> GrammarMachine:
+    """Return the machine of a grammar without states, and without rows of its lexer.
 
+    `facts` are the most states, the most configurations that one search visits, and the columns of a blank.
+    """
     actions = np.zeros((len(tables.shifts), len(tables.symbols)), dtype=np.int32)
     rules: dict[Any, int] = {}
     items: list[tuple[int, int, int]] = []
@@ -41,41 +33,43 @@ def new_machine(tables: Tables, absent: frozenset[int], facts: dict[int, int]) -
     indentation = tables.indentation
     opening, closing = (frozenset[int](),) * 2 if indentation is None else (indentation.opening, indentation.closing)
     brackets = [int(symbol in opening) - int(symbol in closing) for symbol in range(len(tables.symbols))]
-    fact_list = [facts.get(fact, -1) for fact in range(9)]
+    of_lines = [DEAD] * 4
+    if indentation is not None:
+        of_lines = [indentation.line_end, indentation.indent, indentation.dedent, indentation.line_ends]
     return GrammarMachine(
-        rows=_unfilled(64, 256, value=UNKNOWN),
-        arrivals=_zeros(64, 3),
-        tokens=_zeros(64, 2),
-        starts=_unfilled(len(tables.contexts), 16, value=UNKNOWN),
-        lexed=_zeros(64, 4),
-        expected=_zeros(64, 2),
-        token_ends=_zeros(64, 3),
-        token_ends_of=_unfilled(64, 3, value=UNKNOWN),
+        rows=unfilled(64, 256, value=UNKNOWN),
+        arrivals=zeros(64, 3),
+        tokens=zeros(64, 2),
+        starts=unfilled(len(tables.contexts), 16, value=UNKNOWN),
+        lexed=zeros(64, 4),
+        expected=zeros(64, 2),
+        token_ends=zeros(64, 3),
+        token_ends_of=unfilled(64, 3, value=UNKNOWN),
         actions=actions,
         rules=_array([(rule.origin, rule.size) for rule in rules], 2),
         items=_array(items, 3),
-        rests=_unfilled(1, len(items), value=UNKNOWN),
+        rests=unfilled(1, len(items), value=UNKNOWN),
         kernels=_array(kernels, 2),
         contexts=_array(list(tables.context_of)),
         brackets=_array(brackets),
         absent=np.isin(np.arange(256), sorted(absent)),
-        facts=_array(fact_list),
-        stacks=_zeros(256, 4),
-        stack_slots=_unfilled(512),
-        places=_unfilled(256, 5, value=UNKNOWN),
-        place_slots=_unfilled(512),
-        columns=_zeros(16, 4),
-        column_slots=_unfilled(32),
-        configurations=_unfilled(256, 11, value=UNKNOWN),
-        configuration_slots=_unfilled(512),
-        heap=_zeros(256, 3),
-        states=_zeros(64, 2),
-        state_slots=_unfilled(128),
-        members=_zeros(256),
-        distances=_zeros(64),
-        table=np.full((64, 256), UNKNOWN, dtype=np.int32),
-        level=_zeros(len(tables.shifts) + 1, 3),
-        sizes=_zeros(10),
+        facts=_array([tables.end_symbol, tables.end, *of_lines, *facts]),
+        stacks=zeros(256, 4),
+        stack_slots=unfilled(512),
+        places=unfilled(256, 5, value=UNKNOWN),
+        place_slots=unfilled(512),
+        columns=zeros(16, 4),
+        column_slots=unfilled(32),
+        configurations=unfilled(256, 11, value=UNKNOWN),
+        configuration_slots=unfilled(512),
+        heap=zeros(256, 3),
+        states=zeros(64, 2),
+        state_slots=unfilled(128),
+        members=zeros(256),
+        distances=zeros(64),
+        table=unfilled(64, 256, value=UNKNOWN),
+        level=zeros(len(tables.shifts) + 1, 3),
+        sizes=zeros(10),
     )
 
 
@@ -93,14 +87,6 @@ def blocks_closed(tables: Tables, symbols: Sequence[int]) -> int:
 def _array(rows: Any, width: int = 0) -> NDArray[np.int32]:
     found = np.array(rows, dtype=np.int32)
     return np.ascontiguousarray(found.reshape(-1, width)) if width else found
-
-
-def _zeros(*shape: int) -> NDArray[np.int32]:
-    return np.zeros(shape, dtype=np.int32)
-
-
-def _unfilled(*shape: int, value: int = -1) -> NDArray[np.int32]:
-    return np.full(shape, value, dtype=np.int32)
 
 
 class Remainders:
@@ -151,74 +137,3 @@ def _padded(rows: Iterable[Sequence[int]], filling: int) -> NDArray[np.int64]:
     for row, symbols in zip(found, kept, strict=True):
         row[: len(symbols)] = symbols
     return found
-
-
-LIMITS = Limits(seconds=120.0)
-"""The limits of other automata; the seconds are those of one call, such as for a mask."""
-
-MAX_SEARCHED = 20_000
-"""The most configurations that one search visits."""
-
-
-class EmptyGrammarError(GrammarError):
-    """No text is of the grammar."""
-
-    def __init__(self) -> None:
-        super().__init__("The grammar has no text", remedy="Let what contains itself end somewhere.")
-
-
-class SearchedTooFarError(GrammarError):
-    """No end was found of a text that the parser would go on with."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "A rule of the grammar was begun for which no text was found, after a long search",
-            remedy="Let every rule have a short text, whose tokens the lexer can tell apart side by side.",
-        )
-
-
-def collected(machine: "GrammarMachine") -> "GrammarMachine":
-    """Return a machine with only what its states consist of; earlier numbers of configurations become invalid."""
-    from structured.automata.loops import grammar_machine as kinds
-    from structured.automata.loops.configurations import PLACE
-    from structured.automata.loops.stacks import BELOW, STACK
-
-    sizes = machine.sizes.copy()
-    members = machine.members[: sizes[kinds.MEMBERS_USED]]
-    configurations = np.unique(members)
-    places = np.unique(machine.configurations[configurations, PLACE])
-    stacks = _with_below(machine.places[places, STACK], machine.stacks[: sizes[kinds.STACKS_USED], BELOW])
-    kept = {
-        "stacks": _renumbered(machine.stacks[stacks], BELOW, stacks),
-        "places": _renumbered(machine.places[places], STACK, stacks),
-        "configurations": _renumbered(machine.configurations[configurations], PLACE, places),
-    }
-    sizes[[kinds.STACKS_USED, kinds.PLACES_USED, kinds.CONFIGURATIONS_USED]] = list(map(len, kept.values()))
-    larger: dict[str, Any] = {name: _roomy(rows) for name, rows in kept.items()}
-    larger |= {f"{name[:-1]}_slots": _unfilled(2 * len(larger[name])) for name in kept}
-    members = machine.members.copy()
-    members[: sizes[kinds.MEMBERS_USED]] = np.searchsorted(configurations, members[: sizes[kinds.MEMBERS_USED]])
-    return machine._replace(**larger, members=members, heap=machine.heap[:256].copy(), sizes=sizes)
-
-
-def _with_below(stacks: _Numbers, below: _Numbers) -> _Numbers:
-    is_kept = np.zeros(len(below), dtype=np.bool_)
-    new: _Numbers = np.unique(stacks)
-    while len(new):
-        is_kept[new] = True
-        under = below[new]
-        new = np.unique(under[(under >= 0) & ~is_kept[under]])
-    return np.flatnonzero(is_kept).astype(np.int32)
-
-
-def _renumbered(rows: _Numbers, column: int, kept: _Numbers) -> _Numbers:
-    """Return rows that name by their places in `kept` what they named by number; -1 stays."""
-    named = rows[:, column]
-    rows[:, column] = np.where(named < 0, named, np.searchsorted(kept, named))
-    return rows
-
-
-def _roomy(rows: _Numbers) -> _Numbers:
-    """Return rows with as much room behind them, of a power of two."""
-    room = 1 << max(8, int(2 * len(rows)).bit_length())
-    return np.concatenate([rows, _unfilled(room - len(rows), rows.shape[1], value=UNKNOWN)])

@@ -1,19 +1,31 @@
 """Regular expressions of terminals as nodes that read bytes, in the order of preference that Python's `re` has.
 
-Python itself parses an expression, so that what is read is what `re` reads. Greedy and lazy, the order of alternatives
-and lookaround all matter here, since they decide where a token ends. What no automaton reads is refused by name.
+Greedy and lazy, the order of alternatives and lookaround all matter here, since they decide where a token ends. What no
+automaton reads is refused by name.
 """
 
-import re
-from collections.abc import Callable, Sequence
-from functools import lru_cache
-from re import _compiler, _constants, _parser  # type: ignore[attr-defined]
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from structured.automata.opcodes import FAR
 from structured.errors import PatternError
-from structured.regex.character_classes import DIGITS, LINE_FEED, WORD, python_space, python_word, unicode_digits
-from structured.regex.character_sets import MAX_CODE_POINT, ByteRange, Range, byte_sequences, complement, normalise
+from structured.errors.recursion import deep
+from structured.regex.character_sets import ByteRange, Range, byte_sequences
+from structured.regex.expression import Atomic, Branches, Expression, Look, Quantified, Series
+from structured.regex.regex_parser import python_expression
+from structured.regex.syntax import (
+    ANY_CHARACTER,
+    NOTHING,
+    Alternation,
+    Assertion,
+    Boundary,
+    CharSet,
+    Concat,
+    Iteration,
+    Literal,
+    Lookahead,
+    Lookbehind,
+)
 
 SET, CONCAT, CHOICE, LOOP, LOOK = range(5)
 """What a node does: reads one byte, its parts in order, its first option that leads to a match, its item again, or
@@ -37,7 +49,7 @@ class Node(NamedTuple):
     """LOOP: UNBOUNDED if there is no such."""
     is_greedy: bool = True
     is_behind: bool = False
-    is_negative: bool = False
+    is_negated: bool = False
 
 
 class Expressions:
@@ -51,8 +63,58 @@ class Expressions:
 
     def add(self, expression: str) -> int:
         """Return the node of an expression. Raises PatternError for what no automaton can read."""
-        tree = _parser.parse(expression, 0)
-        return _Reader(self, expression).sequence(tree, tree.state.flags | re.UNICODE.value)
+        self._source = expression
+        self._looks_behind = False
+        return self._read(python_expression(expression))
+
+    @deep
+    def _read(self, tree: Expression) -> int:  # noqa: C901  one case for each kind of node
+        if isinstance(tree, Assertion | Look) and self._looks_behind and tree is not NOTHING:
+            raise self._refused("An anchor or a lookaround within a lookbehind")
+        match tree:
+            case Literal(text):
+                return self.concat([self.character(((ord(sign), ord(sign)),)) for sign in text])
+            case CharSet(ranges):
+                return self.character(ranges)
+            case Series(parts) | Concat(parts):
+                return self.concat(list(map(self._read, parts)))
+            case Branches(options) | Alternation(options):
+                return self.choice(list(map(self._read, options)))
+            case Quantified(mode="possessive"):
+                return self._possessive(tree)
+            case Quantified(item, minimum, maximum, mode):
+                return self.loop(self._read(item), minimum, maximum, is_greedy=mode == "greedy")
+            case Iteration(item, minimum, maximum):
+                return self.loop(self._read(item), minimum, maximum)
+            case Boundary(kind, word_characters):
+                return self._boundary(kind, word_characters)
+            case Lookahead(item, is_negated) | Look(item, False, is_negated):
+                return self.choice([]) if tree is NOTHING else self.look(self._read(item), is_negated=is_negated)
+            case Lookbehind(item, is_negated) | Look(item, True, is_negated):
+                self._looks_behind = True
+                sought = self._read(item)
+                self._looks_behind = False
+                return self.look(sought, is_negated=is_negated, is_behind=True)
+        raise self._refused("An atomic group" if isinstance(tree, Atomic) else type(tree).__name__)
+
+    def _possessive(self, tree: Quantified) -> int:
+        is_character = isinstance(tree.item, CharSet) or (isinstance(tree.item, Literal) and len(tree.item.text) == 1)
+        if tree.maximum is not None or not is_character:
+            raise self._refused("A possessive quantifier of more than one character, or with an upper limit,")
+        item = self._read(tree.item)
+        return self.concat([self.loop(item, tree.minimum, None), self.look(item, is_negated=True)])
+
+    def _boundary(self, kind: str, word_characters: tuple[Range, ...]) -> int:
+        if kind in ("start", "end"):
+            return self.look(self.character(ANY_CHARACTER.ranges), is_negated=True, is_behind=kind == "start")
+        word, ends = self.character(word_characters), kind == "word"
+        inside = [self.look(word, is_behind=True), self.look(word, is_negated=ends)]
+        outside = [self.look(word, is_negated=True, is_behind=True), self.look(word, is_negated=not ends)]
+        return self.choice([self.concat(inside), self.concat(outside)])
+
+    def _refused(self, what: str) -> PatternError:
+        remedy = "Say the same without it, or in the rules."
+        return PatternError(f"{what} cannot be enforced", pattern=self._source, remedy=remedy)
 
     def node(self, **fields: Any) -> int:
         """Return the number of a node, which is the same every time."""
@@ -71,8 +133,8 @@ class Expressions:
         return node.kind != LOOK and any(self.reads(part, byte) for part in node.parts)
 
     def character(self, ranges: tuple[Range, ...]) -> int:
-        """Return the node of one character of some ranges; of none, where there are no ranges."""
-        return self._bytes(byte_sequences(ranges)) if ranges else self.choice([])
+        """Return the node of one character of some ranges."""
+        return self._bytes(byte_sequences(ranges))
 
     def _bytes(self, sequences: Sequence[tuple[ByteRange, ...]]) -> int:
         after: dict[ByteRange, list[tuple[ByteRange, ...]]] = {}
@@ -95,180 +157,16 @@ class Expressions:
         shortest = min((self.nodes[option].shortest for option in options), default=FAR)
         return self.node(kind=CHOICE, shortest=shortest, parts=tuple(options))
 
-    def loop(self, item: int, least: int, most: int, *, is_greedy: bool) -> int:
+    def loop(self, item: int, least: int, most: int | None, *, is_greedy: bool = True) -> int:
         """Return the node of a repetition."""
+        most = UNBOUNDED if most is None else most
         shortest = min(least * self.nodes[item].shortest, FAR)
         return self.node(kind=LOOP, shortest=shortest, parts=(item,), least=least, most=most, is_greedy=is_greedy)
 
-    def look(self, item: int, *, is_negative: bool, is_behind: bool = False) -> int:
+    def look(self, item: int, *, is_negated: bool = False, is_behind: bool = False) -> int:
         """Return the node of a lookahead or a lookbehind."""
         if is_behind:
             if item not in self.behind:
                 self.behind.append(item)
             item = self.behind.index(item)
-        return self.node(kind=LOOK, shortest=0, parts=(item,), is_negative=is_negative, is_behind=is_behind)
-
-
-_ANY: tuple[Range, ...] = complement(())
-_NOT_LINE_FEED = complement(LINE_FEED)
-_ASCII_SPACE: tuple[Range, ...] = ((0x09, 0x0D), (0x20, 0x20))
-
-_REFUSED = {
-    "GROUPREF": "A reference to a group",
-    "GROUPREF_EXISTS": "A condition on a group",
-    "ATOMIC_GROUP": "An atomic group",
-}
-
-
-class _Reader:
-    """Makes nodes of the tree of one expression."""
-
-    def __init__(self, expressions: Expressions, source: str) -> None:
-        self.expressions = expressions
-        self.source = source
-        self.looks_behind = False
-
-    def refused(self, what: str) -> PatternError:
-        return PatternError(
-            f"{what} cannot be enforced", pattern=self.source, remedy="Say the same without it, or in the rules."
-        )
-
-    def sequence(self, tree: Any, flags: int) -> int:
-        return self.expressions.concat([self.item(operation, argument, flags, tree) for operation, argument in tree])
-
-    def item(self, operation: Any, argument: Any, flags: int, tree: Any) -> int:
-        made = self.expressions
-        match str(operation):
-            case "LITERAL" | "NOT_LITERAL" | "ANY" | "IN":
-                return made.character(_ranges(operation, argument, flags, tree))
-            case "BRANCH":
-                return made.choice([self.sequence(option, flags) for option in argument[1]])
-            case "SUBPATTERN":
-                _, added, removed, inner = argument
-                if added & re.ASCII.value:
-                    flags &= ~re.UNICODE.value
-                return self.sequence(inner, (flags | added) & ~removed)
-            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-                return self._repetition(str(operation), argument, flags)
-            case "ASSERT" | "ASSERT_NOT":
-                return self._look(argument, flags, is_negative=str(operation) == "ASSERT_NOT")
-            case "AT":
-                return self._anchor(str(argument), flags)
-            case "FAILURE":
-                return made.choice([])
-        raise self.refused(_REFUSED.get(str(operation), str(operation)))
-
-    def _repetition(self, operation: str, argument: Any, flags: int) -> int:
-        made = self.expressions
-        least, most, inner = argument
-        if operation == "POSSESSIVE_REPEAT" and (len(inner) != 1 or most != _constants.MAXREPEAT):
-            raise self.refused("A possessive quantifier of more than one character, or with an upper limit,")
-        item = self.sequence(inner, flags)
-        unbounded = most == _constants.MAXREPEAT
-        loop = made.loop(item, int(least), UNBOUNDED if unbounded else int(most), is_greedy=operation != "MIN_REPEAT")
-        if operation != "POSSESSIVE_REPEAT":
-            return loop
-        if str(inner[0][0]) not in ("LITERAL", "NOT_LITERAL", "ANY", "IN"):
-            raise self.refused("A possessive quantifier of more than one character")
-        return made.concat([loop, made.look(item, is_negative=True)])
-
-    def _look(self, argument: Any, flags: int, *, is_negative: bool) -> int:
-        direction, inner = argument
-        if direction > 0:
-            return self.expressions.look(self.sequence(inner, flags), is_negative=is_negative)
-        if self.looks_behind:
-            raise self.refused("To look behind within looking behind")
-        self.looks_behind = True
-        item = self.sequence(inner, flags)
-        self.looks_behind = False
-        return self._behind(item, is_negative=is_negative)
-
-    def _behind(self, item: int, *, is_negative: bool) -> int:
-        return self.expressions.look(item, is_negative=is_negative, is_behind=True)
-
-    def _anchor(self, where: str, flags: int) -> int:
-        made = self.expressions
-        if self.looks_behind:
-            raise self.refused("An anchor within looking behind")
-        is_multiline = bool(flags & re.MULTILINE.value)
-        match where:
-            case "AT_BEGINNING" if is_multiline:
-                return self._behind(made.character(_NOT_LINE_FEED), is_negative=True)
-            case "AT_BEGINNING" | "AT_BEGINNING_STRING":
-                return self._behind(made.character(_ANY), is_negative=True)
-            case "AT_END" if is_multiline:
-                return made.look(made.character(_NOT_LINE_FEED), is_negative=True)
-            case "AT_END":
-                more = [made.character(LINE_FEED), made.character(_ANY)]
-                return made.look(made.choice([made.character(_NOT_LINE_FEED), made.concat(more)]), is_negative=True)
-            case "AT_END_STRING":
-                return made.look(made.character(_ANY), is_negative=True)
-            case "AT_BOUNDARY" | "AT_NON_BOUNDARY":
-                word = made.character(WORD if flags & re.ASCII.value else python_word())
-                ends = where == "AT_BOUNDARY"
-                inside = [self._behind(word, is_negative=False), made.look(word, is_negative=ends)]
-                outside = [self._behind(word, is_negative=True), made.look(word, is_negative=not ends)]
-                return made.choice([made.concat(inside), made.concat(outside)])
-        raise self.refused(where)
-
-
-def _ranges(operation: Any, argument: Any, flags: int, tree: Any) -> tuple[Range, ...]:
-    """Return the characters that a node of Python's tree matches."""
-    name = str(operation)
-    if name == "ANY":
-        return _ANY if flags & re.DOTALL.value else _NOT_LINE_FEED
-    if flags & re.IGNORECASE.value and flags & re.ASCII.value and name == "LITERAL":
-        character = chr(argument)
-        both = character.lower() + character.upper() if character.isascii() else character
-        return normalise((ord(one), ord(one)) for one in both)
-    if flags & re.IGNORECASE.value:
-        return _matched((operation, argument), flags, tree)
-    if name == "LITERAL":
-        return normalise([(argument, argument)])
-    if name == "NOT_LITERAL":
-        return complement([(argument, argument)])
-    is_negated = str(argument[0][0]) == "NEGATE"
-    ranges: list[Range] = []
-    for kind, value in argument[is_negated:]:
-        match str(kind):
-            case "LITERAL":
-                ranges.append((value, value))
-            case "RANGE":
-                ranges.append(value)
-            case _:
-                ranges += _category(str(value), flags)
-    return complement(ranges) if is_negated else normalise(ranges)
-
-
-def _category(name: str, flags: int) -> tuple[Range, ...]:
-    is_ascii = bool(flags & re.ASCII.value)
-    classes: dict[str, Callable[[], tuple[Range, ...]]] = {
-        "DIGIT": lambda: DIGITS if is_ascii else unicode_digits(),
-        "SPACE": lambda: _ASCII_SPACE if is_ascii else python_space(),
-        "WORD": lambda: WORD if is_ascii else python_word(),
-    }
-    ranges = classes[name.removeprefix("CATEGORY_").removeprefix("NOT_")]()
-    return complement(ranges) if "NOT_" in name else ranges
-
-
-_MATCHED: dict[str, tuple[Range, ...]] = {}
-
-
-def _matched(node: tuple[Any, Any], flags: int, tree: Any) -> tuple[Range, ...]:
-    """Return what `re` matches with a node of one character: every character is tried, once for each node."""
-    flags &= (re.IGNORECASE | re.ASCII | re.UNICODE | re.DOTALL).value
-    key = f"{node} {flags}"
-    if key not in _MATCHED:
-        item = _parser.SubPattern(tree.state, [node])
-        run = _parser.SubPattern(tree.state, [(_constants.MAX_REPEAT, (1, _constants.MAXREPEAT, item))])
-        group = (_constants.SUBPATTERN, (None, flags, 0, run))
-        compile_tree: Any = _compiler.compile
-        pattern = compile_tree(_parser.SubPattern(tree.state, [group]), 0)
-        found = (match.span() for match in pattern.finditer(_all_characters()))
-        _MATCHED[key] = normalise((start, end - 1) for start, end in found)
-    return _MATCHED[key]
-
-
-@lru_cache(maxsize=1)
-def _all_characters() -> str:
-    return "".join(map(chr, range(MAX_CODE_POINT + 1)))
+        return self.node(kind=LOOK, shortest=0, parts=(item,), is_negated=is_negated, is_behind=is_behind)

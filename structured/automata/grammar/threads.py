@@ -7,7 +7,7 @@ rest of the text.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from typing import NamedTuple
 
@@ -72,8 +72,9 @@ class Matcher:
         self.goal: list[int] = []
         """The goal of each frame: the number that its lowest frame names."""
         self._known: dict[Frame, int] = {}
-        self._awake: dict[int, int] = {}
-        self._after: dict[tuple[int, int], int] = {}
+        self._awakened = cache(self._new_awakened)
+        self.after = cache(self._read)
+        """The frame after a frame and a byte, -1 if it does not read the byte."""
         self._ends = [self.end(place) for place in range(len(expressions.behind))]
         self._starts = [Thread(self.enter(node, end)) for node, end in zip(expressions.behind, self._ends, strict=True)]
 
@@ -162,9 +163,9 @@ class Matcher:
         """Return what looking around obliges to, None if it fails."""
         node = self.expressions.nodes[number]
         if node.is_behind:
-            return NO_OBLIGATIONS if (self._ends[node.parts[0]] in behind) != node.is_negative else None
+            return NO_OBLIGATIONS if (self._ends[node.parts[0]] in behind) != node.is_negated else None
         inner = Thread(self.enter(node.parts[0], self.end(0)))
-        return self.obliged(not node.is_negative, [inner], behind)
+        return self.obliged(not node.is_negated, [inner], behind)
 
     def obliged(
         self, is_positive: bool, threads: Iterable[Thread], behind: frozenset[int]
@@ -210,13 +211,6 @@ class Matcher:
         """Tell whether a frame has read everything."""
         return self.frames[frame].node == END
 
-    def after(self, frame: int, byte: int) -> int:
-        """Return the frame after a byte, -1 if it does not read it."""
-        found = self._after.get((frame, byte))
-        if found is None:
-            found = self._after[frame, byte] = self._read(frame, byte)
-        return found
-
     def _read(self, frame: int, byte: int) -> int:
         top = self.frames[frame]
         if top.node == END:
@@ -235,14 +229,10 @@ class Matcher:
                 yield low
                 yield high + 1
 
-    def _awakened(self, frame: int) -> int:
+    def _new_awakened(self, frame: int) -> int:
         """Return the frame in which no repetition is idle, since something has been read."""
-        found = self._awake.get(frame)
-        if found is None:
-            top = self.frames[frame]
-            found = frame if top.node == END else self._frame(top.node, top.place, self._awakened(top.below))
-            self._awake[frame] = found
-        return found
+        top = self.frames[frame]
+        return frame if top.node == END else self._frame(top.node, top.place, self._awakened(top.below))
 
     def _frame(self, node: int, place: int, below: int, *, is_idle: bool = False) -> int:
         new = Frame(node, place, is_idle, below)
@@ -283,17 +273,12 @@ class Obligations:
     def __init__(self, matcher: Matcher, row_of: _Rows) -> None:
         self.matcher = matcher
         self._row_of = row_of
-        self._known: dict[tuple[frozenset[Obligation], frozenset[int]], frozenset[Obligation] | None] = {}
-        self._outcomes: dict[tuple[Obligation, frozenset[int]], _Outcome] = {}
+        self._outcome = cache(self._new_outcome)
+        self._simplest = cache(self._simplified)
 
     def together(self, obligations: frozenset[Obligation], behind: frozenset[int]) -> frozenset[Obligation] | None:
         """Return obligations that are met whenever some are; None if no text meets them."""
-        if not obligations:
-            return obligations
-        key = obligations, behind
-        if key not in self._known:
-            self._known[key] = self._simplified(obligations, behind)
-        return self._known[key]
+        return self._simplest(obligations, behind) if obligations else obligations
 
     def _simplified(self, obligations: frozenset[Obligation], behind: frozenset[int]) -> frozenset[Obligation] | None:
         shorter = obligations
@@ -310,19 +295,15 @@ class Obligations:
                 kept[one] = outcome
         return frozenset(kept) or NO_OBLIGATIONS
 
-    def _outcome(self, obligation: Obligation, behind: frozenset[int]) -> _Outcome:
-        key = obligation, behind
-        found = self._outcomes.get(key)
-        if found is None:
-            holds_at_end = self.matcher.hold_at_end(frozenset({obligation}))
-            met, failed = int(holds_at_end) << 256, int(not holds_at_end) << 256
-            for byte, left in enumerate(self._row_of(obligation, behind)):
-                if left is None:
-                    failed |= 1 << byte
-                elif not left:
-                    met |= 1 << byte
-            found = self._outcomes[key] = _Outcome(met, failed)
-        return found
+    def _new_outcome(self, obligation: Obligation, behind: frozenset[int]) -> _Outcome:
+        holds_at_end = self.matcher.hold_at_end(frozenset({obligation}))
+        met, failed = int(holds_at_end) << 256, int(not holds_at_end) << 256
+        for byte, left in enumerate(self._row_of(obligation, behind)):
+            if left is None:
+                failed |= 1 << byte
+            elif not left:
+                met |= 1 << byte
+        return _Outcome(met, failed)
 
 
 def _failed(outcomes: Iterable[_Outcome]) -> int:

@@ -7,6 +7,7 @@ token share a few token ends; the masks do not depend on which: where none leads
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,9 @@ from numpy.typing import NDArray
 
 from structured.automata.byte_automaton import DEAD
 from structured.automata.grammar.lexer import IGNORED, Arrival, Lexer, Token
+from structured.automata.loops.grammar_machine import with_room
+from structured.automata.loops.machine import TrieArrays
+from structured.automata.loops.token_walks import FEW_CHILDREN, WalkArrays, sort_found
 from structured.vocabulary.trie import Trie
 
 _MAX_COLUMNS = 40
@@ -41,21 +45,17 @@ class TokenEnds:
         self.lexer = lexer
         self._present = [byte for byte in range(0xFF) if byte not in absent]
         self._nearest: dict[tuple[int, int], TokenEnd | None] = {}
-        self._arrivals: dict[int, tuple[int, ...]] = {}
-        self._known: dict[int, tuple[list[TokenEnd], bool]] = {}
+        self._arrivals_of = cache(self._new_arrivals)
+        self.of = cache(self._found)
 
-    def of(self, state: int) -> tuple[list[TokenEnd], bool]:
+    def _found(self, state: int) -> tuple[list[TokenEnd], bool]:
         """Return token ends of a state, and whether there are no others.
 
         The nearest come first, and those of tokens that the parser does not see last.
         """
-        known = self._known.get(state)
-        if known is None:
-            every = self._every(state)
-            found = self._some(state) if every is None else every
-            found = sorted(found, key=lambda one: (one.terminal == IGNORED, one.width))
-            known = self._known[state] = found, every is not None
-        return known
+        every = self._every(state)
+        found = self._some(state) if every is None else every
+        return sorted(found, key=lambda one: (one.terminal == IGNORED, one.width)), every is not None
 
     def _some(self, state: int) -> list[TokenEnd]:
         """Return a token end for each terminal, or for each column of a line end."""
@@ -150,27 +150,19 @@ class TokenEnds:
     def _after(self, state: int, byte: int) -> int:
         return self.lexer.arrivals[self.lexer.row(state)[byte]].state if byte in self._present else DEAD
 
-    def _arrivals_of(self, state: int) -> tuple[int, ...]:
+    def _new_arrivals(self, state: int) -> tuple[int, ...]:
         """Return the arrivals of the next byte, each once."""
-        found = self._arrivals.get(state)
-        if found is None:
-            row = self.lexer.row(state)
-            found = self._arrivals[state] = tuple(dict.fromkeys(row[byte] for byte in self._present))
-        return found
+        row = self.lexer.row(state)
+        return tuple(dict.fromkeys(row[byte] for byte in self._present))
 
 
 _Numbers = NDArray[np.int32]
-
-FEW_CHILDREN = 16
-"""Nodes of a trie with fewer children, taken together, are walked each time."""
 
 
 class TokenWalks:
     """The walks of a trie that have been found, behind each other in the arrays that a loop reads."""
 
     def __init__(self, trie: Trie) -> None:
-        from structured.automata.loops.token_walks import WalkArrays
-
         self.trie = trie
         widths = {"walks": (10,), "tokens": (2,), "token_ends": (2,), "beyond": (3,)}
         shapes = {name: (64, *widths.get(name, ())) for name in WalkArrays._fields}
@@ -243,7 +235,7 @@ class TokenWalks:
         self._append("words", in_groups.words)
         self._append("bits", in_groups.bits)
         self._append("beyond", beyond)
-        self._room("last", state + 1)
+        self.arrays = with_room(self.arrays, "last", state + 1)
         self.arrays.last[state] = self.count
         self.count += 1
         self.longest = max(self.longest, len(numbers))
@@ -260,17 +252,10 @@ class TokenWalks:
     def _append(self, name: str, rows: Sequence[object] | _Numbers | NDArray[np.uint32]) -> None:
         """Put rows behind those of an array."""
         first = self._used[name]
-        self._room(name, first + len(rows))
+        self.arrays = with_room(self.arrays, name, first + len(rows))
         if len(rows):
             getattr(self.arrays, name)[first : first + len(rows)] = rows
         self._used[name] = first + len(rows)
-
-    def _room(self, name: str, count: int) -> None:
-        array = getattr(self.arrays, name)
-        if count > len(array):
-            larger = np.full((max(count, 2 * len(array)), *array.shape[1:]), -1 if name == "last" else 0, array.dtype)
-            larger[: len(array)] = array
-            self.arrays = self.arrays._replace(**{name: larger})
 
 
 class _Sorted(NamedTuple):
@@ -287,9 +272,6 @@ def _sorted(
     trie: Trie, found: _Numbers, times: NDArray[np.intp], groups_of: Sequence[tuple[int, ...]], count: int
 ) -> _Sorted:
     """Return what was found by group; `times` says how often each arrival was met, `groups_of` the groups of each."""
-    from structured.automata.loops.machine import TrieArrays
-    from structured.automata.loops.token_walks import sort_found
-
     sizes = np.array([len(groups) for groups in groups_of], dtype=np.int64)
     groups = np.array([group for groups in groups_of for group in groups], dtype=np.int32)
     in_group = np.bincount(groups, weights=np.repeat(times, sizes), minlength=count).astype(np.int64)

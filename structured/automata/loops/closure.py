@@ -3,19 +3,6 @@
 from structured.automata import opcodes as op
 from structured.automata.loops.distinct_items import inserted, unfold_distinct, unfold_item
 from structured.automata.loops.frames import (
-    BEGUN,
-    CHOOSING,
-    COUNT,
-    FINISHED,
-    FIRST,
-    LEAVES,
-    LEAVES_USED,
-    LENGTH,
-    MARK,
-    NODE,
-    ROUND,
-    SECOND,
-    TAIL,
     character_place,
     contents,
     frame,
@@ -84,7 +71,7 @@ def unfold(machine: Machine, depth: int, current: int) -> int:  # noqa: C901, PL
 
     A code is put on the stack in place of a frame; MORE_STACK is returned if the stack itself is full.
     """
-    if current == FINISHED:
+    if current == op.FINISHED:
         return 0
     node, first, second, tail = contents(machine, current)
     operation = machine.nodes[node, op.OPERATION]
@@ -92,7 +79,7 @@ def unfold(machine: Machine, depth: int, current: int) -> int:  # noqa: C901, PL
     if operation < op.WORDS:
         return 0
     if operation == op.ITEM:
-        count = int(machine.frames[tail, SECOND])
+        count = int(machine.frames[tail, op.SECOND])
     if depth + 2 + (count if operation in (op.CHOICE, op.PERMUTATION, op.ITEM) else 0) > len(machine.stack):
         return MORE_STACK
     if operation == op.ITEM:
@@ -107,8 +94,8 @@ def unfold(machine: Machine, depth: int, current: int) -> int:  # noqa: C901, PL
         machine.stack[depth] = tail
         return int(machine.operands[start + 6 * first + 2])
     if operation == op.QUOTATION:
-        machine.stack[depth] = machine.frames[tail, TAIL]
-        return 1 if machine.frames[current, LENGTH] == machine.frames[tail, LENGTH] else 0
+        machine.stack[depth] = machine.frames[tail, op.TAIL]
+        return 1 if machine.frames[current, op.LENGTH] == machine.frames[tail, op.LENGTH] else 0
     if operation == op.WORDS:
         machine.stack[depth] = tail
         return 1 if word_length(machine, start, first) == second else 0
@@ -143,24 +130,24 @@ def is_covered(machine: Machine, current: int, now: int) -> bool:
     if machine.nodes[node, op.OPERATION] != op.REPEAT or required > 0 or allowed == UNLIMITED:
         return False
     before = known_frame(machine, node, 0, allowed + 1, tail)
-    return bool(before >= 0 and machine.frames[before, MARK] == now)
+    return bool(before >= 0 and machine.frames[before, op.MARK] == now)
 
 
 @compiled_loop
 def close(machine: Machine, top: int) -> int:
     """Find the leaves of a frame: the frames reached without a byte that read a byte next, or are finished."""
-    if machine.frames[top, LEAVES] >= 0:
+    if machine.frames[top, op.LEAVES] >= 0:
         return DONE
-    machine.sizes[ROUND] += 1
-    now = int(machine.sizes[ROUND])
-    start = end = int(machine.sizes[LEAVES_USED])
+    machine.sizes[op.ROUND] += 1
+    now = int(machine.sizes[op.ROUND])
+    start = end = int(machine.sizes[op.LEAVES_USED])
     machine.stack[0] = top
     depth = 1
-    machine.frames[top, MARK] = now
+    machine.frames[top, op.MARK] = now
     while depth > 0:
         depth -= 1
         current = int(machine.stack[depth])
-        if current == FINISHED or operation_of(machine, current) <= op.ITEM:
+        if current == op.FINISHED or operation_of(machine, current) <= op.ITEM:
             if end == len(machine.leaves):
                 return MORE_LEAVES
             machine.leaves[end] = current
@@ -174,13 +161,13 @@ def close(machine: Machine, top: int) -> int:
             successor = int(machine.stack[position])
             if successor < 0:
                 return successor
-            if machine.frames[successor, MARK] != now:
-                machine.frames[successor, MARK] = now
+            if machine.frames[successor, op.MARK] != now:
+                machine.frames[successor, op.MARK] = now
                 machine.stack[depth] = successor
                 depth += 1
-    machine.frames[top, LEAVES] = start
-    machine.frames[top, COUNT] = end - start
-    machine.sizes[LEAVES_USED] = end
+    machine.frames[top, op.LEAVES] = start
+    machine.frames[top, op.COUNT] = end - start
+    machine.sizes[op.LEAVES_USED] = end
     return DONE
 
 
@@ -194,8 +181,8 @@ def unfold_choosing(machine: Machine, depth: int, node: int, written: int) -> in
         ways = 1
     frame_left = written
     for member in range(count - 1, -1, -1):
-        if machine.frames[frame_left, FIRST] == member:
-            frame_left = int(machine.frames[frame_left, TAIL])
+        if machine.frames[frame_left, op.FIRST] == member:
+            frame_left = int(machine.frames[frame_left, op.TAIL])
             continue
         after = frame(machine, node, member, 0, written)
         machine.stack[depth + ways] = push(machine, int(machine.operands[start + 4 * member]), after)
@@ -209,25 +196,25 @@ def unfold_written(machine: Machine, depth: int, written: int) -> int:
 
     These are a separator with one more member and, if no required member is missing, the frame after all members.
     """
-    node = int(machine.frames[written, NODE])
+    node = int(machine.frames[written, op.NODE])
     start, count, more = numbers(machine, node)
     shortest = FAR if machine.operands[more + 1] < 0 else int(machine.nodes[machine.operands[more + 1], op.SHORTEST])
     is_missing = False
     frame_left = written
     for member in range(count - 1, -1, -1):
-        if machine.frames[frame_left, FIRST] == member:
-            frame_left = int(machine.frames[frame_left, TAIL])
+        if machine.frames[frame_left, op.FIRST] == member:
+            frame_left = int(machine.frames[frame_left, op.TAIL])
         else:
             is_missing = is_missing or machine.operands[start + 4 * member + 1] == 1
             shortest = min(shortest, int(machine.nodes[machine.operands[start + 4 * member], op.SHORTEST]))
     ways = 0
     if not is_missing:
-        machine.stack[depth] = machine.frames[frame_left, TAIL]
+        machine.stack[depth] = machine.frames[frame_left, op.TAIL]
         ways = 1
     if shortest < FAR:
         separator = int(machine.operands[more])
         added = -int(machine.nodes[separator, op.SHORTEST]) if is_missing else shortest
-        rest = frame(machine, node, CHOOSING, added, written)
+        rest = frame(machine, node, op.CHOOSING, added, written)
         if rest >= 0:
             rest = push(machine, separator, rest)
         machine.stack[depth + ways] = rest
@@ -239,14 +226,14 @@ def unfold_written(machine: Machine, depth: int, written: int) -> int:
 def unfold_permutation(machine: Machine, depth: int, current: int) -> int:
     """Put the successors of members in any order on the stack; return their number."""
     node, first, second, tail = contents(machine, current)
-    if first == CHOOSING:
+    if first == op.CHOOSING:
         return unfold_choosing(machine, depth, node, tail)
     if second:
         return unfold_written(machine, depth, current)
-    if first != BEGUN:
+    if first != op.BEGUN:
         machine.stack[depth] = inserted(machine, depth, first, tail)
         return 1
-    begun = frame(machine, node, BEGUN, 1, tail)
+    begun = frame(machine, node, op.BEGUN, 1, tail)
     if begun < 0:
         machine.stack[depth] = begun
         return 1

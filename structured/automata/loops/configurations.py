@@ -4,32 +4,17 @@
 """
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
+from structured.automata.loops import grammar_machine as layout
 from structured.automata.loops.frames import interned
-from structured.automata.loops.grammar_machine import (
-    ASKED,
-    ASKED_TOO,
-    CONFIGURATIONS_USED,
-    DONE,
-    HEAP_USED,
-    MAX_SEARCHED,
-    MORE_CONFIGURATIONS,
-    MORE_HEAP,
-    NEEDS_EXITS,
-    NEEDS_ROW,
-    NEEDS_START,
-    ROUND,
-    TOO_FAR,
-    GrammarMachine,
-)
+from structured.automata.loops.grammar_machine import GrammarMachine
 from structured.automata.loops.jit import compiled_loop
-from structured.automata.loops.stacks import STACK, advance, is_complete, least_after, least_of
+from structured.automata.loops.stacks import advance, is_complete, least_after, least_of
 from structured.automata.opcodes import FAR
 
-LEXER, PLACE = range(2)
 DISTANCE, LEAST, MOST, MARK, READ, BEFORE, MET = range(4, 11)
-"""The columns of a configuration: the state of the lexer and the place of the parser; the bytes of the shortest
-completion, a lower and an upper bound of these, each UNKNOWN until computed; the last round in which it was gathered,
-as in a frame; in the last search that met it, the bytes read, the configuration before, and the round of that."""
+"""The further columns of a configuration: the bytes of the shortest completion, a lower and an upper bound of these,
+each UNKNOWN until computed; the last round in which it was gathered, as in a frame; in the last search that met it, the
+bytes read, the configuration before, and the round of that."""
 
 MAX_FOLLOWED = 64
 """The most tokens that are followed before a search for the end begins."""
@@ -45,20 +30,22 @@ SLACK = 2
 def configuration(machine: GrammarMachine, lexer: int, place: int) -> int:
     """Return the configuration of a state of the lexer and a place, or a code."""
     rows, slots = machine.configurations, machine.configuration_slots
-    return interned(rows, slots, machine.sizes, CONFIGURATIONS_USED, MORE_CONFIGURATIONS, lexer, place, 0, 0)
+    return interned(
+        rows, slots, machine.sizes, layout.CONFIGURATIONS_USED, layout.MORE_CONFIGURATIONS, lexer, place, 0, 0
+    )
 
 
 @compiled_loop
 def fresh(machine: GrammarMachine, place: int, rest: int) -> int:
     """Return the configuration before a token, after the rest that the last token leaves, or a code."""
-    context = int(machine.contexts[machine.stacks[machine.places[place, STACK], 0]])
+    context = int(machine.contexts[machine.stacks[machine.places[place, layout.STACK], 0]])
     lexer = UNKNOWN
     if rest < machine.starts.shape[1]:
         lexer = int(machine.starts[context, rest])
     if lexer == UNKNOWN:
-        machine.sizes[ASKED] = context
-        machine.sizes[ASKED_TOO] = rest
-        return NEEDS_START
+        machine.sizes[layout.ASKED] = context
+        machine.sizes[layout.ASKED_TOO] = rest
+        return layout.NEEDS_START
     return configuration(machine, lexer, place)
 
 
@@ -72,17 +59,17 @@ def after_token(machine: GrammarMachine, place: int, terminal: int, rest: int) -
 @compiled_loop
 def arrival_of(machine: GrammarMachine, current: int, byte: int) -> int:
     """Return the arrival of the lexer on a byte, or a code."""
-    lexer = int(machine.configurations[current, LEXER])
+    lexer = int(machine.configurations[current, layout.LEXER])
     if lexer >= len(machine.rows) or machine.rows[lexer, ROW_COMPLETE] == UNKNOWN:
-        machine.sizes[ASKED] = lexer
-        return NEEDS_ROW
+        machine.sizes[layout.ASKED] = lexer
+        return layout.NEEDS_ROW
     return int(machine.rows[lexer, byte])
 
 
 @compiled_loop
 def landed(machine: GrammarMachine, current: int, arrival: int, way: int) -> int:
     """Return the configuration of an arrival: within the token for way 0, after it for others; DEAD, or a code."""
-    place = int(machine.configurations[current, PLACE])
+    place = int(machine.configurations[current, layout.PLACE])
     if way == 0:
         lexer = int(machine.arrivals[arrival, 0])
         return DEAD if lexer == DEAD else configuration(machine, lexer, place)
@@ -93,9 +80,9 @@ def landed(machine: GrammarMachine, current: int, arrival: int, way: int) -> int
 @compiled_loop
 def is_end(machine: GrammarMachine, current: int) -> int:
     """Return 1 if the text may end in a configuration, else 0, or a code."""
-    if not machine.lexed[machine.configurations[current, LEXER], 2]:
+    if not machine.lexed[machine.configurations[current, layout.LEXER], 2]:
         return 0
-    return is_complete(machine, int(machine.configurations[current, PLACE]))
+    return is_complete(machine, int(machine.configurations[current, layout.PLACE]))
 
 
 @compiled_loop
@@ -109,7 +96,7 @@ def least(machine: GrammarMachine, current: int) -> int:
         return ending
     found = 0 if ending else FAR
     if not ending:
-        lexer, place = machine.configurations[current, LEXER], int(machine.configurations[current, PLACE])
+        lexer, place = machine.configurations[current, layout.LEXER], int(machine.configurations[current, layout.PLACE])
         first = int(machine.lexed[lexer, 0])
         for row in range(first, first + int(machine.lexed[lexer, 1])):
             terminal, width = int(machine.expected[row, 0]), int(machine.expected[row, 1])
@@ -143,24 +130,24 @@ def swap(machine: GrammarMachine, left: int, right: int) -> None:
 @compiled_loop
 def put(machine: GrammarMachine, total: int, read: int, current: int) -> int:
     """Put a configuration on the heap; return DONE or a code."""
-    place = int(machine.sizes[HEAP_USED])
+    place = int(machine.sizes[layout.HEAP_USED])
     if place == len(machine.heap):
-        return MORE_HEAP
+        return layout.MORE_HEAP
     machine.heap[place, 0] = total
     machine.heap[place, 1] = read
     machine.heap[place, 2] = current
-    machine.sizes[HEAP_USED] = place + 1
+    machine.sizes[layout.HEAP_USED] = place + 1
     while place > 0 and is_before(machine, place, (place - 1) // 2):
         swap(machine, place, (place - 1) // 2)
         place = (place - 1) // 2
-    return DONE
+    return layout.DONE
 
 
 @compiled_loop
 def take(machine: GrammarMachine) -> None:
     """Move the first entry of the heap to the place after its end."""
-    last = int(machine.sizes[HEAP_USED]) - 1
-    machine.sizes[HEAP_USED] = last
+    last = int(machine.sizes[layout.HEAP_USED]) - 1
+    machine.sizes[layout.HEAP_USED] = last
     swap(machine, 0, last)
     place = 0
     while 2 * place + 1 < last:
@@ -220,7 +207,7 @@ def spread(machine: GrammarMachine, current: int, now: int) -> int:  # noqa: C90
             full = put(machine, read + distance, read, after)
             if full < 0:
                 return full
-    return DONE
+    return layout.DONE
 
 
 @compiled_loop
@@ -245,7 +232,7 @@ def most(machine: GrammarMachine, start: int) -> int:
         if left >= 0:
             return remember(machine, current, left + int(machine.configurations[current, READ]), MOST)
         way = best_token_end(machine, current)
-        place, end = int(machine.configurations[current, PLACE]), machine.token_ends[max(way, 0)]
+        place, end = int(machine.configurations[current, layout.PLACE]), machine.token_ends[max(way, 0)]
         after = way if way < 0 else after_token(machine, place, int(end[0]), int(end[1]))
         if after == DEAD:
             break
@@ -270,7 +257,7 @@ def known_most(machine: GrammarMachine, current: int) -> int:
     ending = is_end(machine, current)
     if ending < 0:
         return ending
-    lexer = machine.configurations[current, LEXER]
+    lexer = machine.configurations[current, layout.LEXER]
     is_dead = lexer < len(machine.token_ends_of) and machine.token_ends_of[lexer, 1] == NO_TOKEN
     return 0 if ending else FAR if is_dead else UNKNOWN
 
@@ -278,10 +265,13 @@ def known_most(machine: GrammarMachine, current: int) -> int:
 @compiled_loop
 def best_token_end(machine: GrammarMachine, current: int) -> int:
     """Return the token end that needs the fewest bytes in all; DEAD if none can be taken, or a code."""
-    lexer, place = int(machine.configurations[current, LEXER]), int(machine.configurations[current, PLACE])
+    lexer, place = (
+        int(machine.configurations[current, layout.LEXER]),
+        int(machine.configurations[current, layout.PLACE]),
+    )
     if lexer >= len(machine.token_ends_of) or machine.token_ends_of[lexer, 0] == UNKNOWN:
-        machine.sizes[ASKED] = lexer
-        return NEEDS_EXITS
+        machine.sizes[layout.ASKED] = lexer
+        return layout.NEEDS_EXITS
     enough = least_of(machine, place)
     if enough < 0:
         return enough
@@ -335,9 +325,9 @@ def search(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop,
     if nearest < 0 or machine.configurations[start, DISTANCE] != UNKNOWN:
         return nearest
     enough = int(machine.configurations[start, MOST])
-    machine.sizes[ROUND] += 1
-    now = int(machine.sizes[ROUND])
-    machine.sizes[HEAP_USED] = 0
+    machine.sizes[layout.ROUND] += 1
+    now = int(machine.sizes[layout.ROUND])
+    machine.sizes[layout.HEAP_USED] = 0
     machine.configurations[start, MET] = now
     machine.configurations[start, READ] = 0
     machine.configurations[start, BEFORE] = -1
@@ -345,9 +335,9 @@ def search(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop,
     if full < 0:
         return full
     searched = 0
-    while machine.sizes[HEAP_USED] > 0:
+    while machine.sizes[layout.HEAP_USED] > 0:
         take(machine)
-        first = int(machine.sizes[HEAP_USED])
+        first = int(machine.sizes[layout.HEAP_USED])
         entry = machine.heap[first]
         total, read, current = int(entry[0]), int(entry[1]), int(entry[2])
         if read > machine.configurations[current, READ]:
@@ -358,12 +348,12 @@ def search(machine: GrammarMachine, start: int) -> int:  # noqa: C901  one loop,
             machine.configurations[start, DISTANCE] = enough
             return enough
         searched += 1
-        if searched > machine.facts[MAX_SEARCHED]:
-            return TOO_FAR
+        if searched > machine.facts[layout.MAX_SEARCHED]:
+            return layout.TOO_FAR
         full = spread(machine, current, now)
         if full < 0:
             return full
-    for known in range(machine.sizes[CONFIGURATIONS_USED]):  # all configurations met are without end
+    for known in range(machine.sizes[layout.CONFIGURATIONS_USED]):  # all configurations met are without end
         if machine.configurations[known, MET] == now:
             machine.configurations[known, DISTANCE] = FAR
     return FAR

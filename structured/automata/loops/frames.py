@@ -69,23 +69,6 @@ def unlike_length(machine: Machine, node: int, word: int, read: int) -> int:
     return 1 if is_word(machine, node, word, read) else 0
 
 
-NODE, FIRST, SECOND, TAIL, LENGTH, LEAVES, COUNT, MARK = range(8)
-"""The columns of a frame: its node; the place reached in it, as two numbers; the frame below; the bytes of the shortest
-completion; the start of its leaves in `leaves` (-1 if not known) and their number; the last round that met it. In the
-frame of a sequence, `SECOND` is the part before which it is cut off, 0 for none."""
-
-FRAMES_USED, LEAVES_USED, STATES_USED, MEMBERS_USED, ARCS_USED, ROUND = range(6)
-WANTED, MARKED, MARKED_WITH, BYTE_WANTED = range(6, 10)
-"""The entries of `sizes`: used rows of arrays; the state that is needed, or `-1 - i` for the state before an item `i`;
-the frame of the items marked as written, and their mark; the byte of the needed state's row, -1 for all."""
-
-BEGUN, CHOOSING = -1, -2
-"""Values of FIRST in a frame of members in any order that are not a member; see `closure.py`."""
-
-FINISHED = 0
-"""The frame under all others: nothing is left to read."""
-
-
 @compiled_loop
 def mixed(code: int, value: int) -> int:
     """Return a hash code with one more value mixed in."""
@@ -136,8 +119,8 @@ def rehash_rows(rows: Rows, slots: Ints, used: int) -> None:
 @compiled_loop
 def contents(machine: Machine, current: int) -> tuple[int, int, int, int]:
     """Return `NODE`, `FIRST`, `SECOND` and `TAIL` of a frame."""
-    node, first = int(machine.frames[current, NODE]), int(machine.frames[current, FIRST])
-    return node, first, int(machine.frames[current, SECOND]), int(machine.frames[current, TAIL])
+    node, first = int(machine.frames[current, op.NODE]), int(machine.frames[current, op.FIRST])
+    return node, first, int(machine.frames[current, op.SECOND]), int(machine.frames[current, op.TAIL])
 
 
 @compiled_loop
@@ -149,14 +132,14 @@ def numbers(machine: Machine, node: int) -> tuple[int, int, int]:
 @compiled_loop
 def operation_of(machine: Machine, current: int) -> int:
     """Return the operation of a frame; FINISHED has that of a union."""
-    return int(machine.nodes[machine.frames[current, NODE], op.OPERATION])
+    return int(machine.nodes[machine.frames[current, op.NODE], op.OPERATION])
 
 
 @compiled_loop
 def leaves_of(machine: Machine, current: int) -> Ints:
     """Return the leaves of a frame, which are known."""
-    start = machine.frames[current, LEAVES]
-    return machine.leaves[start : start + machine.frames[current, COUNT]]
+    start = machine.frames[current, op.LEAVES]
+    return machine.leaves[start : start + machine.frames[current, op.COUNT]]
 
 
 @compiled_loop
@@ -180,9 +163,9 @@ def permutation_length(machine: Machine, node: int, first: int, second: int) -> 
     A written member subtracts its own bytes from those still needed.
     """
     more = int(machine.nodes[node, op.C])
-    if first == CHOOSING:
+    if first == op.CHOOSING:
         return second
-    if first == BEGUN:
+    if first == op.BEGUN:
         return int(machine.operands[more + 2]) if second else int(machine.operands[more + 3])
     return -int(machine.operands[machine.nodes[node, op.A] + 4 * first + 2])
 
@@ -192,7 +175,7 @@ def quoted_length(machine: Machine, node: int, first: int, second: int, tail: in
     """Return the bytes that a frame of a quotation adds to the shortest completion of the frame below it."""
     if first < 0:  # the lower of its two frames
         return 0
-    depth, state = -1 - int(machine.frames[tail, FIRST]), int(machine.frames[tail, SECOND])
+    depth, state = -1 - int(machine.frames[tail, op.FIRST]), int(machine.frames[tail, op.SECOND])
     if depth == 0:
         return int(machine.nodes[node, op.SHORTEST])
     return quotation_length(machine, int(machine.nodes[node, op.A]), first, second, depth, state)
@@ -244,7 +227,7 @@ def own_length(machine: Machine, node: int, first: int, second: int, tail: int) 
     if operation == op.REPEAT:
         return min(int(first) * int(machine.nodes[machine.nodes[node, op.A], op.SHORTEST]), FAR)
     if operation == op.UNION:
-        return min(int(machine.frames[first, LENGTH]) - int(machine.frames[tail, LENGTH]), 0)
+        return min(int(machine.frames[first, op.LENGTH]) - int(machine.frames[tail, op.LENGTH]), 0)
     return int(machine.nodes[node, op.SHORTEST])
 
 
@@ -253,13 +236,13 @@ def frame(machine: Machine, node: int, first: int, second: int, tail: int) -> in
     """Return the frame with these contents, or a code; a code in place of the tail is passed on."""
     if tail < 0:
         return tail
-    frames, new = machine.frames, int(machine.sizes[FRAMES_USED])
-    found = interned(frames, machine.frame_slots, machine.sizes, FRAMES_USED, MORE_FRAMES, node, first, second, tail)
+    frames, new = machine.frames, int(machine.sizes[op.FRAMES_USED])
+    found = interned(frames, machine.frame_slots, machine.sizes, op.FRAMES_USED, MORE_FRAMES, node, first, second, tail)
     if found == new:
         length = own_length(machine, node, first, second, tail)
-        frames[new, LENGTH] = min(length + frames[tail, LENGTH], FAR)
-        frames[new, LEAVES] = -1
-        frames[new, COUNT] = frames[new, MARK] = 0
+        frames[new, op.LENGTH] = min(length + frames[tail, op.LENGTH], FAR)
+        frames[new, op.LEAVES] = -1
+        frames[new, op.COUNT] = frames[new, op.MARK] = 0
     return found
 
 
@@ -280,7 +263,7 @@ def push(machine: Machine, node: int, tail: int) -> int:
     if machine.nodes[node, op.OPERATION] == op.SCAN:
         return frame(machine, node, 0, machine.nodes[node, op.C], tail)
     if machine.nodes[node, op.OPERATION] == op.PERMUTATION:
-        return frame(machine, node, BEGUN, 0, tail)
+        return frame(machine, node, op.BEGUN, 0, tail)
     if machine.nodes[node, op.OPERATION] == op.DISTINCT:
         return frame(machine, node, -1, 0, tail)
     if machine.nodes[node, op.OPERATION] == op.QUOTATION:

@@ -1,15 +1,16 @@
-"""The machine of a grammar's automaton: all its arrays as one named tuple, and how they grow.
+"""The machine of a grammar's automaton: all its arrays as one named tuple, how they grow and are collected.
 
 The tables of the parser are complete. Python fills in the rows of the lexer when a loop needs them, which becomes
 rarer as a text goes on. As in `machine.py`, a loop that cannot go on returns a code, and is called again.
 """
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.jit import Flags, Ints, Rows
+from structured.automata.loops.machine import unfilled
 
 DONE = 0
 """The result of a loop that has finished and returns nothing else."""
@@ -44,6 +45,18 @@ SLOTS = {
     MORE_STATES: ("state_slots", STATES_USED),
 }
 """The hash tables of these arrays, which are filled again after growth, and where their rows in use are counted."""
+
+LEXER, PLACE = range(2)
+"""The first columns of a configuration: the state of the lexer and the place of the parser; see `configurations.py`."""
+
+STATE, BELOW = range(2)
+"""The columns of a stack: the state of the parser on top, the stack below. All rows that are interned have four columns
+that identify them, the last of which may be 0; the others of a new row are UNKNOWN."""
+
+STACK, BRACKETS, COLUMNS = range(3)
+"""The first columns of a place; see `stacks.py`."""
+
+Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 
 END_SYMBOL, END_STATE, LINE_END, INDENT, DEDENT, LINE_ENDS, MAX_STATES, MAX_SEARCHED, BLANK_WIDTH = range(9)
 """The `facts` of a grammar: the symbol behind the text, the state there; the terminals of indentation, DEAD if there is
@@ -112,11 +125,58 @@ def grown(machine: GrammarMachine, lack: int) -> GrammarMachine:
     return machine._replace(**renewed)
 
 
-def with_room(machine: GrammarMachine, name: str, count: int) -> GrammarMachine:
-    """Return a machine in which an array has at least `count` rows; new rows are UNKNOWN."""
-    array: Ints = getattr(machine, name)
+def with_room(arrays: Arrays, name: str, count: int) -> Arrays:
+    """Return arrays of which one has at least `count` rows; new rows are UNKNOWN."""
+    array = getattr(arrays, name)
     if count <= len(array):
-        return machine
-    larger = np.full((max(count, 2 * len(array)), *array.shape[1:]), UNKNOWN, dtype=np.int32)
+        return arrays
+    larger = unfilled(max(count, 2 * len(array)), *array.shape[1:], value=UNKNOWN).astype(array.dtype)
     larger[: len(array)] = array
-    return machine._replace(**{name: larger})
+    replaced: Arrays = arrays._replace(**{name: larger})  # type: ignore[attr-defined]  # a named tuple
+    return replaced
+
+
+def collected(machine: GrammarMachine) -> GrammarMachine:
+    """Return a machine with only what its states consist of; earlier numbers of configurations become invalid.
+
+    Most stacks, places and configurations are used once, for tokens of a mask that are not sampled.
+    """
+    sizes = machine.sizes.copy()
+    members = machine.members[: sizes[MEMBERS_USED]]
+    configurations = np.unique(members)
+    places = np.unique(machine.configurations[configurations, PLACE])
+    stacks = _with_below(machine.places[places, STACK], machine.stacks[: sizes[STACKS_USED], BELOW])
+    kept = {
+        "stacks": _renumbered(machine.stacks[stacks], BELOW, stacks),
+        "places": _renumbered(machine.places[places], STACK, stacks),
+        "configurations": _renumbered(machine.configurations[configurations], PLACE, places),
+    }
+    sizes[[STACKS_USED, PLACES_USED, CONFIGURATIONS_USED]] = list(map(len, kept.values()))
+    larger: dict[str, Any] = {name: _roomy(rows) for name, rows in kept.items()}
+    larger |= {f"{name[:-1]}_slots": unfilled(2 * len(larger[name])) for name in kept}
+    members = machine.members.copy()
+    members[: sizes[MEMBERS_USED]] = np.searchsorted(configurations, members[: sizes[MEMBERS_USED]])
+    return machine._replace(**larger, members=members, heap=machine.heap[:256].copy(), sizes=sizes)
+
+
+def _with_below(stacks: Ints, below: Ints) -> Ints:
+    is_kept = np.zeros(len(below), dtype=np.bool_)
+    new: Ints = np.unique(stacks)
+    while len(new):
+        is_kept[new] = True
+        under = below[new]
+        new = np.unique(under[(under >= 0) & ~is_kept[under]])
+    return np.flatnonzero(is_kept).astype(np.int32)
+
+
+def _renumbered(rows: Ints, column: int, kept: Ints) -> Ints:
+    """Return rows that name by their places in `kept` what they named by number; -1 stays."""
+    named = rows[:, column]
+    rows[:, column] = np.where(named < 0, named, np.searchsorted(kept, named))
+    return rows
+
+
+def _roomy(rows: Ints) -> Ints:
+    """Return rows with as much room behind them, of a power of two."""
+    room = 1 << max(8, int(2 * len(rows)).bit_length())
+    return np.concatenate([rows, unfilled(room - len(rows), rows.shape[1], value=UNKNOWN)])

@@ -1,20 +1,10 @@
 """The states of a grammar's automaton: sets of configurations, interned, and their rows of the table filled."""
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
+from structured.automata.loops import grammar_machine as layout
 from structured.automata.loops.configurations import MARK, arrival_of, distance_of, fresh, landed
 from structured.automata.loops.frames import rehash_rows
-from structured.automata.loops.grammar_machine import (
-    DONE,
-    GROWING,
-    MAX_STATES,
-    MEMBERS_USED,
-    MORE_MEMBERS,
-    MORE_STATES,
-    ROUND,
-    SLOTS,
-    STATES_USED,
-    GrammarMachine,
-)
+from structured.automata.loops.grammar_machine import GrammarMachine
 from structured.automata.loops.jit import compiled_entry, compiled_loop
 from structured.automata.loops.stacks import column_of, place_of, push
 from structured.automata.loops.states import MEMBER_COUNT, MEMBERS, rehash_states, state_slot
@@ -26,13 +16,13 @@ def intern_state(machine: GrammarMachine, count: int, now: int) -> int:
     """Return the state of the `count` configurations behind the used part of `members`, marked `now`, or a code."""
     if count == 0:
         return DEAD
-    start, configurations = int(machine.sizes[MEMBERS_USED]), machine.configurations
+    start, configurations = int(machine.sizes[layout.MEMBERS_USED]), machine.configurations
     slot = state_slot(machine.states, machine.state_slots, machine.members, configurations, start, count, now)
     if machine.state_slots[slot] >= 0:
         return int(machine.state_slots[slot])
-    new = int(machine.sizes[STATES_USED])
-    if new == len(machine.states) or new >= machine.facts[MAX_STATES]:
-        return MORE_STATES
+    new = int(machine.sizes[layout.STATES_USED])
+    if new == len(machine.states) or new >= machine.facts[layout.MAX_STATES]:
+        return layout.MORE_STATES
     distance = FAR
     for position in range(start, start + count):
         distance = min(distance, distance_of(machine, int(machine.members[position])))
@@ -40,8 +30,8 @@ def intern_state(machine: GrammarMachine, count: int, now: int) -> int:
     machine.states[new, MEMBER_COUNT] = count
     machine.distances[new] = distance
     machine.state_slots[slot] = new
-    machine.sizes[STATES_USED] = new + 1
-    machine.sizes[MEMBERS_USED] = start + count
+    machine.sizes[layout.STATES_USED] = new + 1
+    machine.sizes[layout.MEMBERS_USED] = start + count
     return new
 
 
@@ -56,9 +46,9 @@ def gather(machine: GrammarMachine, count: int, current: int, now: int) -> int:
         return distance
     if distance >= FAR or machine.configurations[current, MARK] == now:
         return count
-    place = int(machine.sizes[MEMBERS_USED]) + count
+    place = int(machine.sizes[layout.MEMBERS_USED]) + count
     if place == len(machine.members):
-        return MORE_MEMBERS
+        return layout.MORE_MEMBERS
     machine.members[place] = current
     machine.configurations[current, MARK] = now
     return count + 1
@@ -67,8 +57,8 @@ def gather(machine: GrammarMachine, count: int, current: int, now: int) -> int:
 @compiled_loop
 def follow(machine: GrammarMachine, state: int, byte: int) -> int:
     """Return the successor of a state, and note it in the table, or a code."""
-    machine.sizes[ROUND] += 1
-    now = int(machine.sizes[ROUND])
+    machine.sizes[layout.ROUND] += 1
+    now = int(machine.sizes[layout.ROUND])
     count = 0
     if not machine.absent[byte]:
         first = int(machine.states[state, MEMBERS])
@@ -114,8 +104,8 @@ def begin(machine: GrammarMachine, state: int, rest: int) -> int:
     first = fresh(machine, place, rest)
     if first < 0:
         return first
-    machine.sizes[ROUND] += 1
-    now = int(machine.sizes[ROUND])
+    machine.sizes[layout.ROUND] += 1
+    now = int(machine.sizes[layout.ROUND])
     count = gather(machine, 0, first, now)
     if count < 0:
         return count
@@ -125,16 +115,16 @@ def begin(machine: GrammarMachine, state: int, rest: int) -> int:
 @compiled_entry
 def before(machine: GrammarMachine, state: int, byte: int) -> int:
     """Return a new state that leads to another by one byte, or a code."""
-    new = int(machine.sizes[STATES_USED])
+    new = int(machine.sizes[layout.STATES_USED])
     if new == len(machine.states):
-        return MORE_STATES
+        return layout.MORE_STATES
     machine.states[new, MEMBERS] = 0
     machine.states[new, MEMBER_COUNT] = 0
     machine.distances[new] = machine.distances[state] + 1
     for other in range(256):
         machine.table[new, other] = DEAD
     machine.table[new, byte] = state
-    machine.sizes[STATES_USED] = new + 1
+    machine.sizes[layout.STATES_USED] = new + 1
     return new
 
 
@@ -161,13 +151,13 @@ def expand(machine: GrammarMachine, state: int) -> int:
         if target < DEAD:
             return target
         machine.table[state, byte] = target
-    return DONE
+    return layout.DONE
 
 
 def rehash(machine: GrammarMachine, lack: int) -> None:
     """Fill the empty hash table of what was full, if it has one."""
-    if lack == MORE_STATES:
-        rehash_states(machine.state_slots, machine.states, machine.members, int(machine.sizes[STATES_USED]))
-    elif lack in SLOTS:
-        slots, used = SLOTS[lack]
-        rehash_rows(getattr(machine, GROWING[lack][0]), getattr(machine, slots), int(machine.sizes[used]))
+    if lack == layout.MORE_STATES:
+        rehash_states(machine.state_slots, machine.states, machine.members, int(machine.sizes[layout.STATES_USED]))
+    elif lack in layout.SLOTS:
+        slots, used = layout.SLOTS[lack]
+        rehash_rows(getattr(machine, layout.GROWING[lack][0]), getattr(machine, slots), int(machine.sizes[used]))

@@ -78,17 +78,17 @@ def new_machine(nodes: NDArray[np.int32], operands: NDArray[np.int32], text: NDA
         nodes,
         operands,
         text,
-        frames=_zeros(4096, 8),
-        frame_slots=_unfilled(8192),
-        leaves=_zeros(4096),
-        states=_zeros(FIRST_ROWS, 4),
-        distances=_zeros(FIRST_ROWS),
-        state_slots=_unfilled(2 * FIRST_ROWS),
-        members=_zeros(8192),
+        frames=zeros(4096, 8),
+        frame_slots=unfilled(8192),
+        leaves=zeros(4096),
+        states=zeros(FIRST_ROWS, 4),
+        distances=zeros(FIRST_ROWS),
+        state_slots=unfilled(2 * FIRST_ROWS),
+        members=zeros(8192),
         table=np.empty((FIRST_ROWS, 256), dtype=np.int32),
-        sizes=_zeros(10),
-        stack=_zeros(256),
-        arcs=_zeros(4096, 3),
+        sizes=zeros(10),
+        stack=zeros(256),
+        arcs=zeros(4096, 3),
         most=most,
         quotes=bool((nodes[:, OPERATION] == QUOTATION).any()),
     )
@@ -105,18 +105,20 @@ def grown(machine: Machine, lack: int) -> Machine:
             larger[name] = np.empty((length, *array.shape[1:]), dtype=np.int32)
             larger[name][: len(array)] = array
     if lack == MORE_FRAMES:
-        larger["frame_slots"] = _unfilled(2 * len(machine.frame_slots))
+        larger["frame_slots"] = unfilled(2 * len(machine.frame_slots))
     elif lack == MORE_STATES:
-        larger["state_slots"] = _unfilled(2 * len(machine.state_slots))
+        larger["state_slots"] = unfilled(2 * len(machine.state_slots))
     return machine._replace(**larger)
 
 
-def _zeros(*shape: int) -> NDArray[np.int32]:
+def zeros(*shape: int) -> NDArray[np.int32]:
+    """Return an array of zeros."""
     return np.zeros(shape, dtype=np.int32)
 
 
-def _unfilled(*shape: int) -> NDArray[np.int32]:
-    return np.full(shape, -1, dtype=np.int32)
+def unfilled(*shape: int, value: int = -1) -> NDArray[np.int32]:
+    """Return an array whose entries are not known yet."""
+    return np.full(shape, value, dtype=np.int32)
 
 
 STATE, NEXT, END = range(3)

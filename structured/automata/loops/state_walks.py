@@ -6,6 +6,7 @@ There, a walk stores places on its path and makes no states.
 
 import numpy as np
 
+from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, UNKNOWN
 from structured.automata.loops.closure import close
 from structured.automata.loops.distinct_items import (
@@ -19,19 +20,7 @@ from structured.automata.loops.distinct_items import (
     text_with,
     wanting,
 )
-from structured.automata.loops.frames import (
-    FINISHED,
-    FIRST,
-    LEAVES,
-    LENGTH,
-    NODE,
-    ROUND,
-    SECOND,
-    TAIL,
-    contents,
-    frame,
-    operation_of,
-)
+from structured.automata.loops.frames import contents, frame, operation_of
 from structured.automata.loops.jit import Ints, Rows, Words, compiled_entry, compiled_loop
 from structured.automata.loops.machine import (
     DONE,
@@ -46,7 +35,7 @@ from structured.automata.loops.machine import (
 )
 from structured.automata.loops.quoting import byte_at, can_end, first_rank, length_of_one, rule_after
 from structured.automata.loops.states import add_member, consists_of, follow, intern_state, members_of, state_of
-from structured.automata.opcodes import ARE_MANY, FAR, ITEM, QUOTATION, UNION, A
+from structured.automata.opcodes import FAR
 
 FIRST_RANK, END_RANK, DEPTH, RULE, CURSOR, AFTER, NEAR = range(3, 10)
 """Further columns of a level inside a quotation, where `STATE` is the negated frame of the quotation: the interval of
@@ -67,7 +56,7 @@ def enter_quotation(machine: Machine, state: int, path: Rows, level: int) -> int
     again.
     """
     for leaf in members_of(machine, state):
-        if operation_of(machine, leaf) == QUOTATION:
+        if operation_of(machine, leaf) == op.QUOTATION:
             lack = close(machine, int(leaf))
             if lack != DONE:
                 return lack
@@ -93,8 +82,8 @@ def read_quoted(machine: Machine, path: Rows, level: int, byte: int) -> int:
     UNKNOWN if it leads to another place, which is noted on the next level. The bytes of one level come in order.
     """
     leaf = -int(path[level, STATE])
-    node, tail = int(machine.frames[leaf, NODE]), int(machine.frames[machine.frames[leaf, TAIL], TAIL])
-    quotation, end = int(machine.nodes[node, A]), int(path[level, END_RANK])
+    node, tail = int(machine.frames[leaf, op.NODE]), int(machine.frames[machine.frames[leaf, op.TAIL], op.TAIL])
+    quotation, end = int(machine.nodes[node, op.A]), int(path[level, END_RANK])
     depth, rule = int(path[level, DEPTH]), int(path[level, RULE])
     first = first_rank(machine, quotation, int(path[level, CURSOR]), end, depth, byte)
     path[level, CURSOR] = first
@@ -111,7 +100,7 @@ def read_quoted(machine: Machine, path: Rows, level: int, byte: int) -> int:
                 path[level + 1, DEPTH] = depth + 1
                 path[level + 1, RULE] = next_rule
                 path[level + 1, AFTER] = path[level, AFTER]
-                path[level + 1, NEAR] = min(length + int(machine.frames[tail, LENGTH]), FAR)
+                path[level + 1, NEAR] = min(length + int(machine.frames[tail, op.LENGTH]), FAR)
     beyond = follow(machine, int(path[level, AFTER]), byte)
     if beyond == DEAD:
         return inside
@@ -133,13 +122,13 @@ def enter_item(machine: Machine, state: int, path: Rows, level: int) -> int:
     Each text of the item is a state of its own, so nearly each token would make states.
     """
     for leaf in members_of(machine, state):
-        if operation_of(machine, leaf) == ITEM:
+        if operation_of(machine, leaf) == op.ITEM:
             lack = close(machine, int(leaf))
             if lack != DONE or not consists_of(machine, state, leaf):
                 return min(lack, DEAD)
             path[level, STATE] = -leaf
-            path[level, ITEM_STATE] = machine.frames[leaf, FIRST]
-            path[level, ITEM_TEXT] = machine.frames[leaf, SECOND]
+            path[level, ITEM_STATE] = machine.frames[leaf, op.FIRST]
+            path[level, ITEM_TEXT] = machine.frames[leaf, op.SECOND]
             return DONE
     return DEAD
 
@@ -147,10 +136,10 @@ def enter_item(machine: Machine, state: int, path: Rows, level: int) -> int:
 @compiled_loop
 def other_frames(machine: Machine, state: int) -> int:
     """Return the state of the frames of a state that read no such item, DEAD if there are none, or a code."""
-    machine.sizes[ROUND] += 1
+    machine.sizes[op.ROUND] += 1
     count = 0
     for leaf in members_of(machine, state):
-        if operation_of(machine, leaf) != ITEM:
+        if operation_of(machine, leaf) != op.ITEM:
             count = add_member(machine, count, leaf)
             if count < 0:
                 return count
@@ -165,7 +154,7 @@ def split(machine: Machine, state: int, found: Ints) -> int:
     """
     parts = 0
     for leaf in members_of(machine, state):
-        if operation_of(machine, leaf) == ITEM:
+        if operation_of(machine, leaf) == op.ITEM:
             part = state_of(machine, int(leaf))
             if part < 0 or part == state or parts == len(found) - 1:
                 return min(part, 0)
@@ -202,13 +191,13 @@ def state_behind(machine: Machine, leaf: int) -> int:
     """Return the state after any item that differs from the written ones, or a code."""
     item, _, _, written = contents(machine, leaf)
     kept = frame(machine, item, SOME_OTHER, 0, written)
-    if kept < 0 or machine.frames[kept, LEAVES] >= 0:
-        return kept if kept < 0 else int(machine.frames[kept, LEAVES])
-    if machine.frames[written, SECOND] > len(machine.stack):
+    if kept < 0 or machine.frames[kept, op.LEAVES] >= 0:
+        return kept if kept < 0 else int(machine.frames[kept, op.LEAVES])
+    if machine.frames[written, op.SECOND] > len(machine.stack):
         return MORE_STACK
-    other = frame(machine, item, SOME_OTHER, 0, FINISHED)
+    other = frame(machine, item, SOME_OTHER, 0, op.FINISHED)
     behind = other if other < 0 else state_of(machine, inserted(machine, 0, other, written))
-    machine.frames[kept, LEAVES] = max(behind, DEAD)
+    machine.frames[kept, op.LEAVES] = max(behind, DEAD)
     return behind
 
 
@@ -243,8 +232,8 @@ def next_item(machine: Machine, current: int) -> int:
 
     FINISHED if there is none.
     """
-    while current != FINISHED and operation_of(machine, current) not in (ITEM, UNION):
-        current = int(machine.frames[current, TAIL])
+    while current != op.FINISHED and operation_of(machine, current) not in (op.ITEM, op.UNION):
+        current = int(machine.frames[current, op.TAIL])
     return current
 
 
@@ -256,15 +245,15 @@ def is_same_behind(machine: Machine, path: Rows, level: int, ended: int, state: 
     certain if it is shorter.
     """
     first = first_level(path, level)
-    size = int(machine.frames[machine.frames[-path[level, STATE], SECOND], SECOND]) + ended - first
+    size = int(machine.frames[machine.frames[-path[level, STATE], op.SECOND], op.SECOND]) + ended - first
     for member in members_of(machine, state):
         below = next_item(machine, int(member))
-        if below != FINISHED:
-            if operation_of(machine, below) == UNION:
+        if below != op.FINISHED:
+            if operation_of(machine, below) == op.UNION:
                 return False
             item, _, text, written = contents(machine, below)
-            shortest = machine.frames[below, LENGTH] - rest_after(machine, item, written)
-            if text != FINISHED or size <= shortest:
+            shortest = machine.frames[below, op.LENGTH] - rest_after(machine, item, written)
+            if text != op.FINISHED or size <= shortest:
                 return False
     return True
 
@@ -276,8 +265,8 @@ def read_behind(trie: TrieArrays, machine: Machine, path: Rows, level: int, ende
     after = behind if behind < 0 else follow(machine, behind, byte)
     if after < 0:
         return after
-    item = int(machine.frames[-path[level, STATE], NODE])
-    are_many = machine.operands[machine.nodes[item, A] + ARE_MANY]
+    item = int(machine.frames[-path[level, STATE], op.NODE])
+    are_many = machine.operands[machine.nodes[item, op.A] + op.ARE_MANY]
     if not are_many or not is_same_behind(machine, path, level, ended, after):
         return follow_exactly(trie, machine, path, level, ended, byte)
     path[level + 1, ITEM_STATE] = -1 - after
@@ -296,7 +285,7 @@ def read_item(trie: TrieArrays, machine: Machine, path: Rows, level: int, byte: 
     if state < 0:
         return read_behind(trie, machine, path, level, int(path[level, ENDED]), byte)
     inside = read_inside(machine, path, level, byte)
-    written = int(machine.frames[-path[level, STATE], TAIL])
+    written = int(machine.frames[-path[level, STATE], op.TAIL])
     if inside < UNKNOWN or machine.distances[state] > 0 or (text >= 0 and is_written(machine, text, written)):
         return inside
     if inside == UNKNOWN:
@@ -319,7 +308,7 @@ def read_new(trie: TrieArrays, machine: Machine, path: Rows, level: int, byte: i
             return entered
         if entered == DEAD:
             return follow(machine, int(path[level, STATE]), byte)
-    if operation_of(machine, -path[level, STATE]) == ITEM:
+    if operation_of(machine, -path[level, STATE]) == op.ITEM:
         return read_item(trie, machine, path, level, byte)
     return read_quoted(machine, path, level, byte)
 

@@ -1,30 +1,14 @@
 """The states of the regular automaton: sets of frames, interned, and their rows of the table filled."""
 
+from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
 from structured.automata.loops.closure import close
 from structured.automata.loops.distinct_items import ITEM_START, item_after
-from structured.automata.loops.frames import (
-    ARCS_USED,
-    COUNT,
-    FINISHED,
-    FRAMES_USED,
-    LEAVES,
-    LEAVES_USED,
-    LENGTH,
-    MARK,
-    MEMBERS_USED,
-    ROUND,
-    STATES_USED,
-    frame,
-    leaves_of,
-    mixed,
-    push,
-    rehash_rows,
-)
+from structured.automata.loops.frames import frame, leaves_of, mixed, push, rehash_rows
 from structured.automata.loops.jit import Ints, Rows, compiled_entry, compiled_loop
 from structured.automata.loops.machine import DONE, MORE_FRAMES, MORE_MEMBERS, MORE_STATES, TOO_MANY_WAYS, Machine
 from structured.automata.loops.transitions import CROWDED, add_arc, gather_arcs, join_members
-from structured.automata.opcodes import FAR, UNIQUE_ITEM, A
+from structured.automata.opcodes import FAR
 
 MEMBERS, MEMBER_COUNT, FIRST_ARC, ARC_COUNT = range(4)
 """The columns of a state: where its frames lie in `members`, and how many there are; where its arcs lie in `arcs`, and
@@ -56,7 +40,7 @@ def state_slot(states: Rows, slots: Ints, members: Ints, elements: Rows, start: 
         if states[known, MEMBER_COUNT] == count:
             other = int(states[known, MEMBERS])
             end = other + count
-            while other < end and elements[members[other], MARK] == now:
+            while other < end and elements[members[other], op.MARK] == now:
                 other += 1
             if other == end:
                 break
@@ -67,16 +51,16 @@ def state_slot(states: Rows, slots: Ints, members: Ints, elements: Rows, start: 
 @compiled_loop
 def intern_state(machine: Machine, count: int) -> int:
     """Return the state of the `count` frames after the used part of `members`, marked in this round, or a code."""
-    start, now = int(machine.sizes[MEMBERS_USED]), int(machine.sizes[ROUND])
+    start, now = int(machine.sizes[op.MEMBERS_USED]), int(machine.sizes[op.ROUND])
     slot = state_slot(machine.states, machine.state_slots, machine.members, machine.frames, start, count, now)
     if machine.state_slots[slot] >= 0:
         return int(machine.state_slots[slot])
-    new = int(machine.sizes[STATES_USED])
+    new = int(machine.sizes[op.STATES_USED])
     if new == len(machine.states) or new >= machine.most:
         return MORE_STATES
     distance = FAR
     for member in machine.members[start : start + count]:
-        distance = min(distance, int(machine.frames[member, LENGTH]))
+        distance = min(distance, int(machine.frames[member, op.LENGTH]))
     machine.states[new, MEMBERS] = start
     machine.states[new, MEMBER_COUNT] = count
     machine.states[new, ARC_COUNT] = -1
@@ -84,8 +68,8 @@ def intern_state(machine: Machine, count: int) -> int:
         machine.table[new, byte] = UNKNOWN
     machine.distances[new] = distance
     machine.state_slots[slot] = new
-    machine.sizes[STATES_USED] = new + 1
-    machine.sizes[MEMBERS_USED] = start + count
+    machine.sizes[op.STATES_USED] = new + 1
+    machine.sizes[op.MEMBERS_USED] = start + count
     return new
 
 
@@ -102,12 +86,12 @@ def add_member(machine: Machine, count: int, new: int) -> int:
 
     Returns how many are there, or a code.
     """
-    if machine.frames[new, MARK] == machine.sizes[ROUND]:
+    if machine.frames[new, op.MARK] == machine.sizes[op.ROUND]:
         return count
-    place = int(machine.sizes[MEMBERS_USED]) + count
+    place = int(machine.sizes[op.MEMBERS_USED]) + count
     if place == len(machine.members):
         return MORE_MEMBERS
-    machine.frames[new, MARK] = machine.sizes[ROUND]
+    machine.frames[new, op.MARK] = machine.sizes[op.ROUND]
     machine.members[place] = new
     return count + 1
 
@@ -125,16 +109,16 @@ def gather_members(machine: Machine, first: int, end: int, byte: int) -> int:
 
     Returns their number, or a code.
     """
-    machine.sizes[ROUND] += 1
-    now, start, count = machine.sizes[ROUND], int(machine.sizes[MEMBERS_USED]), 0
+    machine.sizes[op.ROUND] += 1
+    now, start, count = machine.sizes[op.ROUND], int(machine.sizes[op.MEMBERS_USED]), 0
     for arc in range(first, end):
         if machine.arcs[arc, 0] <= byte <= machine.arcs[arc, 1]:
             target = arc_target(machine, arc, byte)
             if target == DEAD:
                 continue
             for leaf in leaves_of(machine, target):
-                if machine.frames[leaf, MARK] != now:  # `add_member`, without a call for each leaf
-                    machine.frames[leaf, MARK] = now
+                if machine.frames[leaf, op.MARK] != now:  # `add_member`, without a call for each leaf
+                    machine.frames[leaf, op.MARK] = now
                     if start + count == len(machine.members):
                         return MORE_MEMBERS
                     machine.members[start + count] = leaf
@@ -154,7 +138,7 @@ def target_state(machine: Machine, first: int, end: int, byte: int) -> int:
             lack = target if target < 0 else close(machine, target)
             if lack < DONE:
                 return lack
-            ways += machine.frames[target, COUNT]
+            ways += machine.frames[target, op.COUNT]
     if ways == 0:
         return DEAD
     if ways > MAX_WAYS:
@@ -166,7 +150,7 @@ def target_state(machine: Machine, first: int, end: int, byte: int) -> int:
 @compiled_loop
 def state_of(machine: Machine, top: int) -> int:
     """Return the state of a single frame, or a code."""
-    place = int(machine.sizes[ARCS_USED])
+    place = int(machine.sizes[op.ARCS_USED])
     end = top if top < 0 else add_arc(machine, place, 0, 0, top)
     return end if end < 0 else target_state(machine, place, end, 0)
 
@@ -174,22 +158,22 @@ def state_of(machine: Machine, top: int) -> int:
 @compiled_entry
 def begin(machine: Machine, root: int) -> int:
     """Return the state before a node, or a code."""
-    machine.frames[FINISHED, LEAVES], machine.frames[FINISHED, COUNT] = 0, 1
-    machine.leaves[0] = FINISHED
-    machine.sizes[FRAMES_USED] = max(1, machine.sizes[FRAMES_USED])
-    machine.sizes[LEAVES_USED] = max(1, machine.sizes[LEAVES_USED])
-    return state_of(machine, push(machine, root, FINISHED))
+    machine.frames[op.FINISHED, op.LEAVES], machine.frames[op.FINISHED, op.COUNT] = 0, 1
+    machine.leaves[0] = op.FINISHED
+    machine.sizes[op.FRAMES_USED] = max(1, machine.sizes[op.FRAMES_USED])
+    machine.sizes[op.LEAVES_USED] = max(1, machine.sizes[op.LEAVES_USED])
+    return state_of(machine, push(machine, root, op.FINISHED))
 
 
 @compiled_entry
 def begin_item(machine: Machine, item: int) -> int:
     """Make the state before any of the items that differ; return DONE or a code."""
-    first = push(machine, int(machine.operands[machine.nodes[item, A] + UNIQUE_ITEM]), FINISHED)
+    first = push(machine, int(machine.operands[machine.nodes[item, op.A] + op.UNIQUE_ITEM]), op.FINISHED)
     state = state_of(machine, first)
-    kept = frame(machine, item, ITEM_START, 0, FINISHED)
+    kept = frame(machine, item, ITEM_START, 0, op.FINISHED)
     if state < 0 or kept < 0:
         return min(state, kept)
-    machine.frames[kept, LEAVES] = state
+    machine.frames[kept, op.LEAVES] = state
     return DONE
 
 
@@ -198,15 +182,15 @@ def prepare(machine: Machine, state: int) -> int:
     """Write the arcs of a state unless they are known; return DONE or a code."""
     if machine.states[state, ARC_COUNT] >= 0:
         return DONE
-    first = count = int(machine.sizes[ARCS_USED])
+    first = count = int(machine.sizes[op.ARCS_USED])
     for leaf in members_of(machine, state):
-        if leaf != FINISHED:
+        if leaf != op.FINISHED:
             count = gather_arcs(machine, int(leaf), count)
             if count < 0:
                 return count
     machine.states[state, FIRST_ARC] = first
     machine.states[state, ARC_COUNT] = count - first
-    machine.sizes[ARCS_USED] = count
+    machine.sizes[op.ARCS_USED] = count
     return DONE
 
 
@@ -277,16 +261,16 @@ def rehash_states(slots: Ints, states: Rows, members: Ints, used: int) -> None:
 def rehash(machine: Machine, lack: int) -> None:
     """Fill the empty hash table of the array that was full, if it has one."""
     if lack == MORE_FRAMES:
-        rehash_rows(machine.frames, machine.frame_slots, int(machine.sizes[FRAMES_USED]))
+        rehash_rows(machine.frames, machine.frame_slots, int(machine.sizes[op.FRAMES_USED]))
     elif lack == MORE_STATES:
-        rehash_states(machine.state_slots, machine.states, machine.members, int(machine.sizes[STATES_USED]))
+        rehash_states(machine.state_slots, machine.states, machine.members, int(machine.sizes[op.STATES_USED]))
 
 
 @compiled_loop
 def consists_of(machine: Machine, state: int, top: int) -> bool:
     """Tell whether a state consists of one frame alone, whose leaves are known."""
     members, same = members_of(machine, state), 0
-    if len(members) != machine.frames[top, COUNT]:
+    if len(members) != machine.frames[top, op.COUNT]:
         return False
     for member in members:
         for leaf in leaves_of(machine, top):

@@ -5,26 +5,15 @@ the name differ, and tokens without a quote do not read these. So the stacks are
 the same state everywhere: an index walks most of the vocabulary from that state, once.
 """
 
+from structured.automata import opcodes as op
 from structured.automata.byte_automaton import UNKNOWN
 from structured.automata.loops.distinct_items import beginning, length_unlike, next_begun, wanting
-from structured.automata.loops.frames import (
-    FINISHED,
-    FIRST,
-    LENGTH,
-    NODE,
-    ROUND,
-    SECOND,
-    TAIL,
-    contents,
-    frame,
-    numbers,
-    operation_of,
-)
+from structured.automata.loops.frames import contents, frame, numbers, operation_of
 from structured.automata.loops.jit import Ints, compiled_entry, compiled_loop
 from structured.automata.loops.machine import DONE, Machine
 from structured.automata.loops.states import add_member, intern_state, members_of
 from structured.automata.loops.string_runs import BACKSLASH, NONE, QUOTE, find_string_run
-from structured.automata.opcodes import FAR, ITEM, OPERATION, REPEAT, SCAN, SEQUENCE, TEXT, UNLIKE, WORDS, A, B
+from structured.automata.opcodes import FAR
 
 BROAD, NARROW, BEYOND = range(3)
 """What `find_string_parts` writes down: the state of what reads many texts before the next quote, and the state of what
@@ -40,15 +29,15 @@ MAX_ABOVE = 16
 @compiled_loop
 def is_narrow(machine: Machine, leaf: int) -> bool:
     """Tell whether a frame reads one of some listed texts."""
-    return leaf == FINISHED or operation_of(machine, leaf) in (TEXT, WORDS)
+    return leaf == op.FINISHED or operation_of(machine, leaf) in (op.TEXT, op.WORDS)
 
 
 @compiled_loop
 def first_quote(machine: Machine, node: int, read: int) -> int:
     """Return the place of the first quote in a text after the read bytes, NONE if there is none."""
-    if machine.nodes[node, OPERATION] == TEXT:
-        start = int(machine.nodes[node, A])
-        for place in range(read, int(machine.nodes[node, B])):
+    if machine.nodes[node, op.OPERATION] == op.TEXT:
+        start = int(machine.nodes[node, op.A])
+        for place in range(read, int(machine.nodes[node, op.B])):
             if machine.text[start + place] == QUOTE:
                 return place
     return NONE
@@ -59,7 +48,7 @@ def parts_before_quote(machine: Machine, current: int) -> int:
     """Return the end of the parts of a sequence that can be read without a quote; NONE if all can."""
     node, first, _, _ = contents(machine, current)
     start, count, _ = numbers(machine, node)
-    if machine.nodes[node, OPERATION] == SEQUENCE:
+    if machine.nodes[node, op.OPERATION] == op.SEQUENCE:
         for place in range(first, count):
             quote = first_quote(machine, int(machine.operands[start + 2 * place]), 0)
             if quote >= 0:
@@ -72,15 +61,15 @@ def shortened(machine: Machine, current: int, end: int) -> int:
     """Return the frame of a sequence that ends with some part, on nothing else, or a code."""
     node, first, _, _ = contents(machine, current)
     if first == end:
-        return FINISHED
-    return frame(machine, node, first, end if end < machine.nodes[node, B] else 0, FINISHED)
+        return op.FINISHED
+    return frame(machine, node, first, end if end < machine.nodes[node, op.B] else 0, op.FINISHED)
 
 
 @compiled_loop
 def frame_at(machine: Machine, leaf: int, depth: int) -> int:
     """Return the frame that lies so many below another."""
     for _ in range(depth):
-        leaf = int(machine.frames[leaf, TAIL])
+        leaf = int(machine.frames[leaf, op.TAIL])
     return leaf
 
 
@@ -88,8 +77,8 @@ def frame_at(machine: Machine, leaf: int, depth: int) -> int:
 def height_of(machine: Machine, leaf: int) -> int:
     """Return the number of frames above FINISHED; NONE if it exceeds `MAX_ABOVE`."""
     height = 0
-    while leaf != FINISHED:
-        leaf = int(machine.frames[leaf, TAIL])
+    while leaf != op.FINISHED:
+        leaf = int(machine.frames[leaf, op.TAIL])
         height += 1
         if height > MAX_ABOVE:
             return NONE
@@ -103,20 +92,20 @@ def cut_off(machine: Machine, leaf: int) -> int:
     If no quote is near, a narrow frame is returned as it is, and NONE for any other.
     """
     otherwise = leaf if is_narrow(machine, leaf) else NONE
-    if leaf == FINISHED:
+    if leaf == op.FINISHED:
         return otherwise
     above, top = 1, NONE
-    if first_quote(machine, int(machine.frames[leaf, NODE]), int(machine.frames[leaf, FIRST])) >= 0:
-        top = FINISHED
-    current = int(machine.frames[leaf, TAIL])
+    if first_quote(machine, int(machine.frames[leaf, op.NODE]), int(machine.frames[leaf, op.FIRST])) >= 0:
+        top = op.FINISHED
+    current = int(machine.frames[leaf, op.TAIL])
     while top == NONE:
-        if above == MAX_ABOVE or operation_of(machine, current) not in (REPEAT, SCAN, SEQUENCE, UNLIKE):
+        if above == MAX_ABOVE or operation_of(machine, current) not in (op.REPEAT, op.SCAN, op.SEQUENCE, op.UNLIKE):
             return otherwise
         end = parts_before_quote(machine, current)
         if end >= 0:
             top = shortened(machine, current, end)
         else:
-            current = int(machine.frames[current, TAIL])
+            current = int(machine.frames[current, op.TAIL])
             above += 1
     for height in range(above - 1, -1, -1):
         node, first, second, _ = contents(machine, frame_at(machine, leaf, height))
@@ -130,10 +119,10 @@ def part(machine: Machine, state: int, narrow: bool) -> int:
 
     NONE if there are none, or a code. The cut frames have to exist already.
     """
-    machine.sizes[ROUND] += 1
+    machine.sizes[op.ROUND] += 1
     count = 0
     for leaf in members_of(machine, state):
-        if is_narrow(machine, leaf) == narrow and leaf != FINISHED:
+        if is_narrow(machine, leaf) == narrow and leaf != op.FINISHED:
             count = add_member(machine, count, cut_off(machine, int(leaf)))
             if count < 0:
                 return count
@@ -153,7 +142,7 @@ def find_plain_parts(machine: Machine, state: int, found: Ints) -> int:
         cut = cut_off(machine, int(leaf))
         if cut < 0:
             return cut
-        found[BEYOND] = max(found[BEYOND], machine.frames[leaf, LENGTH] - machine.frames[cut, LENGTH])
+        found[BEYOND] = max(found[BEYOND], machine.frames[leaf, op.LENGTH] - machine.frames[cut, op.LENGTH])
     found[BROAD] = part(machine, state, narrow=False)
     if found[BROAD] < NONE:
         return int(found[BROAD])
@@ -165,7 +154,7 @@ def find_plain_parts(machine: Machine, state: int, found: Ints) -> int:
 def lone_item(machine: Machine, state: int) -> int:
     """Return the only frame of a state if it reads an item that must differ, else NONE."""
     members = members_of(machine, state)
-    return int(members[0]) if len(members) == 1 and operation_of(machine, members[0]) == ITEM else NONE
+    return int(members[0]) if len(members) == 1 and operation_of(machine, members[0]) == op.ITEM else NONE
 
 
 @compiled_loop
@@ -173,17 +162,17 @@ def is_ended_by_quote(machine: Machine, leaf: int) -> bool:
     """Tell whether a frame reads a quote or a backslash next, or a frame after which a quote follows at once."""
     node, first, read, current = contents(machine, leaf)
     start, count, _ = numbers(machine, node)
-    if machine.nodes[node, OPERATION] == TEXT:
+    if machine.nodes[node, op.OPERATION] == op.TEXT:
         return bool(machine.text[start + first] in (QUOTE, BACKSLASH))
-    if machine.nodes[node, OPERATION] == WORDS:
+    if machine.nodes[node, op.OPERATION] == op.WORDS:
         is_escape = read == 0
         for word in range(count):
             is_escape = is_escape and machine.text[machine.operands[start + word]] == BACKSLASH
         return is_escape
-    while current != FINISHED:
+    while current != op.FINISHED:
         node, place, _, current = contents(machine, current)
         start, count, _ = numbers(machine, node)
-        while machine.nodes[node, OPERATION] == SEQUENCE and place < count:
+        while machine.nodes[node, op.OPERATION] == op.SEQUENCE and place < count:
             quote = first_quote(machine, int(machine.operands[start + 2 * place]), 0)
             if quote >= 0:
                 return quote == 0
@@ -196,17 +185,17 @@ def are_ended_by_quotes(machine: Machine, state: int) -> bool:
     """Tell whether every frame of a state is ended by a quote, as `is_ended_by_quote` tells."""
     are_ended = True
     for leaf in members_of(machine, state):
-        are_ended = are_ended and leaf != FINISHED and is_ended_by_quote(machine, leaf)
+        are_ended = are_ended and leaf != op.FINISHED and is_ended_by_quote(machine, leaf)
     return are_ended
 
 
 @compiled_loop
 def is_escaped(machine: Machine, text: int) -> bool:
     """Tell whether the last byte of a text is escaped, by an odd number of backslashes before it."""
-    escaped, before = False, int(machine.frames[text, TAIL])
-    while before != FINISHED and machine.frames[before, FIRST] == BACKSLASH:
+    escaped, before = False, int(machine.frames[text, op.TAIL])
+    while before != op.FINISHED and machine.frames[before, op.FIRST] == BACKSLASH:
         escaped = not escaped
-        before = int(machine.frames[before, TAIL])
+        before = int(machine.frames[before, op.TAIL])
     return escaped
 
 
@@ -219,11 +208,11 @@ def detour(machine: Machine, leaf: int) -> int:
     """
     item, read, text, written = contents(machine, leaf)
     farther, begun = 0, next_begun(machine, text, written)
-    while begun != FINISHED:
-        word, state = int(machine.frames[begun, FIRST]), read
-        for count in range(int(machine.frames[text, SECOND]) + 1, int(machine.frames[word, SECOND]) + 1):
+    while begun != op.FINISHED:
+        word, state = int(machine.frames[begun, op.FIRST]), read
+        for count in range(int(machine.frames[text, op.SECOND]) + 1, int(machine.frames[word, op.SECOND]) + 1):
             here = beginning(machine, word, count)
-            byte = int(machine.frames[here, FIRST])
+            byte = int(machine.frames[here, op.FIRST])
             if byte == QUOTE and not is_escaped(machine, here):
                 break
             if machine.table[state, byte] == UNKNOWN:
@@ -233,7 +222,7 @@ def detour(machine: Machine, leaf: int) -> int:
             if length < 0 or length >= FAR:
                 return length if length < 0 else NONE
             farther = max(farther, length - int(machine.distances[state]))
-        begun = next_begun(machine, text, int(machine.frames[begun, TAIL]))
+        begun = next_begun(machine, text, int(machine.frames[begun, op.TAIL]))
     return farther
 
 
@@ -249,13 +238,13 @@ def find_string_parts(machine: Machine, state: int, found: Ints) -> int:
     if leaf < 0:
         return find_plain_parts(machine, state, found)
     _, any_item, text, written = contents(machine, leaf)
-    farther, is_begun = 0, next_begun(machine, text, written) != FINISHED
+    farther, is_begun = 0, next_begun(machine, text, written) != op.FINISHED
     if is_begun:
         farther = detour(machine, leaf) if are_ended_by_quotes(machine, any_item) else NONE
     answer = farther if farther < 0 else find_plain_parts(machine, any_item, found)
     if answer == DONE:
         found[NARROW] = NONE if is_begun else found[NARROW]
-        found[BEYOND] += farther + machine.frames[leaf, LENGTH] - machine.distances[any_item]
+        found[BEYOND] += farther + machine.frames[leaf, op.LENGTH] - machine.distances[any_item]
     return answer
 
 

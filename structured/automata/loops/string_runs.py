@@ -4,24 +4,13 @@ They save an index nearly all of its work: the plain tokens of up to a number of
 and other tokens are allowed alike at every count that does not run out within one of them.
 """
 
+from structured.automata import opcodes as op
 from structured.automata.loops.closure import close
-from structured.automata.loops.frames import (
-    FINISHED,
-    FIRST,
-    LENGTH,
-    NODE,
-    character_place,
-    contents,
-    frame,
-    known_frame,
-    leaves_of,
-    numbers,
-    push,
-)
+from structured.automata.loops.frames import character_place, contents, frame, known_frame, leaves_of, numbers, push
 from structured.automata.loops.jit import Ints, compiled_loop
 from structured.automata.loops.machine import DONE, Machine
 from structured.automata.loops.states import consists_of, members_of, state_of
-from structured.automata.opcodes import ARCS, OPEN, OPERATION, REPEAT, SCAN, TEXT, UNLIKE, UNLIMITED, A, B, C
+from structured.automata.opcodes import UNLIMITED
 
 LENGTH_LEFT, FARTHEST, REPRESENTATIVE, QUOTED, INSIDE, STEADY = range(6)
 """What `find_string_run` writes down, as `StringRun` has it: how many plain characters may follow; the greatest
@@ -41,16 +30,16 @@ def open_leaf(machine: Machine, state: int) -> int:
     for member in members_of(machine, state):
         leaf = int(member)
         node, first, second, rest = contents(machine, leaf)
-        operation = machine.nodes[node, OPERATION]
-        if operation == UNLIKE:
-            if character_place(machine, node, first, second) == machine.operands[machine.nodes[node, C]]:
+        operation = machine.nodes[node, op.OPERATION]
+        if operation == op.UNLIKE:
+            if character_place(machine, node, first, second) == machine.operands[machine.nodes[node, op.C]]:
                 return leaf
-        elif operation == SCAN:
-            if second == UNLIMITED and machine.operands[machine.nodes[node, A] + 6 * first + 5]:
+        elif operation == op.SCAN:
+            if second == UNLIMITED and machine.operands[machine.nodes[node, op.A] + 6 * first + 5]:
                 return leaf
-        elif operation == ARCS and machine.nodes[node, OPEN]:
-            again = machine.nodes[machine.frames[rest, NODE]]
-            if again[OPERATION] == REPEAT and again[OPEN]:
+        elif operation == op.ARCS and machine.nodes[node, op.OPEN]:
+            again = machine.nodes[machine.frames[rest, op.NODE]]
+            if again[op.OPERATION] == op.REPEAT and again[op.OPEN]:
                 return leaf
     return NONE
 
@@ -58,8 +47,8 @@ def open_leaf(machine: Machine, state: int) -> int:
 @compiled_loop
 def farthest_endless(machine: Machine, node: int) -> int:
     """Return the greatest distance of an automaton from its end after any plain characters."""
-    start, farthest = int(machine.nodes[node, A]), 0
-    for row in range(start, start + 6 * int(machine.nodes[node, B]), 6):
+    start, farthest = int(machine.nodes[node, op.A]), 0
+    for row in range(start, start + 6 * int(machine.nodes[node, op.B]), 6):
         if machine.operands[row + 5]:
             farthest = max(farthest, int(machine.operands[row + 4]))
     return farthest
@@ -90,7 +79,7 @@ def ends_with_quote(machine: Machine, top: int) -> bool:
     """Tell whether nothing but a quote can be read from a frame whose leaves are known."""
     for leaf in leaves_of(machine, top):
         node, first, _, _ = contents(machine, leaf)
-        if machine.nodes[node, OPERATION] != TEXT or machine.text[machine.nodes[node, A] + first] != QUOTE:
+        if machine.nodes[node, op.OPERATION] != op.TEXT or machine.text[machine.nodes[node, op.A] + first] != QUOTE:
             return False
     return True
 
@@ -98,14 +87,14 @@ def ends_with_quote(machine: Machine, top: int) -> bool:
 @compiled_loop
 def reads_plain(machine: Machine, leaf: int) -> bool:
     """Tell whether a frame reads plain characters next, other than those of words."""
-    node = int(machine.frames[leaf, NODE])
-    if machine.nodes[node, OPERATION] == TEXT:
-        byte = machine.text[machine.nodes[node, A] + machine.frames[leaf, FIRST]]
+    node = int(machine.frames[leaf, op.NODE])
+    if machine.nodes[node, op.OPERATION] == op.TEXT:
+        byte = machine.text[machine.nodes[node, op.A] + machine.frames[leaf, op.FIRST]]
         return byte >= 0x20 and byte not in (QUOTE, BACKSLASH)
-    if machine.nodes[node, OPERATION] != ARCS:
+    if machine.nodes[node, op.OPERATION] != op.ARCS:
         return True
-    start = int(machine.nodes[node, A])
-    for arc in range(start, start + 3 * int(machine.nodes[node, B]), 3):
+    start = int(machine.nodes[node, op.A])
+    for arc in range(start, start + 3 * int(machine.nodes[node, op.B]), 3):
         low, high = machine.operands[arc], machine.operands[arc + 1]
         if high >= 0x20 and not (low == high and low in (QUOTE, BACKSLASH)):
             return True
@@ -126,7 +115,7 @@ def is_text_in_string(machine: Machine, leaf: int) -> bool:
     """Tell whether a frame reads a text that comes to a quote, and no escape before it."""
     node, first, _, _ = contents(machine, leaf)
     start, size, _ = numbers(machine, node)
-    if machine.nodes[node, OPERATION] != TEXT:
+    if machine.nodes[node, op.OPERATION] != op.TEXT:
         return False
     for place in range(start + first, start + size):
         byte = machine.text[place]
@@ -146,17 +135,17 @@ def find_any_string(machine: Machine, state: int, found: Ints) -> int:
     inside = NONE
     for leaf in members_of(machine, state):
         node, _, _, tail = contents(machine, leaf)
-        if machine.nodes[node, OPERATION] == UNLIKE:
+        if machine.nodes[node, op.OPERATION] == op.UNLIKE:
             lack = close(machine, tail)
             if lack != DONE:
                 return lack
             if not ends_with_quote(machine, tail):
                 return DONE
-            found[FARTHEST] = max(found[FARTHEST], machine.frames[tail, LENGTH] + 1)
-            inside = int(machine.operands[machine.nodes[node, C] + 1])
+            found[FARTHEST] = max(found[FARTHEST], machine.frames[tail, op.LENGTH] + 1)
+            inside = int(machine.operands[machine.nodes[node, op.C] + 1])
         elif not is_text_in_string(machine, leaf):
             return DONE
-    free = state_of(machine, push(machine, inside, FINISHED))
+    free = state_of(machine, push(machine, inside, op.FINISHED))
     if free < 0:
         return free
     found[QUOTED], found[INSIDE] = 1, free
@@ -177,7 +166,7 @@ def find_representative(machine: Machine, whole: int, special: int, is_alone: bo
         return representative
     found[REPRESENTATIVE] = representative
     if required == 0 and is_alone:
-        inside = state_of(machine, frame(machine, node, 0, UNLIMITED, FINISHED))
+        inside = state_of(machine, frame(machine, node, 0, UNLIMITED, op.FINISHED))
         if inside < 0:
             return inside
         found[INSIDE], found[STEADY] = inside, 1
@@ -195,15 +184,15 @@ def find_string_run(machine: Machine, state: int, longest: int, special: int, fo
     if leaf < 0:
         return NONE
     found[LENGTH_LEFT] = longest
-    found[FARTHEST] = machine.frames[leaf, LENGTH] + 1
+    found[FARTHEST] = machine.frames[leaf, op.LENGTH] + 1
     found[REPRESENTATIVE] = state
     found[QUOTED] = found[STEADY] = 0
     found[INSIDE] = NONE
     node, _, _, rest = contents(machine, leaf)
-    if machine.nodes[node, OPERATION] == SCAN:
-        found[FARTHEST] = machine.frames[rest, LENGTH] + farthest_endless(machine, node)
+    if machine.nodes[node, op.OPERATION] == op.SCAN:
+        found[FARTHEST] = machine.frames[rest, op.LENGTH] + farthest_endless(machine, node)
         return DONE
-    if machine.nodes[node, OPERATION] == UNLIKE:
+    if machine.nodes[node, op.OPERATION] == op.UNLIKE:
         return find_any_string(machine, state, found)
     _, _, allowed, tail = contents(machine, rest)
     whole = repetition(machine, state, rest)

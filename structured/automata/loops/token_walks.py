@@ -8,17 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE, UNKNOWN
-from structured.automata.loops.configurations import (
-    LEXER,
-    MOST,
-    PLACE,
-    after_token,
-    arrival_of,
-    configuration,
-    landed,
-    most,
-)
-from structured.automata.loops.grammar_machine import DONE, MORE_FOUND, NEEDS_ROW, NEEDS_WALK, GrammarMachine
+from structured.automata.loops import grammar_machine as layout
+from structured.automata.loops.configurations import MOST, after_token, arrival_of, configuration, landed, most
+from structured.automata.loops.grammar_machine import GrammarMachine
 from structured.automata.loops.jit import Ints, Rows, Words, compiled_entry, compiled_loop
 from structured.automata.loops.machine import END, FARTHEST, LEVEL, NEXT, STATE, TrieArrays, allow_tokens
 from structured.automata.opcodes import FAR
@@ -29,8 +21,8 @@ FOUND = 1
 WAITING, FEW = 2, 3
 """What `walk_on` writes down besides: how many sub-walks wait, and how many nodes are left to `walk_configurations`."""
 
-MAX_FEW = 16
-"""No set of few nodes has more."""
+FEW_CHILDREN = 16
+"""Nodes of a trie with fewer children, taken together, are walked each time."""
 
 SET, NEXT_WALK, TOKENS, TOKEN_COUNT, TARGETS, TARGET_COUNT = range(6)
 BEYOND, BEYOND_COUNT, FIRST_TOKEN_END, FIRST_WORD = range(6, 10)
@@ -78,10 +70,10 @@ def walk_lexer(trie: TrieArrays, rows: Rows, arrivals: Rows, path: Rows, found: 
             level -= 1
             state, node, end = int(path[level, STATE]), int(path[level, NEXT]), int(path[level, END])
             continue
-        if state >= len(rows) or rows[state, ROW_COMPLETE] == UNKNOWN or progress[FOUND] == len(found):
+        if state >= len(rows) or rows[state, ROW_COMPLETE] == UNKNOWN:
             path[level, NEXT] = node
             progress[LEVEL] = level
-            return MORE_FOUND if progress[FOUND] == len(found) else NEEDS_ROW
+            return layout.NEEDS_ROW
         arrival = int(rows[state, trie.byte[node]])
         child = node
         node += 1
@@ -99,7 +91,7 @@ def walk_lexer(trie: TrieArrays, rows: Rows, arrivals: Rows, path: Rows, found: 
             state, node, end = target, int(trie.first[child]), int(trie.first[child + 1])
             path[level, STATE] = state
             path[level, END] = end
-    return DONE
+    return layout.DONE
 
 
 @compiled_loop
@@ -151,7 +143,7 @@ def sort_found(
                 count = note_token(int(trie.token_ids[token]), first, count, words, bits, place_of_word)
         first += count
     first_word[len(first_word) - 1] = first
-    return DONE
+    return layout.DONE
 
 
 @compiled_loop
@@ -197,7 +189,7 @@ def walk_configurations(trie: TrieArrays, machine: GrammarMachine, path: Rows, m
             arrival = step_into(trie, machine, current, node)
         if arrival < DEAD or (arrival >= 0 and level + 2 + machine.arrivals[arrival, 2] >= len(path)):
             progress[LEVEL] = level
-            return MORE_FOUND if arrival >= 0 else arrival
+            return layout.MORE_FOUND if arrival >= 0 else arrival
         path[level, NEXT] = node + 1
         for way in range(1 + int(machine.arrivals[arrival, 2]) if arrival >= 0 else 0):
             after = landed(machine, current, arrival, way)
@@ -211,7 +203,7 @@ def walk_configurations(trie: TrieArrays, machine: GrammarMachine, path: Rows, m
                 path[level, STATE] = after
                 path[level, NEXT] = trie.first[node]
                 path[level, END] = trie.first[node + 1]
-    return DONE
+    return layout.DONE
 
 
 @compiled_loop
@@ -280,13 +272,13 @@ def walk_on(
     """
     while progress[WAITING] > 0:
         current, nodes = int(waiting[progress[WAITING] - 1, 0]), int(waiting[progress[WAITING] - 1, 1])
-        walk = walk_of(walks, int(machine.configurations[current, LEXER]), nodes)
+        walk = walk_of(walks, int(machine.configurations[current, layout.LEXER]), nodes)
         if walk < 0:
-            return NEEDS_WALK
+            return layout.NEEDS_WALK
         count = int(walks.walks[walk, BEYOND_COUNT])
-        if progress[WAITING] + count > len(waiting) or progress[FEW] + MAX_FEW * count > len(few):
-            return MORE_FOUND
-        left = walk_one(machine, int(machine.configurations[current, PLACE]), walks, walk, ends, mask)
+        if progress[WAITING] + count > len(waiting) or progress[FEW] + FEW_CHILDREN * count > len(few):
+            return layout.MORE_FOUND
+        left = walk_one(machine, int(machine.configurations[current, layout.PLACE]), walks, walk, ends, mask)
         if left < 0:
             return left
         progress[FARTHEST] = max(int(progress[FARTHEST]), left)
@@ -305,4 +297,4 @@ def walk_on(
                 waiting[progress[WAITING], 0] = after
                 waiting[progress[WAITING], 1] = below
                 progress[WAITING] += 1
-    return DONE
+    return layout.DONE

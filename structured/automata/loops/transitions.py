@@ -3,12 +3,6 @@
 from structured.automata import opcodes as op
 from structured.automata.byte_automaton import DEAD, ROW_COMPLETE
 from structured.automata.loops.frames import (
-    FINISHED,
-    FIRST,
-    MARK,
-    NODE,
-    ROUND,
-    TAIL,
     character_place,
     contents,
     frame,
@@ -21,7 +15,7 @@ from structured.automata.loops.frames import (
 from structured.automata.loops.jit import compiled_loop
 from structured.automata.loops.machine import MORE_ARCS, MORE_MEMBERS, Machine
 from structured.automata.loops.quoting import byte_at, first_rank, length_of_one, rule_after
-from structured.automata.opcodes import BARRIER, FAR, UNLIMITED
+from structured.automata.opcodes import FAR, UNLIMITED
 
 
 @compiled_loop
@@ -114,7 +108,7 @@ def gather_quotation(machine: Machine, leaf: int, count: int) -> int:
         byte = byte_at(machine, quotation, first, depth)
         after = first_rank(machine, quotation, first, end, depth, byte + 1)
         state = rule_after(machine, quotation, first, depth, rule)
-        is_live = byte != BARRIER and state != DEAD
+        is_live = byte != op.BARRIER and state != DEAD
         if is_live and length_of_one(machine, quotation, first, after, depth + 1, state) < FAR:
             target = frame(machine, node, first, after, frame(machine, node, -2 - depth, state, tail))
             count = target if target < 0 else add_arc(machine, count, byte, byte, target)
@@ -174,9 +168,9 @@ def is_same_top(machine: Machine, one: int, other: int) -> bool:
 @compiled_loop
 def add_frame(machine: Machine, start: int, count: int, new: int) -> int:
     """Insert a frame into the ordered frames marked in this round; return their number."""
-    if machine.frames[new, MARK] == machine.sizes[ROUND]:
+    if machine.frames[new, op.MARK] == machine.sizes[op.ROUND]:
         return count
-    machine.frames[new, MARK] = machine.sizes[ROUND]
+    machine.frames[new, op.MARK] = machine.sizes[op.ROUND]
     if start + count == len(machine.members):
         return MORE_MEMBERS
     place = start + count
@@ -193,13 +187,13 @@ def gather_below(machine: Machine, first: int, end: int, free: int) -> int:
 
     Returns their number, or a code.
     """
-    machine.sizes[ROUND] += 1
+    machine.sizes[op.ROUND] += 1
     count = 0
     for position in range(first, end):
-        below = int(machine.frames[machine.members[position], TAIL])
-        while below != FINISHED and machine.frames[below, NODE] == op.UNION_NODE:
-            count = add_frame(machine, free, count, int(machine.frames[below, FIRST]))
-            below = int(machine.frames[below, TAIL])
+        below = int(machine.frames[machine.members[position], op.TAIL])
+        while below != op.FINISHED and machine.frames[below, op.NODE] == op.UNION_NODE:
+            count = add_frame(machine, free, count, int(machine.frames[below, op.FIRST]))
+            below = int(machine.frames[below, op.TAIL])
             if count < 0:
                 return count
         count = add_frame(machine, free, count, below)
@@ -215,7 +209,7 @@ def have_same_top(machine: Machine, start: int, end: int) -> bool:
     if operation_of(machine, first) not in (op.REPEAT, op.SEQUENCE):
         return False
     for other in machine.members[start + 1 : end]:
-        if other == FINISHED or not is_same_top(machine, first, other):
+        if other == op.FINISHED or not is_same_top(machine, first, other):
             return False
     return True
 
@@ -254,10 +248,10 @@ def join_members(machine: Machine, start: int, count: int) -> int:
     end, group, left = start + count, start, start
     while group < end:
         leaf, after = int(machine.members[group]), group + 1
-        if leaf != FINISHED and operation_of(machine, leaf) not in (op.QUOTATION, op.ITEM):
+        if leaf != op.FINISHED and operation_of(machine, leaf) not in (op.QUOTATION, op.ITEM):
             for position in range(group + 1, end):
                 other = int(machine.members[position])
-                if other != FINISHED and is_same_top(machine, leaf, other):
+                if other != op.FINISHED and is_same_top(machine, leaf, other):
                     machine.members[position] = machine.members[after]
                     machine.members[after] = other
                     after += 1
@@ -268,7 +262,7 @@ def join_members(machine: Machine, start: int, count: int) -> int:
         machine.members[left] = leaf
         left += 1
         group = after
-    machine.sizes[ROUND] += 1
+    machine.sizes[op.ROUND] += 1
     for position in range(start, left):
-        machine.frames[machine.members[position], MARK] = machine.sizes[ROUND]
+        machine.frames[machine.members[position], op.MARK] = machine.sizes[op.ROUND]
     return left - start

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from structured.automata.dfa import Intersection, Language, PatternLanguage, most_characters, partition
+from structured.automata.dfa.language import limited_work
 from structured.errors import PatternError
 from structured.json_schema.document.location import Complement, Elsewhere, Subschema, Subschemas
 from structured.regex import Pattern, alternation, concat, literal, words
@@ -34,15 +35,15 @@ def exclude_each_other(regexes: frozenset[str], dialect: Dialect) -> bool:
     """Tell whether it is certain that no text matches all of some regular expressions: `{"^a:", "^b:"}` → True."""
     try:
         together = Intersection([language_of(regex, dialect) for regex in sorted(regexes)])
-        together.renew()
         reached = {together.start}
         states = [together.start]
-        for state in states:  # the list grows during the loop
-            if together.accepts(state) or len(states) > MAX_LOOKED_AT:
-                return False
-            new = set(together.row(state)) - reached - {None}
-            reached |= new
-            states += new
+        with limited_work():
+            for state in states:  # the list grows during the loop
+                if together.accepts(state) or len(states) > MAX_LOOKED_AT:
+                    return False
+                new = set(together.row(state)) - reached - {None}
+                reached |= new
+                states += new
     except PatternError:
         return False
     return True

@@ -13,7 +13,6 @@ from typing import Any
 
 from structured.automata.dfa import Alphabet, Intersection, Language, PatternLanguage, alphabet_of, explore
 from structured.automata.dfa.character_automaton import expression
-from structured.automata.dfa.language import SmallStates
 from structured.json_schema.numbers.ranges import decimal_places
 from structured.regex import Pattern, Scan, literal
 
@@ -55,7 +54,7 @@ def _by_digit(states: Sequence[Any]) -> dict[str, Any]:
     return dict(zip(_DIGITS, states, strict=False))
 
 
-class Multiples(SmallStates):
+class Multiples:
     """The plain decimals that are multiples of a divisor.
 
     Before the point, a state is the remainder of the digits without trailing zeros, and the number of these zeros, up
@@ -107,7 +106,7 @@ class Multiples(SmallStates):
         return bool(remainder == 0 and (done is not None or zeros == self.zeros))
 
 
-class OtherNumbers(SmallStates):
+class OtherNumbers:
     """The plain decimals, other than 0, that are not multiples of a divisor, and whose doubles are not either.
 
     A number of up to `SURE_DIGITS` significant digits is judged by its value. More digits may follow if neither the
