@@ -179,7 +179,6 @@ async def _written(  # noqa: PLR0913  the parts of both endpoints
     serving.check_size(body)
     if body.stream and len(documents) > 1:
         raise RequestError(400, "A stream has one answer. Leave out n, or stream.", parameter="n")
-
     prompts = Prompts(serving.metrics)
     options: Options = {**options_of(body, max_tokens), "observe": prompts}
     if not body.stream:
