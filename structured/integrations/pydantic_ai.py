@@ -3,19 +3,17 @@
     agent = Agent(StructuredModel("smollm2-extract"), output_type=Person)
 
 What an agent asks for is one of four things: free text, an object of a JSON Schema, the arguments of the one tool that
-has to be called, or calls of tools. All but the first are enforced while they are written. Where calls and an answer
-are both allowed, the model first lists its calls; where the list is empty, it is asked for the answer. A union of both
-was not taken: a small model that begins with the wrong branch cannot leave it.
+has to be called, or calls of tools. All but the first are enforced while they are written. See `questions.py` for calls
+beside an answer.
 """
 
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from textwrap import indent
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic_ai import RunContext
 from pydantic_ai.exceptions import ModelAPIError, UserError
@@ -45,14 +43,12 @@ from structured.errors import PatternError, SchemaError, StructuredError
 from structured.errors.calling_line import without_warnings
 from structured.errors.values import message, shown
 from structured.extraction.extractor import Extractor
-from structured.extraction.stream import Stream
+from structured.integrations.questions import Answer, Question, calls_to_text, free_text, result_to_text
 from structured.models import LanguageModel, ModelSource, find_model
 from structured.output_types.call_types import functions
-from structured.output_types.combining.text import Text
 from structured.output_types.functions import Tool
 from structured.output_types.json_output import JsonLayout
 from structured.output_types.json_schema import JsonSchema
-from structured.results.result import Result
 
 if TYPE_CHECKING:
     from structured.extraction.options import Options
@@ -67,9 +63,6 @@ OPTIONS = ("max_tokens", "temperature", "top_p", "top_k", "seed")
 
 UNSUPPORTED = ("presence_penalty", "frequency_penalty", "logit_bias", "extra_body", "thinking", "citations")
 """Settings that would change the answer, and are refused."""
-
-Kind = Literal["text", "object", "arguments", "calls"]
-"""The four things that an agent asks for."""
 
 
 class StructuredModel(Model[None]):
@@ -139,8 +132,8 @@ class StructuredModel(Model[None]):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         """Return the response of the model to the messages of an agent."""
-        question, _ = await self._question(messages, model_settings, model_request_parameters)
-        return await self.in_thread(question.answer)
+        question, turns, _ = await self._question(messages, model_settings, model_request_parameters)
+        return await self.in_thread(lambda: answer_to_response(*question.answers([turns])))
 
     @asynccontextmanager
     async def request_stream(
@@ -151,23 +144,24 @@ class StructuredModel(Model[None]):
         run_context: RunContext[Any] | None = None,  # noqa: ARG002  nothing depends on the run
     ) -> AsyncGenerator[StreamedResponse]:
         """Return the response as a stream, which has the text as it is written, and calls when they are complete."""
-        question, parameters = await self._question(messages, model_settings, model_request_parameters)
-        stream = await self.in_thread(question.stream)
-        yield StructuredStreamedResponse(parameters, self, question, stream)
+        question, turns, parameters = await self._question(messages, model_settings, model_request_parameters)
+        pieces = await self.in_thread(lambda: question.streamed(turns))
+        yield StructuredStreamedResponse(parameters, self, pieces, question.tool)
 
     async def _question(
         self, messages: list[ModelMessage], settings: ModelSettings | None, parameters: ModelRequestParameters
-    ) -> "tuple[_Question, ModelRequestParameters]":
-        """Return the question that a request puts to the model, and its prepared parameters. Raises UserError."""
+    ) -> tuple[Question, list[dict[str, str]], ModelRequestParameters]:
+        """Return the question of a request, the chat that it is about, and prepared parameters. Raises UserError."""
         check_settings({**(self.settings or {}), **(settings or {})})
         prepared, parameters = self.prepare_request(settings, parameters)
         known = prepared or ModelSettings()
         instructions = [part.content for part in self._get_instruction_parts(messages, parameters) or ()]
-        request = _Request(self.model, prompt_turns(messages, instructions), known, parameters)
+        turns = prompt_turns(messages, instructions)
         try:
-            return await self.in_thread(request.question), parameters
+            question = await self.in_thread(_Request(self.model, known, parameters).question)
         except (TypeError, ValueError) as error:  # of an option, or a member of a tool
             raise UserError(message(error)) from error
+        return question, turns, parameters
 
     async def in_thread(self, step: Callable[[], T]) -> T:
         """Return what a step of the model returns, which runs in a thread. Raises UserError and ModelAPIError.
@@ -190,60 +184,23 @@ def check_settings(settings: Mapping[str, Any]) -> None:
             raise UserError(f"The setting {name} is {shown(settings[name])}, and is unsupported here. Leave it out.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """One question to the model, and another in place of it where the answer is an empty list of calls."""
-
-    extractor: Extractor[Any]
-    kind: Kind
-    turns: Sequence[Mapping[str, str]]
-    tool: str = ""
-    """The tool whose arguments are the answer."""
-    held_back: int = 0
-    """The characters at the end of a stream that may be those of a stop phrase."""
-    has_one_call: bool = False
-    """Whether only the first of the calls is made."""
-    otherwise: "_Question | None" = None
-
-    def answer(self) -> ModelResponse:
-        """Return the answer. Raises the errors of the library."""
-        answer = self.read(self.extractor.result(self.turns))
-        if self.otherwise is None or answer.parts:
-            return answer
-        other = self.otherwise.answer()
-        return replace(other, usage=answer.usage + other.usage)
-
-    def stream(self) -> Stream[Any]:
-        """Return the answer as it is written. Raises the errors of the library."""
-        return self.extractor.stream(self.turns)
-
-    def read(self, result: Result[Any]) -> ModelResponse:
-        """Return what a result says. Raises the error of the result, if it is one."""
-        value, cost = result.value, result.usage
-        match self.kind:
-            case "text" | "object":
-                parts: list[Any] = [TextPart(value if self.kind == "text" else result.text or "")]
-            case "arguments":
-                parts = [ToolCallPart(self.tool, result.text or "")]
-            case "calls":
-                calls = value if isinstance(value, list) else [value]
-                calls = calls[:1] if self.has_one_call else calls
-                parts = [ToolCallPart(call.name, dict(call.arguments)) for call in calls]
-        is_shortened = any(one.shortened or one.diagnostics.repetitions for one in result.generations)
-        is_call = any(isinstance(part, ToolCallPart) for part in parts)
-        has_evidence = self.kind in ("object", "arguments")
-        return ModelResponse(
-            parts=parts,
-            usage=RequestUsage(
-                input_tokens=cost.prompt_tokens,
-                output_tokens=cost.sampled_tokens + cost.forced_tokens,
-                details={name: getattr(cost, name) for name in ("sampled_tokens", "forced_tokens", "passes")},
-            ),
-            model_name=self.extractor.model.name,
-            provider_name=PROVIDER,
-            provider_details={"confidence": result.confidence, "evidence": result.rows()} if has_evidence else None,
-            finish_reason="length" if is_shortened else "tool_call" if is_call else "stop",
-        )
+def answer_to_response(answer: Answer) -> ModelResponse:
+    """Return an answer as the response of a model, with the evidence of an object's values."""
+    question, result = answer.question, answer.result
+    cost = result.usage if answer.before is None else result.usage.plus(answer.before.usage)
+    has_evidence = not question.is_free and not question.is_of_calls
+    return ModelResponse(
+        parts=[ToolCallPart(*call) for call in answer.calls] or [TextPart(answer.text)],
+        usage=RequestUsage(
+            input_tokens=cost.prompt_tokens,
+            output_tokens=cost.sampled_tokens + cost.forced_tokens,
+            details={name: getattr(cost, name) for name in ("sampled_tokens", "forced_tokens", "passes")},
+        ),
+        model_name=question.extractor.model.name,
+        provider_name=PROVIDER,
+        provider_details={"confidence": result.confidence, "evidence": result.rows()} if has_evidence else None,
+        finish_reason="length" if answer.is_cut_short else "tool_call" if answer.calls else "stop",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,11 +208,10 @@ class _Request:
     """A request of an agent."""
 
     model: Any
-    turns: Sequence[Mapping[str, str]]
     settings: ModelSettings
     parameters: ModelRequestParameters
 
-    def question(self) -> _Question:
+    def question(self) -> Question:
         """Return the question that it asks. Raises UserError, and SchemaError for a type that cannot be enforced."""
         tools, is_forced = allowed_tools(self.settings, self.parameters)
         if not tools:
@@ -269,30 +225,30 @@ class _Request:
             layout = None if tool.kind == "output" else JsonLayout(optional_properties="omittable")
             described = {"description": tool.description} if tool.description else {}
             schema = JsonSchema({**tool.parameters_json_schema, **described}, name=tool.name)
-            return self._ask(schema, "arguments", layout, tool=tool.name)
+            return self._ask(schema, layout, tool=tool.name)
         choices = [Tool(tool.name, tool.parameters_json_schema, tool.description or "") for tool in tools]
         if is_forced:
-            return self._ask(functions(*choices), "calls")
-        has_one_call = self.settings.get("parallel_tool_calls") is False
-        calls = functions(*choices, parallel=True)
-        return self._ask(calls, "calls", has_one_call=has_one_call, otherwise=self._direct())
+            return self._ask(functions(*choices))
+        calls_at_most = 1 if self.settings.get("parallel_tool_calls") is False else None
+        return self._ask(functions(*choices, parallel=True), calls_at_most=calls_at_most, otherwise=self._direct())
 
-    def _direct(self) -> _Question:
+    def _direct(self) -> Question:
         """Return the question for the answer itself: an object where the agent has a schema for it, or else text."""
         wanted, stops = self.parameters.output_object, self.settings.get("stop_sequences") or []
         if wanted is None:
-            text = Text(stop=stops) | Text(lacks=stops) if stops else Text()
-            return self._ask(text, "text", held_back=max(map(len, stops), default=0))
+            return self._ask(free_text(stops), is_free=True, stops=stops)
         if stops:
             raise UserError("The setting stop_sequences is for free text, and the output has a schema. Leave it out.")
         described = {"description": wanted.description} if wanted.description else {}
-        return self._ask(JsonSchema({**described, **wanted.json_schema}, name=wanted.name or ""), "object")
+        return self._ask(JsonSchema({**described, **wanted.json_schema}, name=wanted.name or ""))
 
-    def _ask(self, output_type: Any, kind: Kind, layout: JsonLayout | None = None, **members: Any) -> _Question:
+    def _ask(
+        self, output_type: Any, layout: JsonLayout | None = None, *, is_free: bool = False, **members: Any
+    ) -> Question:
         settings: Mapping[str, Any] = self.settings
         options = {name: settings[name] for name in OPTIONS if settings.get(name) is not None}
         extractor = Extractor[Any](output_type, **cast("Options", {**options, "model": self.model, "layout": layout}))
-        return _Question(extractor.verbatim() if kind == "text" else extractor, kind, self.turns, **members)
+        return Question(extractor.verbatim() if is_free else extractor, is_free, **members)
 
 
 def allowed_tools(settings: ModelSettings, parameters: ModelRequestParameters) -> tuple[Sequence[ToolDefinition], bool]:
@@ -317,14 +273,9 @@ def allowed_tools(settings: ModelSettings, parameters: ModelRequestParameters) -
 
 
 def prompt_turns(messages: Sequence[ModelMessage], instructions: Sequence[str]) -> list[dict[str, str]]:
-    """Return the messages of an agent as those of a prompt, which has no role for tools. Raises UserError.
+    """Return the messages of an agent as those of a prompt: instructions first, one turn after the other.
 
-    A call is written as the assistant would write it here, and its result is indented in the next message of the user,
-    so that no line of it passes for anything else:
-
-        assistant: [{"name": "weather", "arguments": {"city": "Porto"}}]
-        user: The result of weather({"city": "Porto"}):
-            sunny
+    Raises UserError for what is no text.
     """
     system: list[str] = []
     turns: list[dict[str, str]] = []
@@ -350,7 +301,7 @@ def prompt_turns(messages: Sequence[ModelMessage], instructions: Sequence[str]) 
 def _result(part: ToolReturnPart, calls: Mapping[str, ToolCallPart]) -> str:
     call = calls.get(part.tool_call_id)
     arguments = "" if call is None else _arguments(call)
-    return f"The result of {part.tool_name}({arguments}):\n{indent(part.model_response_str(), '    ', lambda _: True)}"
+    return result_to_text(part.tool_name, arguments, part.model_response_str())
 
 
 def _arguments(call: ToolCallPart) -> str:
@@ -373,18 +324,18 @@ def _said(part: object) -> str:
 def _written(response: ModelResponse) -> list[str]:
     """Return the text of a response, and its calls. Raises UserError for a file, or what another provider ran."""
     texts: list[str] = []
-    calls: list[str] = []
+    calls: list[tuple[str, str]] = []
     for part in response.parts:
         match part:
             case TextPart(content=text):
                 texts.append(text)
             case ToolCallPart(tool_name=name):
-                calls.append(f'{{"name": {json.dumps(name)}, "arguments": {_arguments(part)}}}')
+                calls.append((name, _arguments(part)))
             case ThinkingPart():  # models are not shown what they thought before
                 pass
             case _:
                 raise _no_text(part)
-    return [*texts, f"[{', '.join(calls)}]"] if calls else texts
+    return [*texts, calls_to_text(calls)]
 
 
 def _no_text(part: object) -> UserError:
@@ -396,55 +347,30 @@ class StructuredStreamedResponse(StreamedResponse):
     """A response that is written as it is read: pieces of text, or of the arguments of the one tool; or calls."""
 
     source: StructuredModel
-    question: _Question
-    first: Stream[Any]
-    """The answer to the question, which has been begun."""
+    pieces: Iterator[str | Answer]
+    tool: str | None
+    """The tool whose arguments the pieces are."""
     opened: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     async def _get_event_iterator(self) -> AsyncIterator[ModelResponseStreamEvent]:
-        async for event in self._answered(self.question, self.first, RequestUsage()):
-            yield event
-
-    async def _answered(
-        self, question: _Question, stream: Stream[Any], cost: RequestUsage
-    ) -> AsyncIterator[ModelResponseStreamEvent]:
-        """Yield the events of an answer, after questions that cost something already."""
-        sent = 0
-        while await self.source.in_thread(lambda: next(stream, None)) is not None:
+        tool = self.tool
+        while not isinstance(piece := await self.source.in_thread(lambda: next(self.pieces)), Answer):
             if self.cancelled:
                 return
-            end = max(len(stream.text) - question.held_back, sent)
-            for event in self._piece(question, stream.text[sent:end], is_first=not sent):
-                yield event
-            sent = end
-        answer = await self.source.in_thread(lambda: question.read(stream.result()))
-        cost += answer.usage
-        if question.otherwise is not None and not answer.parts:
-            other = question.otherwise
-            async for event in self._answered(other, await self.source.in_thread(other.stream), cost):
-                yield event
-            return
-        self._usage, self.finish_reason, self.provider_details = cost, answer.finish_reason, answer.provider_details
-        for part in answer.parts:
-            if isinstance(part, TextPart):
-                for event in self._piece(question, part.content[sent:], is_first=not sent):
+            if piece and self.tool is None:
+                for event in self._parts_manager.handle_text_delta(vendor_part_id="text", content=piece):
                     yield event
-            elif isinstance(part, ToolCallPart) and question.kind == "calls":
-                yield self._parts_manager.handle_tool_call_part(
-                    vendor_part_id=part.tool_call_id, tool_name=part.tool_name, args=part.args_as_dict()
-                )
-
-    def _piece(self, question: _Question, piece: str, *, is_first: bool) -> Iterator[ModelResponseStreamEvent]:
-        """Yield the events of a piece; of a list of calls, none before it is complete."""
-        if not piece or question.kind == "calls":
-            return
-        if question.kind == "arguments":
-            name = question.tool if is_first else None  # what is given again is appended
-            yield from self._parts_manager.handle_tool_call_delta_events(
-                vendor_part_id="arguments", tool_name=name, args=piece
-            )
-        else:
-            yield from self._parts_manager.handle_text_delta(vendor_part_id="text", content=piece)
+            elif piece:
+                for event in self._parts_manager.handle_tool_call_delta_events(
+                    vendor_part_id="arguments", tool_name=tool, args=piece
+                ):
+                    yield event
+                tool = None  # what is given again is appended
+        response = await self.source.in_thread(lambda: answer_to_response(piece))
+        self._usage, self.finish_reason = response.usage, response.finish_reason
+        self.provider_details = response.provider_details
+        for name, arguments in piece.calls if self.tool is None else ():
+            yield self._parts_manager.handle_tool_call_part(vendor_part_id=None, tool_name=name, args=arguments)
 
     async def close_stream(self) -> None:
         """Write no more: the model stops after the pass that it is at."""

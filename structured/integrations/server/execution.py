@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from fastapi import Request
@@ -12,7 +13,6 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from structured.decoding.generate import forget
-from structured.decoding.requests import Generation, Served
 from structured.decoding.running_batch import RunningBatch
 from structured.errors import ModelError, StructuredError
 from structured.errors.calling_line import without_warnings
@@ -21,13 +21,12 @@ from structured.extraction.events import AttemptWritten
 from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options
 from structured.extraction.prompts import TextOrChat
+from structured.integrations.questions import Answer, Question
 from structured.integrations.server.limits import Admission, Limits, Work
 from structured.integrations.server.request_bodies import GenerationRequest, LibraryRequest
 from structured.integrations.server.request_errors import RequestError
-from structured.integrations.server.responses import Written, openai_call
+from structured.integrations.server.responses import Piece
 from structured.models.load import PACKAGED_ID, PACKAGED_NAME
-from structured.output_types.call_types import FunctionType, ToolType
-from structured.output_types.functions import Call
 from structured.results.result import Result
 
 SHARED_METRICS = "PROMETHEUS_MULTIPROC_DIR"
@@ -102,9 +101,11 @@ class Prompts:
                 self.metrics.tokens.labels("sampled").inc(generation.diagnostics.sampled)
                 self.metrics.tokens.labels("forced").inc(generation.diagnostics.forced)
 
-    def total(self, answers: int = 1) -> int:
+    def total(self, answers: Sequence[Answer], repeated: int = 1) -> int:
         """Return the tokens of all prompts; that of so many answers, one behind another, is counted once."""
-        return sum(tokens for position, tokens in self.tokens.items() if position % answers == 0)
+        merged = [answer.result for answer in answers if not answer.result.generations]
+        tokens = self.tokens | {result.position: result.usage.prompt_tokens for result in merged}
+        return sum(count for position, count in tokens.items() if position % repeated == 0)
 
 
 MAX_EXTRACTORS = 256
@@ -157,116 +158,43 @@ class Extractors:
             self._kept.pop(key, None)
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """The documents and the type of a request, answered by the model."""
+def results_of(extractor: Extractor[Any], documents: Sequence[TextOrChat]) -> list[Result[Any]]:
+    """Return the result for each document; where the model fails, its error is that of each that is not finished.
 
-    extractor: Extractor[Any]
-    documents: Sequence[TextOrChat]
-    metrics: Metrics
-    answers: int = 1
-    """How many documents, one behind another, are the same: one prompt, to which so many answers are written."""
-    is_free: bool = False
-    """Whether the answer is free text: then the request has the whole prompt, and the library adds nothing."""
-    held_back: int = 0
-    """The characters at the end of a stream that may be those of a stop phrase."""
-    tool: str | None = None
-    """The tool that is called, whose arguments are the answer."""
-    calls_at_most: int | None = None
-    """How many of the calls count, the first ones; None for all."""
-    otherwise: "Question | None" = None
-    """The question in place of this one where the answer is an empty list of calls."""
-
-    @property
-    def is_call(self) -> bool:
-        """Whether the answer is calls of tools, which are not shown before they are whole."""
-        return isinstance(self.extractor.output_type, FunctionType | ToolType)
-
-    def results(self) -> tuple[list[Result[Any]], Prompts]:
-        """Return the result for each document, and the tokens of the prompts.
-
-        Where the model fails, its error is that of each document that is not finished. Raises RequestError if the
-        question is wrong.
-        """
-        prompts = Prompts(self.metrics)
-        known: dict[int, Result[Any]] = {}
-        with without_warnings():
-            try:
-                named = "the text" if len(self.documents) == 1 else None
-                results = self._observed(prompts).results(self.documents, progress=False, named=named)
-                known.update((result.position, result) for result in results)
-            except ModelError as error:
-                unfinished = [place for place in range(len(self.documents)) if place not in known]
-                known |= {place: failed_result(place, self.documents[place], error) for place in unfinished}
-            except StructuredError as error:
-                raise RequestError.of(error) from error
-        return [known[place] for place in range(len(self.documents))], prompts
-
-    def texts(self) -> tuple[list[Written], int]:
-        """Return the answer to each document, and the tokens of the prompts. Raises RequestError."""
-        results, prompts = self.results()
-        for result in results:
-            if result.error is not None:
-                raise RequestError.of(result.error) from result.error
-        written = [self._written(result, prompts) for result in results]
-        uncalled = [position for position, one in enumerate(written) if not one.calls]
-        if self.otherwise is None or not uncalled:
-            return written, prompts.total(self.answers)
-        documents = [self.documents[position] for position in uncalled]
-        others, prompt_tokens = replace(self.otherwise, documents=documents).texts()
-        for position, other in zip(uncalled, others, strict=True):
-            written[position] = other
-        return written, prompt_tokens
-
-    def streamed(self) -> Iterator[str | tuple[Written, int]]:
-        """Yield the pieces of the text, and last the whole with the tokens of the prompt; only the last, of a call.
-
-        Raises RequestError, also in the middle.
-        """
-        shown = ""
-        prompts = Prompts(self.metrics)
-        with without_warnings():
-            try:
-                stream = self._observed(prompts).stream(self.documents[0])
-                for _ in stream:
-                    known = "" if self.is_call else stream.text[: max(len(stream.text) - self.held_back, 0)]
-                    yield known[len(shown) :]
-                    shown = known or shown
-                written = self._written(stream.result(), prompts)
-            except StructuredError as error:
-                raise RequestError.of(error) from error
-        if self.otherwise is not None and not written.calls:
-            yield from self.otherwise.streamed()
-            return
-        yield "" if self.is_call else written.text[len(shown) :]
-        yield written, prompts.total()
-
-    def _written(self, result: Result[Any], prompts: Prompts) -> Written:
-        """Return an answer; of free text, the part before the stop phrase."""
-        value = result.value
-        if result.generations:
-            generation = result.generations[0]
-        else:  # merged from those of the chunks of a text that is longer than the context
-            cost = result.usage.sampled_tokens + result.usage.forced_tokens
-            prompts.tokens[result.position] = result.usage.prompt_tokens
-            generation = Generation(result.text or "", (), 0.0, shortened=False, served=Served(tokens=cost))
-        calls = calls_of(value) if self.tool is None else [openai_call(self.tool, generation.text)]
-        calls = calls and calls[: self.calls_at_most]
-        return Written(value if self.is_free else generation.text, generation, calls, is_free=self.is_free)
-
-    def _observed(self, prompts: Prompts) -> Extractor[Any]:
-        """Return the extractor that reports its prompts; with free text, one that adds nothing to them."""
-        extractor = self.extractor.with_options(observe=prompts)
-        return extractor.verbatim() if self.is_free else extractor
+    Raises RequestError if the question is wrong.
+    """
+    known: dict[int, Result[Any]] = {}
+    named = "the text" if len(documents) == 1 else None
+    with refusals():
+        try:
+            known.update((one.position, one) for one in extractor.results(documents, progress=False, named=named))
+        except ModelError as error:
+            unfinished = [place for place in range(len(documents)) if place not in known]
+            known |= {place: failed_result(place, documents[place], error) for place in unfinished}
+    return [known[place] for place in range(len(documents))]
 
 
-def calls_of(value: object) -> list[dict[str, Any]] | None:
-    """Return calls as entries of `tool_calls`; None for another value."""
-    if isinstance(value, Call):
-        return [value.to_openai()]
-    if isinstance(value, list) and value and all(isinstance(one, Call) for one in value):
-        return [one.to_openai() for one in value]
-    return None
+def answers_to(question: Question, documents: Sequence[TextOrChat]) -> list[Answer]:
+    """Return the answer about each document. Raises RequestError."""
+    with refusals():
+        return question.answers(documents)
+
+
+def pieces_of(question: Question, document: TextOrChat, prompts: Prompts) -> Iterator[Piece]:
+    """Yield the pieces of an answer, and last the whole. Raises RequestError, also in the middle."""
+    with refusals():
+        for piece in question.streamed(document):
+            yield piece if isinstance(piece, str) else (piece, prompts.total([piece]))
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Answer errors of the library with RequestError, and leave out warnings, of which an answer has marks."""
+    with without_warnings():
+        try:
+            yield
+        except StructuredError as error:
+            raise RequestError.of(error) from error
 
 
 DEFAULT = "default"

@@ -4,12 +4,13 @@ Nothing is stored: a member that refers to an earlier response is refused. Sourc
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, StrictBool, Tag, ValidationError, model_validator
 
+from structured.integrations.questions import Answer
 from structured.integrations.server.request_bodies import (
     MAX_LOGPROBS,
     MAX_TOOLS,
@@ -20,7 +21,7 @@ from structured.integrations.server.request_bodies import (
     text_alone,
 )
 from structured.integrations.server.request_errors import RequestError
-from structured.integrations.server.responses import AnswerForm, Piece, Written
+from structured.integrations.server.responses import AnswerForm, Piece, finish_reason, marks_of_answer
 
 Event: TypeAlias = tuple[str, Json]
 """The type of an event, and its other members."""
@@ -218,7 +219,7 @@ class ResponseForm(AnswerForm):
     tool: str | None = None
     """The tool that is called, whose arguments the text of a stream is."""
 
-    def whole(self, written: Sequence[Written], prompt_tokens: int) -> dict[str, Any]:
+    def whole(self, written: Sequence[Answer], prompt_tokens: int) -> dict[str, Any]:
         """Return the response to a request."""
         return self._response(written[0], self._items(written[0]), prompt_tokens)
 
@@ -237,7 +238,7 @@ class ResponseForm(AnswerForm):
             for piece in pieces:
                 if isinstance(piece, str):
                     if item is None and piece:
-                        item = self._call(0, {"name": self.tool, "arguments": ""}) if self.tool else self._message("")
+                        item = self._call(0, self.tool, "") if self.tool else self._message("")
                         yield from _opening(0, item)
                     if item is not None and piece:
                         yield _delta(0, item, piece)
@@ -256,11 +257,11 @@ class ResponseForm(AnswerForm):
             said = {"message": error.message, "code": error.code, "param": error.parameter}
             yield "error", {**said, **error.body()}
 
-    def _items(self, written: Written) -> list[Json]:
+    def _items(self, written: Answer) -> list[Json]:
         """Return the items of an answer; the first one has the ids that it was announced with."""
         if written.calls:
-            return [self._call(index, call["function"]) for index, call in enumerate(written.calls)]
-        status = "incomplete" if written.finish_reason == "length" else "completed"
+            return [self._call(index, *call) for index, call in enumerate(written.calls)]
+        status = "incomplete" if finish_reason(written) == "length" else "completed"
         logprobs = [] if self.logprobs is None else self.log_probabilities(written.generation)
         return [self._message(written.text, status, logprobs)]
 
@@ -268,16 +269,16 @@ class ResponseForm(AnswerForm):
         part = {"type": "output_text", "text": text, "annotations": [], "logprobs": list(logprobs)}
         return {"id": f"msg_{self.id}", "type": "message", "role": "assistant", "status": status, "content": [part]}
 
-    def _call(self, index: int, function: Mapping[str, str]) -> Json:
+    def _call(self, index: int, name: str, arguments: str) -> Json:
         ids = {"id": f"fc_{self.id[:28]}{index:04}", "call_id": f"call_{self.id[:20]}{index:04}"}
-        return {**ids, "type": "function_call", "status": "completed", **function}
+        return {**ids, "type": "function_call", "status": "completed", "name": name, "arguments": arguments}
 
-    def _response(self, written: Written | None, items: list[Json], prompt_tokens: int) -> Json:
+    def _response(self, written: Answer | None, items: list[Json], prompt_tokens: int) -> Json:
         """Return the object; without an answer, that of a response in progress."""
         request = self.request
         status, tokens = "in_progress", None
         if written is not None:
-            status = "incomplete" if written.finish_reason == "length" else "completed"
+            status = "incomplete" if finish_reason(written) == "length" else "completed"
             completion_tokens = written.generation.written_tokens
             tokens = {
                 "input_tokens": prompt_tokens,
@@ -308,7 +309,7 @@ class ResponseForm(AnswerForm):
             "tools": [{"strict": True, "parameters": None, **tool} for tool in request.tools or ()],
             "top_p": request.top_p,
             "truncation": "disabled",
-            **(written.marks if written is not None else {}),
+            **(marks_of_answer(written) if written is not None else {}),
         }
 
 

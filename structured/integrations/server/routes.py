@@ -14,7 +14,8 @@ from starlette.types import Receive, Scope, Send
 
 from structured.extraction.options import Options
 from structured.extraction.prompts import TextOrChat
-from structured.integrations.server.execution import DEFAULT, Question, Serving
+from structured.integrations.questions import Question
+from structured.integrations.server.execution import DEFAULT, Prompts, Serving, answers_to, pieces_of, results_of
 from structured.integrations.server.request_bodies import (
     ChatRequest,
     ChooseRequest,
@@ -37,7 +38,6 @@ from structured.integrations.server.responses_api import ResponseForm, Responses
 from structured.integrations.server.translation import (
     constrained_type,
     constraint_of,
-    free_text,
     options_of,
     output_type_of,
     prompt_messages,
@@ -179,50 +179,34 @@ async def _written(  # noqa: PLR0913  the parts of both endpoints
     serving.check_size(body)
     if body.stream and len(documents) > 1:
         raise RequestError(400, "A stream has one answer. Leave out n, or stream.", parameter="n")
-
-    def question() -> Question:
-        return _question(serving, body, documents, options_of(body, max_tokens))
-
+    prompts = Prompts(serving.metrics)
+    options: Options = {**options_of(body, max_tokens), "observe": prompts}
     if not body.stream:
-        return JSONResponse(form.whole(*await serving.work.done(request, lambda: question().texts())))
+        answers = await serving.work.done(request, lambda: answers_to(_question(serving, body, options), documents))
+        return JSONResponse(form.whole(answers, prompts.total(answers, body.n)))
     with_usage = bool((body.stream_options or {}).get("include_usage"))
-    return EventStream(*await serving.work.streamed(request, lambda: _events(question(), form, with_usage=with_usage)))
+
+    def events() -> Iterator[str]:
+        pieces = pieces_of(_question(serving, body, options), documents[0], prompts)
+        yield from form.events(itertools.chain([next(pieces)], pieces), with_usage=with_usage)
+
+    return EventStream(*await serving.work.streamed(request, events))
 
 
-def _question(serving: Serving, body: GenerationRequest, documents: Sequence[TextOrChat], options: Options) -> Question:
+def _question(serving: Serving, body: GenerationRequest, options: Options) -> Question:
     """Return the question that a request puts to the model. Raises RequestError."""
-
-    def make_type() -> Any:
-        return output_type_of(body, serving.limits) or free_text(body.stops, serving.limits)
-
     is_free, tool, calls_at_most, otherwise = not body.constraints, None, None, None
     if isinstance(body, ChatRequest) and body.uses_tools:
         is_free, tool = False, body.called_tool
         calls_at_most = None if body.parallel_tool_calls else 1
         if body.may_answer:
-            otherwise = _question(serving, body.model_copy(update={"tool_choice": "none"}), documents, options)
+            otherwise = _question(serving, body.model_copy(update={"tool_choice": "none"}), options)
         options = {**options, "layout": JsonLayout(optional_properties="omittable")}
-    extractor = serving.extractors.find(body.constraint_key, make_type, options)
+    extractor = serving.extractors.find(body.constraint_key, lambda: output_type_of(body, serving.limits), options)
     if body.shown_logprobs:
         extractor = extractor.with_alternatives(body.shown_logprobs)
-    held_back = max(map(len, body.stops), default=0)
-    return Question(
-        extractor,
-        documents,
-        serving.metrics,
-        body.n,
-        is_free=is_free,
-        held_back=held_back,
-        tool=tool,
-        calls_at_most=calls_at_most,
-        otherwise=otherwise,
-    )
-
-
-def _events(question: Question, form: AnswerForm, *, with_usage: bool) -> Iterator[str]:
-    """Yield the events of a stream. Raises RequestError before the first; a later error is an event."""
-    pieces = question.streamed()
-    yield from form.events(itertools.chain([next(pieces)], pieces), with_usage=with_usage)
+    extractor = extractor.verbatim() if is_free else extractor
+    return Question(extractor, is_free, body.stops, tool, calls_at_most, otherwise)
 
 
 class EventStream(StreamingResponse):
@@ -281,6 +265,7 @@ async def _results(request: Request, serving: Serving, body: LibraryRequest, tex
     serving.check_model(body.model)
     serving.check_size(body)
     options = options_of(body, serving.max_tokens(max_tokens=body.max_tokens))
+    options["observe"] = Prompts(serving.metrics)
 
     def make_type() -> Any:
         if isinstance(body, ExtractRequest) and body.type is not None:
@@ -288,8 +273,6 @@ async def _results(request: Request, serving: Serving, body: LibraryRequest, tex
         return constrained_type(constraint_of(body), serving.limits)
 
     def answer() -> list[Result[Any]]:
-        extractor = serving.extractors.find(body.constraint_key, make_type, options)
-        results, _ = Question(extractor, texts, serving.metrics).results()
-        return results
+        return results_of(serving.extractors.find(body.constraint_key, make_type, options), texts)
 
     return await serving.work.done(request, answer)

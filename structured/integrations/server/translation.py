@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from textwrap import indent
 from typing import Any, cast
 
 from pydantic import BaseModel
@@ -12,6 +11,7 @@ from structured.decoding.repetition import Repetition
 from structured.errors import PatternError, PromptError, SchemaError
 from structured.extraction.options import Options
 from structured.extraction.prompts import Conversation
+from structured.integrations.questions import calls_to_text, free_text, result_to_text
 from structured.integrations.server.field_lists import FieldListError, read_fields
 from structured.integrations.server.limits import Limits
 from structured.integrations.server.request_bodies import (
@@ -30,7 +30,6 @@ from structured.integrations.server.request_bodies import (
 from structured.integrations.server.request_errors import RequestError
 from structured.output_types.call_types import functions
 from structured.output_types.choice import Choice
-from structured.output_types.combining.text import Text
 from structured.output_types.described_types import data_to_type
 from structured.output_types.functions import Tool
 from structured.output_types.grammar import Grammar
@@ -39,8 +38,8 @@ from structured.output_types.output_type import OutputType
 from structured.output_types.regex import Regex
 
 
-def output_type_of(body: GenerationRequest, limits: Limits) -> OutputType[Any] | JsonSchema | None:
-    """Return the output type that a request constrains its answer to; None where the text is free.
+def output_type_of(body: GenerationRequest, limits: Limits) -> OutputType[Any] | JsonSchema:
+    """Return the output type that a request constrains its answer to; free text where it does not.
 
     Raises RequestError where it asks for two things at once, for what is too large, or for what cannot be enforced.
     """
@@ -53,7 +52,8 @@ def output_type_of(body: GenerationRequest, limits: Limits) -> OutputType[Any] |
     if len(constraints) > 1:
         raise RequestError(400, f"{' and '.join(constraints)} exclude each other.", parameter=next(iter(constraints)))
     if not constraints:
-        return None
+        check_length("".join(body.stops), limits, "stop")
+        return free_text(body.stops)
     [(member, constraint)] = constraints.items()
     if body.stops:
         raise RequestError(400, f"stop and {member} exclude each other.", parameter="stop")
@@ -69,12 +69,6 @@ def _of_member(member: str, constraint: Constraint, limits: Limits) -> OutputTyp
     except TypeError as error:  # a member of a tool is of the wrong kind
         raise RequestError(400, str(error), parameter=member) from error
     return output_type
-
-
-def free_text(stops: list[str], limits: Limits) -> OutputType[str]:
-    """Return the output type of text that ends where the model ends it, or with a stop phrase, which is left out."""
-    check_length("".join(stops), limits, "stop")
-    return Text(stop=stops) | Text(lacks=stops) if stops else Text()
 
 
 def check_length(constraint: Any, limits: Limits, name: str) -> None:
@@ -154,14 +148,7 @@ _KINDS: Mapping[ConstraintKind, tuple[str, Callable[..., Any]]] = {
 
 
 def prompt_messages(messages: Sequence[Message], member: str = "messages") -> list[dict[str, str]]:
-    """Return the messages of a prompt, which has no role for tools.
-
-    A call is written as the assistant would write it here. Its result begins the next message of the user, indented, so
-    that no line of it passes for anything else:
-
-        assistant: [{"name": "weather", "arguments": {"city": "Porto"}}]
-        user: The result of weather({"city": "Porto"}):
-            sunny
+    """Return the messages of a prompt, which has no role for tools: results begin the next message of the user.
 
     Raises RequestError for what is no chat; `member` is the one of the request that the messages are made of.
     """
@@ -203,16 +190,13 @@ _ROLES = {"developer": "system", "tool": "user"}
 
 def _result(call: ToolCall, text: str) -> str:
     arguments = " ".join(call.function.arguments.split())
-    return f"The result of {call.function.name}({arguments}):\n{indent(text, '    ', lambda _: True)}"
+    return result_to_text(call.function.name, arguments, text)
 
 
 def _written(message: Message) -> str:
     """Return the text of a message, and its calls."""
-    calls = ", ".join(
-        f'{{"name": {json.dumps(one.function.name)}, "arguments": {one.function.arguments}}}'
-        for one in message.tool_calls or ()
-    )
-    return "\n\n".join(filter(None, (message.text, calls and f"[{calls}]")))
+    calls = calls_to_text((one.function.name, one.function.arguments) for one in message.tool_calls or ())
+    return "\n\n".join(filter(None, (message.text, calls)))
 
 
 _OPTIONS = ("temperature", "seed", "top_p", "top_k", "min_p", "instructions", "system", "grounded")
