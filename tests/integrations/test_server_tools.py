@@ -158,6 +158,13 @@ RESULTS = {
         [SAID, {"role": "tool", "tool_call_id": "call_1", "content": "sunny"}, *user("And the wind?")],
         'user: The result of weather({"city": "Porto"}):\n    sunny\n\nAnd the wind?',
     ),
+    "one whose arguments have lines, and blanks in a text": (
+        [
+            {**SAID, "tool_calls": [{**CALL, "function": {"name": "weather", "arguments": '{\n  "city": "Rio  de"\n}'}}]},
+            {"role": "tool", "tool_call_id": "call_1", "content": "wet"},
+        ],
+        'user: The result of weather({ "city": "Rio  de" }):\n    wet',
+    ),
     "two": (
         [
             {**SAID, "content": "One moment.", "tool_calls": [CALL, {**CALL, "id": "call_2"}]},

@@ -189,7 +189,7 @@ _ROLES = {"developer": "system", "tool": "user"}
 
 
 def _result(call: ToolCall, text: str) -> str:
-    arguments = " ".join(call.function.arguments.split())
+    arguments = re.sub(r"\s*[\r\n]\s*", " ", call.function.arguments.strip())  # in JSON, no text has a line break
     return result_to_text(call.function.name, arguments, text)
 
 
