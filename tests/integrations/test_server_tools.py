@@ -160,7 +160,10 @@ RESULTS = {
     ),
     "one whose arguments have lines, and blanks in a text": (
         [
-            {**SAID, "tool_calls": [{**CALL, "function": {"name": "weather", "arguments": '{\n  "city": "Rio  de"\n}'}}]},
+            {
+                **SAID,
+                "tool_calls": [{**CALL, "function": {"name": "weather", "arguments": '{\n  "city": "Rio  de"\n}'}}],
+            },
             {"role": "tool", "tool_call_id": "call_1", "content": "wet"},
         ],
         'user: The result of weather({ "city": "Rio  de" }):\n    wet',
