@@ -13,10 +13,11 @@ import numpy as np
 from structured.automata import RegularAutomaton
 from structured.automata.dfa import most_characters
 from structured.errors import SchemaError
-from structured.json_schema.canonical_json import ONE_CHARACTER, canonical_values
+from structured.json_schema.canonical_json import canonical_values
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Complement, Location, PatternOf, Subschema, Subschemas, counts
 from structured.json_schema.items import ArrayWithNeeds, items_of, read_by, read_needs
+from structured.json_schema.strings.strings import CANONICAL_CHARACTER
 from structured.regex import (
     EMPTY,
     Alternation,
@@ -203,7 +204,7 @@ def _at_least(pattern: Pattern) -> float:
             return len(texts)
         case CharSet(ranges):
             return sum(high - low + 1 for low, high in ranges)
-        case Iteration(item, _, maximum) if isinstance(item, CharSet) or item is ONE_CHARACTER:
+        case Iteration(item, _, maximum) if isinstance(item, CharSet) or item is CANONICAL_CHARACTER:
             return math.inf if maximum is None else _characters(item) ** maximum
         case Iteration(_, _, None) | Unlike() | Reference():  # a pattern that contains itself has ever longer texts
             return math.inf

@@ -6,15 +6,14 @@ from functools import partial
 from typing import Any
 
 from structured.errors.recursion import deep
-from structured.json_schema.document.location import Location, Subschema, Subschemas
+from structured.json_schema.document.location import Complement, Location, Subschema, Subschemas
 from structured.json_schema.keyword_types import ASSERTIONS, UNEVALUATED, type_of
+from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.validity import allows
 from structured.regex import Pattern, alternation, concat, literal, words
 
 _LISTING = ("const", "enum")
-_CHOOSING = frozenset(
-    {"anyOf", "dependencies", "dependentRequired", "dependentSchemas", "if", "not", "oneOf", *UNEVALUATED}
-)
+_CHOOSING = frozenset({*CHOICES, *UNEVALUATED})
 """Keywords that may forbid values of any type."""
 
 
@@ -23,7 +22,7 @@ def lists_values(schemas: Subschemas) -> bool:
     return any(part.has(keyword) for part in schemas for keyword in _LISTING)
 
 
-def listed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] | None = None) -> Pattern:
+def listed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] = ()) -> Pattern:
     """Return the pattern of the values in the first `const` or `enum` that all the rest allows (`allowed_values`)."""
     keyword, part = _listing(schemas)
     allowed = allowed_values(schemas, types, denied)
@@ -37,10 +36,10 @@ def _listing(schemas: Subschemas) -> tuple[str, Subschema]:
     return next((key, part) for part in schemas for key in _LISTING if part.has(key))
 
 
-def allowed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] | None = None) -> list[Any]:
-    """Return the listed values that all the schemas allow, at least one.
+def allowed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] = ()) -> list[Any]:
+    """Return the listed values that all the schemas allow and none of those in `denied`; there is at least one.
 
-    Where choices are still open, `denied` are the schemas that must not allow the values; None says that none is open.
+    Choices need not have been made. A schema that the compiler made says nothing new, unless it lists values.
     """
     keyword, part = _listing(schemas)
     values = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
@@ -52,11 +51,14 @@ def allowed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[
     others = [
         other
         for other in schemas
-        if _restricts_further(other, types, keyword if other is part else "")
-        or (denied is not None and not _CHOOSING.isdisjoint(other.schema))
+        if not _is_implied(other)
+        and (
+            _restricts_further(other, types, keyword if other is part else "") or not _CHOOSING.isdisjoint(other.schema)
+        )
     ]
+    denied = [other for other in denied if not _is_implied(other)]
     if others or denied:
-        rest, readings = partial(_is_allowed, others, denied or ()), part.location.compilation.format_readings
+        rest, readings = partial(_is_allowed, others, denied), part.location.compilation.format_readings
         candidates, allowed = allowed, [value for value in allowed if all(rest(reading, value) for reading in readings)]
         if not allowed and any(rest(reading, value) for reading in readings for value in candidates):
             reason = "there is no value that both validators that assert formats and others allow"
@@ -64,6 +66,11 @@ def allowed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[
     if not allowed:
         raise part.location.unsatisfiable("there is no value that the other keywords allow", keyword=keyword)
     return list(allowed)
+
+
+def _is_implied(part: Subschema) -> bool:
+    """Tell whether a schema follows from the denied schemas and those with choices, which are evaluated themselves."""
+    return isinstance(part.schema, Complement) and not lists_values([part])
 
 
 def _is_allowed(others: Sequence[Subschema], denied: Sequence[Subschema], asserts_formats: bool, value: Any) -> bool:
