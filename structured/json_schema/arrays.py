@@ -6,7 +6,7 @@ repetition; with `contains` or `uniqueItems` it is an automaton whose states hol
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from structured.regex import (
     optional,
     repeat,
 )
-from structured.regex.traversal import parts_of
+from structured.regex.traversal import nodes_of, parts_of
 
 MAX_DISTINCT = 10
 """The most values of items for which each set of values is a state."""
@@ -166,25 +166,13 @@ _MAX_COUNTED = 64
 """The length up to which texts are counted."""
 
 
-def _nodes(pattern: Pattern, enters: Callable[[Pattern], bool]) -> Iterator[Pattern]:
-    """Yield a pattern and the nodes below it, each once, but none below those that are not entered."""
-    seen: dict[int, Pattern] = {}
-    left = [pattern]
-    while left:
-        node = left.pop()
-        if id(node) not in seen:
-            seen[id(node)] = node
-            yield node
-            left.extend(parts_of(node) if enters(node) else ())
-
-
 def may_remember(pattern: Pattern) -> bool:
     """Tell whether a pattern contains items that must differ, or may do so by a definition under construction."""
 
     def is_open(node: Pattern) -> bool:
         return isinstance(node, Reference) and node.name not in node.definitions
 
-    nodes = _nodes(pattern, lambda node: not is_open(node))
+    nodes = nodes_of(pattern, lambda node: () if is_open(node) else parts_of(node))
     return any(isinstance(node, Distinct) or is_open(node) for node in nodes)
 
 
@@ -193,7 +181,8 @@ def are_many(pattern: Pattern) -> bool:
 
     The numbers of texts of several parts are not multiplied: two parts may spell the same text.
     """
-    nodes = _nodes(pattern, lambda node: isinstance(node, Concat | Alternation | Members | Distinct | Iteration))
+    entered = Concat | Alternation | Members | Distinct | Iteration
+    nodes = nodes_of(pattern, lambda node: parts_of(node) if isinstance(node, entered) else ())
     return any(_at_least(node) >= MANY for node in nodes)
 
 

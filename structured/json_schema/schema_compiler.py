@@ -198,7 +198,8 @@ def _listed_among_choices(gathered: Conjunction, location: Location) -> Pattern 
     if location.is_type or not lists_values(gathered.schemas):
         return None
     with suppress(NotEvaluatedError):
-        return _listed(gathered.schemas, allowed_types(gathered.schemas), location, list(gathered.denied.values()))
+        types, denied = allowed_types(gathered.schemas), list(gathered.denied.values())
+        return _listed(gathered.schemas, types, location, denied, is_open=True)
     return None
 
 
@@ -345,11 +346,18 @@ def _typed(schemas: Subschemas, location: Location, denied: Sequence[Subschema] 
     return _any_of(lambda name: TYPES[name](own, location), [name for name in TYPES if name in types])
 
 
-def _listed(schemas: Subschemas, types: frozenset[str], location: Location, denied: Sequence[Subschema]) -> Pattern:
+def _listed(
+    schemas: Subschemas,
+    types: frozenset[str],
+    location: Location,
+    denied: Sequence[Subschema],
+    *,
+    is_open: bool = False,
+) -> Pattern:
     """Return the listed values that the rest allows, in canonical form where values are compared by their texts."""
     if location.compilation.canonical_form is None:
-        return listed_values(schemas, types, denied)
-    return canonical_listing(allowed_values(schemas, types, denied), location)
+        return listed_values(schemas, types, denied, is_open=is_open)
+    return canonical_listing(allowed_values(schemas, types, denied, is_open=is_open), location)
 
 
 def any_value(location: Location) -> Pattern:

@@ -22,10 +22,12 @@ def lists_values(schemas: Subschemas) -> bool:
     return any(part.has(keyword) for part in schemas for keyword in _LISTING)
 
 
-def listed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] = ()) -> Pattern:
+def listed_values(
+    schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] = (), *, is_open: bool = False
+) -> Pattern:
     """Return the pattern of the values in the first `const` or `enum` that all the rest allows (`allowed_values`)."""
     keyword, part = _listing(schemas)
-    allowed = allowed_values(schemas, types, denied)
+    allowed = allowed_values(schemas, types, denied, is_open=is_open)
     if set(map(type, allowed)).isdisjoint((list, dict)):
         return words(spellings(allowed, part.location, keyword=keyword))
     spell = partial(spelling, location=part.location, keyword=keyword)
@@ -36,10 +38,13 @@ def _listing(schemas: Subschemas) -> tuple[str, Subschema]:
     return next((key, part) for part in schemas for key in _LISTING if part.has(key))
 
 
-def allowed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] = ()) -> list[Any]:
+def allowed_values(
+    schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] = (), *, is_open: bool = False
+) -> list[Any]:
     """Return the listed values that all the schemas allow and none of those in `denied`; there is at least one.
 
-    Choices need not have been made. A schema that the compiler made says nothing new, unless it lists values.
+    With `is_open`, choices are still to be made. A schema that the compiler made is not evaluated, unless it lists
+    values: it follows from the denied schemas and from those with choices, which are evaluated in its place.
     """
     keyword, part = _listing(schemas)
     values = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
@@ -48,15 +53,17 @@ def allowed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[
     allowed = values if all_fit else [value for value in values if type_of(value) in named]
     if not allowed:
         raise part.location.unsatisfiable("there is no value of the type", keyword=keyword)
+    is_open = is_open or any(map(_is_made, schemas))
     others = [
         other
         for other in schemas
-        if not _is_implied(other)
+        if not _is_made(other)
         and (
-            _restricts_further(other, types, keyword if other is part else "") or not _CHOOSING.isdisjoint(other.schema)
+            _restricts_further(other, types, keyword if other is part else "")
+            or (is_open and not _CHOOSING.isdisjoint(other.schema))
         )
     ]
-    denied = [other for other in denied if not _is_implied(other)]
+    denied = [other for other in denied if not _is_made(other)]
     if others or denied:
         rest, readings = partial(_is_allowed, others, denied), part.location.compilation.format_readings
         candidates, allowed = allowed, [value for value in allowed if all(rest(reading, value) for reading in readings)]
@@ -68,8 +75,8 @@ def allowed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[
     return list(allowed)
 
 
-def _is_implied(part: Subschema) -> bool:
-    """Tell whether a schema follows from the denied schemas and those with choices, which are evaluated themselves."""
+def _is_made(part: Subschema) -> bool:
+    """Tell whether the compiler made a schema, and not to list values."""
     return isinstance(part.schema, Complement) and not lists_values([part])
 
 
