@@ -6,17 +6,18 @@ repetition; with `contains` or `uniqueItems` it is an automaton whose states hol
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from structured.automata import RegularAutomaton
 from structured.automata.dfa import most_characters
 from structured.errors import SchemaError
-from structured.json_schema.canonical_json import ONE_CHARACTER, canonical_values
+from structured.json_schema.canonical_json import canonical_values
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import Complement, Location, PatternOf, Subschema, Subschemas, counts
 from structured.json_schema.items import ArrayWithNeeds, items_of, read_by, read_needs
+from structured.json_schema.strings.strings import CANONICAL_CHARACTER
 from structured.regex import (
     EMPTY,
     Alternation,
@@ -36,7 +37,7 @@ from structured.regex import (
     optional,
     repeat,
 )
-from structured.regex.traversal import parts_of
+from structured.regex.traversal import nodes_of, parts_of
 
 MAX_DISTINCT = 10
 """The most values of items for which each set of values is a state."""
@@ -165,25 +166,13 @@ _MAX_COUNTED = 64
 """The length up to which texts are counted."""
 
 
-def _nodes(pattern: Pattern, enters: Callable[[Pattern], bool]) -> Iterator[Pattern]:
-    """Yield a pattern and the nodes below it, each once, but none below those that are not entered."""
-    seen: dict[int, Pattern] = {}
-    left = [pattern]
-    while left:
-        node = left.pop()
-        if id(node) not in seen:
-            seen[id(node)] = node
-            yield node
-            left.extend(parts_of(node) if enters(node) else ())
-
-
 def may_remember(pattern: Pattern) -> bool:
     """Tell whether a pattern contains items that must differ, or may do so by a definition under construction."""
 
     def is_open(node: Pattern) -> bool:
         return isinstance(node, Reference) and node.name not in node.definitions
 
-    nodes = _nodes(pattern, lambda node: not is_open(node))
+    nodes = nodes_of(pattern, lambda node: () if is_open(node) else parts_of(node))
     return any(isinstance(node, Distinct) or is_open(node) for node in nodes)
 
 
@@ -192,7 +181,8 @@ def are_many(pattern: Pattern) -> bool:
 
     The numbers of texts of several parts are not multiplied: two parts may spell the same text.
     """
-    nodes = _nodes(pattern, lambda node: isinstance(node, Concat | Alternation | Members | Distinct | Iteration))
+    entered = Concat | Alternation | Members | Distinct | Iteration
+    nodes = nodes_of(pattern, lambda node: parts_of(node) if isinstance(node, entered) else ())
     return any(_at_least(node) >= MANY for node in nodes)
 
 
@@ -203,7 +193,7 @@ def _at_least(pattern: Pattern) -> float:
             return len(texts)
         case CharSet(ranges):
             return sum(high - low + 1 for low, high in ranges)
-        case Iteration(item, _, maximum) if isinstance(item, CharSet) or item is ONE_CHARACTER:
+        case Iteration(item, _, maximum) if isinstance(item, CharSet) or item is CANONICAL_CHARACTER:
             return math.inf if maximum is None else _characters(item) ** maximum
         case Iteration(_, _, None) | Unlike() | Reference():  # a pattern that contains itself has ever longer texts
             return math.inf

@@ -24,30 +24,13 @@ from structured.json_schema.document.location import (
 from structured.json_schema.logic.conjunctions import check_ends
 from structured.json_schema.logic.listed_values import spelling, written_value
 from structured.json_schema.numbers.multiples import scan
-from structured.json_schema.strings.strings import CHARACTER
 from structured.json_schema.whitespace import DEFAULT_WHITESPACE, read_whitespace
-from structured.regex import (
-    EMPTY,
-    Alternation,
-    Concat,
-    Iteration,
-    Pattern,
-    alternation,
-    concat,
-    nodes_of,
-    repeat,
-    words,
-)
+from structured.regex import EMPTY, Pattern, alternation, words
 from structured.regex.character_classes import ECMA
-from structured.regex.character_sets import MAX_CODE_POINT
-from structured.regex.json_strings import escaped_set
 from structured.regex.regex_parser import whole_regex_to_pattern
 
 MAX_DIGITS = 15
 """Digits of a decimal with a point that every reader of JSON distinguishes (RFC 8259 §6)."""
-
-ONE_CHARACTER = escaped_set(((0, 0xD7FF), (0xE000, MAX_CODE_POINT)))
-"""Any character of a string in the spelling of `json.dumps`."""
 
 _WITH_POINT = "|".join(rf"[1-9]\d{{{whole}}}\.\d{{0,{MAX_DIGITS - 2 - whole}}}[1-9]" for whole in range(MAX_DIGITS - 1))
 _PLAIN_DECIMALS = PatternLanguage(
@@ -99,16 +82,11 @@ def _moved(part: Subschema, compilation: Compilation) -> Subschema:
     return part._replace(location=location)
 
 
-def canonical_scalars(name: str, values: Pattern, location: Location) -> Pattern:
-    """Return the values of a type, in canonical form where values are compared by their texts.
-
-    The values inside arrays and objects already have that form.
-    """
-    compilation = location.compilation
-    if compilation.canonical_form is None or name not in ("integer", "number", "string"):
+def canonical_numbers(values: Pattern, location: Location) -> Pattern:
+    """Return numbers, in canonical form where values are compared by their texts."""
+    if location.compilation.canonical_form is None:
         return values
-    canonical = _canonical_strings if name == "string" else _canonical_numbers
-    return compilation.once(("canonical", id(values)), lambda: canonical(values, location), keep=values)
+    return location.compilation.once(("canonical", id(values)), lambda: _canonical(values, location), keep=values)
 
 
 def canonical_listing(values: Iterable[Any], location: Location) -> Pattern:
@@ -130,7 +108,7 @@ def _text(value: Any, location: Location) -> str:
     return text
 
 
-def _canonical_numbers(values: Pattern, location: Location) -> Pattern:
+def _canonical(values: Pattern, location: Location) -> Pattern:
     try:
         numbers = _plain_numbers(values)
     except PatternError as error:
@@ -151,29 +129,3 @@ def _too_many_digits(location: Location) -> SchemaError:
         keyword="uniqueItems",
         remedy=f"Allow some of at most {MAX_DIGITS} digits.",
     )
-
-
-def _canonical_strings(values: Pattern, location: Location) -> Pattern:
-    strings = _with_canonical_characters(values)
-    if any(node is CHARACTER for node in nodes_of(strings)):
-        raise location.refusal(
-            "'uniqueItems' is not supported for strings that refer to themselves",
-            keyword="uniqueItems",
-            remedy="Remove it, and remove what is repeated in your program.",
-        )
-    return strings
-
-
-def _with_canonical_characters(pattern: Pattern) -> Pattern:
-    """Return a pattern in which any character has one canonical."""
-    match pattern:
-        case _ if pattern is CHARACTER:
-            return ONE_CHARACTER
-        case Concat(parts):
-            return concat(*map(_with_canonical_characters, parts))
-        case Alternation(options):
-            return alternation(*map(_with_canonical_characters, options))
-        case Iteration(item, minimum, maximum):
-            return repeat(_with_canonical_characters(item), minimum, maximum)
-        case _:
-            return pattern

@@ -17,7 +17,7 @@ from structured.automata import Foundation
 from structured.errors import SchemaError, UnsatisfiableError
 from structured.errors.recursion import deep
 from structured.json_schema.arrays import array
-from structured.json_schema.canonical_json import canonical_listing, canonical_scalars
+from structured.json_schema.canonical_json import canonical_listing, canonical_numbers
 from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.location import (
     MAX_COMBINATIONS,
@@ -168,13 +168,13 @@ def _pattern_of(schemas: Subschemas) -> Pattern:
 def _chosen(gathered: Conjunction, location: Location) -> Pattern:
     """Return the pattern of a conjunction: any option of its first choice, with all the rest."""
     if not gathered.choices:
-        return _typed(gathered.schemas, location)
+        return _typed(gathered.schemas, location, list(gathered.denied.values()))
     alone = gathered.is_one_choice
     listed = _listed_among_choices(gathered, location)
     if listed is None and not alone:
         gathered.settle()
         if not gathered.choices:
-            return _typed(gathered.schemas, location)
+            return _typed(gathered.schemas, location, list(gathered.denied.values()))
         gathered.choices.sort(key=lambda choice: len(choice.options))
         listed = _listed_among_choices(gathered, location)  # the only option left of a choice may list values
     if listed is not None:
@@ -198,7 +198,8 @@ def _listed_among_choices(gathered: Conjunction, location: Location) -> Pattern 
     if location.is_type or not lists_values(gathered.schemas):
         return None
     with suppress(NotEvaluatedError):
-        return _listed(gathered.schemas, allowed_types(gathered.schemas), location, list(gathered.denied.values()))
+        types, denied = allowed_types(gathered.schemas), list(gathered.denied.values())
+        return _listed(gathered.schemas, types, location, denied, is_open=True)
     return None
 
 
@@ -270,7 +271,7 @@ def _chosen_names(gathered: Conjunction, location: Location) -> Pattern:
     if not gathered.choices and lists_values(gathered.schemas):
         for part in gathered.schemas if location.is_type else ():
             check_keywords(part, _STRING)
-        return words(allowed_values(gathered.schemas, _STRING))
+        return words(allowed_values(gathered.schemas, _STRING, list(gathered.denied.values())))
     if gathered.choices:
         part, keyword, options, _ = gathered.choices[0]
         if not options:
@@ -319,7 +320,7 @@ def _any_of(pattern: Callable[[Any], Pattern], options: list[Any]) -> Pattern:
     return alternation(*patterns)
 
 
-def _typed(schemas: Subschemas, location: Location) -> Pattern:
+def _typed(schemas: Subschemas, location: Location, denied: Sequence[Subschema] = ()) -> Pattern:
     """Return the pattern of schemas without choices: the union of the types that they allow."""
     types = allowed_types(schemas)
     if not types:
@@ -331,7 +332,7 @@ def _typed(schemas: Subschemas, location: Location) -> Pattern:
         check_grounded(types, location, is_listed=lists_values(schemas))
         return _any_of(lambda name: grounded(name, schemas, location, TYPES[name](schemas, location)), sorted(types))
     if lists_values(schemas):
-        return _listed(schemas, types, location)
+        return _listed(schemas, types, location, denied)
     if types == DISJOINT_TYPES:
         asserting = next((part for part in schemas if part.schema.keys() & ASSERTIONS.keys()), None)
         if asserting is None:
@@ -341,22 +342,22 @@ def _typed(schemas: Subschemas, location: Location) -> Pattern:
     own = schemas or [Subschema({}, location)]
     if len(types) == 1:
         (name,) = types
-        return _of_type(name, own, location)
-    return _any_of(lambda name: _of_type(name, own, location), [name for name in TYPES if name in types])
-
-
-def _of_type(name: str, schemas: Subschemas, location: Location) -> Pattern:
-    """Return the values of one type, in canonical form where values are compared by their texts."""
-    return canonical_scalars(name, TYPES[name](schemas, location), location)
+        return TYPES[name](own, location)
+    return _any_of(lambda name: TYPES[name](own, location), [name for name in TYPES if name in types])
 
 
 def _listed(
-    schemas: Subschemas, types: frozenset[str], location: Location, denied: Sequence[Subschema] | None = None
+    schemas: Subschemas,
+    types: frozenset[str],
+    location: Location,
+    denied: Sequence[Subschema],
+    *,
+    is_open: bool = False,
 ) -> Pattern:
     """Return the listed values that the rest allows, in canonical form where values are compared by their texts."""
     if location.compilation.canonical_form is None:
-        return listed_values(schemas, types, denied)
-    return canonical_listing(allowed_values(schemas, types, denied), location)
+        return listed_values(schemas, types, denied, is_open=is_open)
+    return canonical_listing(allowed_values(schemas, types, denied, is_open=is_open), location)
 
 
 def any_value(location: Location) -> Pattern:
@@ -395,7 +396,7 @@ def _anything(alone: Compilation) -> Pattern:
     alone.patterns[ANY_VALUE] = Reference(ANY_VALUE, alone.patterns)  # for the values inside
     location = Location(alone)
     anything = [Subschema({}, location)]
-    pattern = alternation(*(_of_type(kind, anything, location) for kind in TYPES if kind != "integer"))
+    pattern = alternation(*(TYPES[kind](anything, location) for kind in TYPES if kind != "integer"))
     alone.patterns[ANY_VALUE] = pattern
     return pattern
 
@@ -417,9 +418,9 @@ def foundation() -> Foundation:
 TYPES: dict[str, Callable[[Subschemas, Location], Pattern]] = {
     "array": lambda schemas, location: array(schemas, location, pattern_of),
     "boolean": lambda _schemas, _location: words(("true", "false")),
-    "integer": integer,
+    "integer": lambda schemas, location: canonical_numbers(integer(schemas, location), location),
     "null": lambda _schemas, _location: literal("null"),
-    "number": number,
+    "number": lambda schemas, location: canonical_numbers(number(schemas, location), location),
     "object": lambda schemas, location: object_(schemas, location, Compilers(pattern_of, names_of)),
     "string": lambda schemas, location: string(schemas, location, pattern_of),
 }

@@ -4,8 +4,6 @@ The description of a type is refused for any unknown keyword, since it may be a 
 that is read by the specification only for keywords of the specification.
 """
 
-from typing import Any
-
 from structured.json_schema.document.location import ANNOTATIONS, Complement, Subschema
 from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.keyword_types import ASSERTIONS, HIDDEN, INTERNAL, UNSUPPORTED
@@ -13,14 +11,6 @@ from structured.json_schema.logic.choices import CHOICES
 
 STRUCTURE = frozenset({"$defs", *REFERENCES, "allOf", "const", "definitions", "else", "enum", "then", "type", *CHOICES})
 """Keywords that are handled before the type of a value is known."""
-
-_HARMLESS: dict[str, tuple[Any, ...]] = {
-    "uniqueItems": (False,),
-    "minProperties": (0,),
-    **dict.fromkeys(("dependencies", "dependentRequired", "dependentSchemas", "patternProperties"), ({},)),
-    **dict.fromkeys(("propertyNames", "unevaluatedItems", "unevaluatedProperties"), (True, {})),
-}
-"""Values with which these keywords restrict nothing."""
 
 IN_A_VALIDATOR = "Remove it, or check the rule in a Pydantic validator: an answer that it rejects is generated again."
 IN_A_PROGRAM = "Remove it, and check the rule in your program."
@@ -78,7 +68,6 @@ def check_keywords(part: Subschema, types: frozenset[str]) -> None:
             is_known = not types.isdisjoint(applies) if applies else keyword == "discriminator" and "oneOf" in schema
         else:
             is_known = keyword not in UNSUPPORTED or types.isdisjoint(UNSUPPORTED[keyword])
-            is_known = is_known or schema[keyword] in _HARMLESS.get(keyword, ())
         if not is_known:
             problem = PROBLEMS.get(keyword, "{keyword!r} is not supported here yet")
             raise location.refusal(

@@ -26,9 +26,9 @@ from structured.regex.expression import (
     Mode,
     Quantified,
     choice,
+    matched,
     sequence,
 )
-from structured.regex.priority import matched
 from structured.regex.syntax import (
     ANY_CHARACTER,
     ANY_TEXT,
@@ -328,12 +328,12 @@ class _Parser(ClassParser):
             if self.take(mark):
                 if self.dialect is RUST:
                     raise self.error("Rust's regular expressions do not look around")
-                return Look(self._closed(), is_behind, is_negated, place)
+                return Look(self._closed(), is_behind, is_negated)
         if self.dialect is PYTHON:
             if self.take("P="):
                 raise self.unsupported("A backreference", place)
             if self.take(">"):
-                return Atomic(self._closed(), place)
+                return Atomic(self._closed())
             if self.take("("):
                 raise self.unsupported("A condition on a group", place)
         if self.take("P<") or self.take("<"):

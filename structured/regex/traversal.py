@@ -66,15 +66,19 @@ def right_linear(
     return rest[start]
 
 
-def nodes_of(pattern: Pattern) -> list[Pattern]:
-    """Return a pattern and every node below it, also through references, each once."""
+def nodes_of(pattern: Pattern, below: Callable[[Pattern], Iterable[Pattern]] | None = None) -> list[Pattern]:
+    """Return a pattern and every node below it, also through references, each once.
+
+    `below` returns the nodes directly below a node; by default, these are all its parts.
+    """
+    below = parts_of if below is None else below
     nodes: dict[int, Pattern] = {}
     open_ends = [pattern]
     while open_ends:
         node = open_ends.pop()
         if id(node) not in nodes:
             nodes[id(node)] = node
-            open_ends.extend(parts_of(node))
+            open_ends.extend(below(node))
     return list(nodes.values())
 
 

@@ -158,3 +158,12 @@ def test_a_panic_of_the_maps_that_validators_keep_is_a_refusal(monkeypatch: pyte
     monkeypatch.setattr(validity, "_validator", lambda *_: Panicking())
     with pytest.raises(SchemaError, match="malformed"):
         schema_to_pattern({"enum": ["a", 1], "pattern": "^a$"})
+
+
+def test_a_name_that_two_branches_allow_is_not_written() -> None:
+    """Neither listed names that the expression of the other branch finds, nor any of them in that other branch."""
+    branches = [{"enum": ["ab", "a-b"], "type": "string"}, {"pattern": "^[a-z]+$", "type": "string"}]
+    schema = {"type": "object", "propertyNames": {"oneOf": branches}, "additionalProperties": {"type": "null"}}
+    automaton = RegularAutomaton(compiled(resolve_type(JsonSchema(schema)).compilation()))
+    written = [name for name in ("ab", "a-b", "b", "-") if accepted(automaton, json.dumps({name: None}).encode())]
+    assert written == ["a-b", "b"]

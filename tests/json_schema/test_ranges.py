@@ -178,7 +178,11 @@ def test_bounds_are_unsatisfiable_only_if_no_number_lies_between(drawn, seed):
             with pytest.raises(SchemaError, match="Unsatisfiable"):
                 compiled(resolve_type(output_type).compilation())
             continue
-        pattern = compiled(resolve_type(output_type).compilation())
+        try:
+            pattern = compiled(resolve_type(output_type).compilation())
+        except SchemaError as error:
+            assert "digits after the point are not written" in str(error)  # noqa: PT017  some bounds are so close
+            continue
         for _ in range(5):
             resolve_type(output_type).parse(random_text(pattern, source))
 
@@ -188,18 +192,19 @@ NAMES = {"minimum": "ge", "exclusiveMinimum": "gt", "maximum": "le", "exclusiveM
 
 
 @pytest.mark.parametrize(
-    ("bounds", "value"),
+    "bounds",
     [
-        ({"exclusiveMinimum": 5e-324, "maximum": 1e-323}, 1e-323),
-        ({"exclusiveMinimum": 0, "maximum": 5e-324}, 5e-324),
-        ({"minimum": -1e-323, "exclusiveMaximum": -5e-324}, -1e-323),
-        ({"minimum": 1e-30, "maximum": 1e-30}, 1e-30),
+        {"exclusiveMinimum": 5e-324, "maximum": 1e-323},
+        {"exclusiveMinimum": 0, "maximum": 5e-324},
+        {"minimum": -1e-323, "exclusiveMaximum": -5e-324},
+        {"minimum": 1e-30, "maximum": 1e-30},
     ],
 )
-def test_a_number_of_very_many_places_is_written_with_an_exponent(bounds, value):
+def test_bounds_between_which_numbers_have_very_many_places_are_refused(bounds):
+    """That some number lies between them is not denied."""
     for output_type in (JsonSchema(bounds | {"type": "number"}), Annotated[float, Field(**as_constraints(bounds))]):
-        pattern = compiled(resolve_type(output_type).compilation())
-        assert re.fullmatch(str(pattern), repr(value))
+        with pytest.raises(SchemaError, match="Numbers of more than 20 digits after the point are not written"):
+            compiled(resolve_type(output_type).compilation())
 
 
 def as_constraints(bounds):

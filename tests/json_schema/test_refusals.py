@@ -230,27 +230,6 @@ def test_messages_say_what_where_and_what_to_do(output_type, message):
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("tags", [["a", "a"], [["a", "b"], ["c", "a"]]])
-def test_discriminators_must_tell_branches_apart(tags):
-    """One value in two branches leaves both possible."""
-    branches = [
-        {"type": "object", "properties": {"kind": {"enum": tag if isinstance(tag, list) else [tag]}}} for tag in tags
-    ]
-    with pytest.raises(SchemaError, match="Two branches have the same 'kind'"):
-        schema_to_pattern({"oneOf": branches, "discriminator": {"propertyName": "kind"}})
-
-
-def test_discriminators_must_have_values():
-    """A branch whose discriminator may be anything is not told apart."""
-    schema = {
-        "oneOf": [{"type": "object", "properties": {"kind": {"type": "string"}}}],
-        "discriminator": {"propertyName": "kind"},
-    }
-    with pytest.raises(SchemaError, match="no fixed value here") as caught:
-        schema_to_pattern(schema)
-    assert caught.value.schema_path == "/oneOf/0"
-
-
 def refusal_cases():
     """Return the types and schemas of the tests above."""
     for name, test in globals().items():

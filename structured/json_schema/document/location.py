@@ -425,10 +425,7 @@ def counts(schemas: Subschemas, at_least: str, at_most: str) -> tuple[int, int |
 
 def _subschema_at(schema: Any, location: Location) -> Subschema:
     """Return a subschema, inside a resource of its own if it has an identifier."""
-    if type(schema) is dict:
-        if "$id" not in schema and "id" not in schema:
-            return Subschema(schema, location)
-    elif isinstance(schema, Elsewhere):
+    if isinstance(schema, Elsewhere):
         return schema.here(location)
     if isinstance(schema, Mapping) and ("$id" in schema or "id" in schema):
         resource = location.compilation.library.resource_of(schema, location.scope.resource, location.path)

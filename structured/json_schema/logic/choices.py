@@ -8,20 +8,19 @@ and saves building what would be empty.
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
-from typing import Any
 
-from structured.errors.recursion import deep
 from structured.json_schema.document.equality import identity
-from structured.json_schema.document.location import Subschema, Subschemas, check_shape
-from structured.json_schema.document.references import REFERENCES, follow
+from structured.json_schema.document.location import Subschema, Subschemas
+from structured.json_schema.document.references import REFERENCES
 from structured.json_schema.logic.emptiness import KnownRules, context_of, surely_empty
-from structured.json_schema.logic.listed_values import spelling
 
 
 def exclusive(part: Subschema, branches: Subschemas, context: Subschemas) -> list[Subschemas]:
-    """Return, for each branch, the schemas that hold if and only if no other branch does, given a context."""
+    """Return, for each branch, the schemas that hold if and only if no other branch does, given a context.
+
+    Pydantic accepts a discriminator only if its values tell the branches apart.
+    """
     if part.location.is_type and isinstance(part.schema.get("discriminator"), Mapping):
-        _check_discriminator(part, branches)
         return [[branch] for branch in branches]
     overlapping: list[Subschemas] = [[] for _ in branches]
     known_rules = context_of(context)
@@ -62,39 +61,6 @@ def _exclude(left: Subschema, right: Subschema, context: KnownRules) -> bool:
     key = "exclude", left.identity, right.identity, context.seen
     kept = left.schema, right.schema, context
     return left.location.compilation.once(key, lambda: surely_empty([left, right], context), keep=kept)
-
-
-def _check_discriminator(part: Subschema, branches: Subschemas) -> None:
-    name = part.schema["discriminator"].get("propertyName")
-    tags = [tag for branch in branches for tag in set(_tags(branch, name))]
-    if len(set(tags)) < len(tags):
-        raise part.location.refusal(
-            f"Two branches have the same {name!r}", keyword="oneOf", remedy="Give each branch values of its own."
-        )
-
-
-@deep
-def _tags(branch: Subschema, name: str) -> list[str]:
-    """Return the values of a property, as JSON texts, in a branch of a discriminated union."""
-    check_shape(branch)
-    if "$ref" in branch.schema:
-        return _tags(follow(branch), name)
-    for keyword in ("anyOf", "oneOf"):
-        if keyword in branch.schema:  # a union inside the union, with branches of its own
-            inner = (branch.below(keyword, index) for index in range(len(branch.schema[keyword])))
-            return [tag for other in inner for tag in _tags(other, name)]
-    values: list[Any] = []
-    if name in branch.schema.get("properties", {}):
-        tag = branch.below("properties", name)
-        check_shape(tag)
-        tag = follow(tag) if "$ref" in tag.schema else tag
-        check_shape(tag)
-        values = [tag.schema["const"]] if "const" in tag.schema else tag.schema.get("enum", [])
-    if not values:
-        raise branch.location.refusal(
-            f"The discriminator {name!r} has no fixed value here", keyword="oneOf", remedy="Make it a Literal."
-        )
-    return [spelling(value, branch.location, keyword="oneOf") for value in values]
 
 
 Options = Iterator[list[Subschemas]]

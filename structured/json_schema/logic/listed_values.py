@@ -6,15 +6,14 @@ from functools import partial
 from typing import Any
 
 from structured.errors.recursion import deep
-from structured.json_schema.document.location import Location, Subschema, Subschemas
+from structured.json_schema.document.location import Complement, Location, Subschema, Subschemas
 from structured.json_schema.keyword_types import ASSERTIONS, UNEVALUATED, type_of
+from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.validity import allows
 from structured.regex import Pattern, alternation, concat, literal, words
 
 _LISTING = ("const", "enum")
-_CHOOSING = frozenset(
-    {"anyOf", "dependencies", "dependentRequired", "dependentSchemas", "if", "not", "oneOf", *UNEVALUATED}
-)
+_CHOOSING = frozenset({*CHOICES, *UNEVALUATED})
 """Keywords that may forbid values of any type."""
 
 
@@ -23,10 +22,12 @@ def lists_values(schemas: Subschemas) -> bool:
     return any(part.has(keyword) for part in schemas for keyword in _LISTING)
 
 
-def listed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] | None = None) -> Pattern:
+def listed_values(
+    schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] = (), *, is_open: bool = False
+) -> Pattern:
     """Return the pattern of the values in the first `const` or `enum` that all the rest allows (`allowed_values`)."""
     keyword, part = _listing(schemas)
-    allowed = allowed_values(schemas, types, denied)
+    allowed = allowed_values(schemas, types, denied, is_open=is_open)
     if set(map(type, allowed)).isdisjoint((list, dict)):
         return words(spellings(allowed, part.location, keyword=keyword))
     spell = partial(spelling, location=part.location, keyword=keyword)
@@ -37,10 +38,13 @@ def _listing(schemas: Subschemas) -> tuple[str, Subschema]:
     return next((key, part) for part in schemas for key in _LISTING if part.has(key))
 
 
-def allowed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] | None = None) -> list[Any]:
-    """Return the listed values that all the schemas allow, at least one.
+def allowed_values(
+    schemas: Subschemas, types: frozenset[str], denied: Sequence[Subschema] = (), *, is_open: bool = False
+) -> list[Any]:
+    """Return the listed values that all the schemas allow and none of those in `denied`; there is at least one.
 
-    Where choices are still open, `denied` are the schemas that must not allow the values; None says that none is open.
+    With `is_open`, choices are still to be made. A schema that the compiler made is not evaluated, unless it lists
+    values: it follows from the denied schemas and from those with choices, which are evaluated in its place.
     """
     keyword, part = _listing(schemas)
     values = [part.schema["const"]] if keyword == "const" else part.schema["enum"]
@@ -49,14 +53,19 @@ def allowed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[
     allowed = values if all_fit else [value for value in values if type_of(value) in named]
     if not allowed:
         raise part.location.unsatisfiable("there is no value of the type", keyword=keyword)
+    is_open = is_open or any(map(_is_made, schemas))
     others = [
         other
         for other in schemas
-        if _restricts_further(other, types, keyword if other is part else "")
-        or (denied is not None and not _CHOOSING.isdisjoint(other.schema))
+        if not _is_made(other)
+        and (
+            _restricts_further(other, types, keyword if other is part else "")
+            or (is_open and not _CHOOSING.isdisjoint(other.schema))
+        )
     ]
+    denied = [other for other in denied if not _is_made(other)]
     if others or denied:
-        rest, readings = partial(_is_allowed, others, denied or ()), part.location.compilation.format_readings
+        rest, readings = partial(_is_allowed, others, denied), part.location.compilation.format_readings
         candidates, allowed = allowed, [value for value in allowed if all(rest(reading, value) for reading in readings)]
         if not allowed and any(rest(reading, value) for reading in readings for value in candidates):
             reason = "there is no value that both validators that assert formats and others allow"
@@ -64,6 +73,11 @@ def allowed_values(schemas: Subschemas, types: frozenset[str], denied: Sequence[
     if not allowed:
         raise part.location.unsatisfiable("there is no value that the other keywords allow", keyword=keyword)
     return list(allowed)
+
+
+def _is_made(part: Subschema) -> bool:
+    """Tell whether the compiler made a schema, and not to list values."""
+    return isinstance(part.schema, Complement) and not lists_values([part])
 
 
 def _is_allowed(others: Sequence[Subschema], denied: Sequence[Subschema], asserts_formats: bool, value: Any) -> bool:

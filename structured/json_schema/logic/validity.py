@@ -21,10 +21,9 @@ from structured.errors.recursion import deep
 from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.library import ROOT_URI, pointer_of
-from structured.json_schema.document.location import Complement, Elsewhere, Location, Subschema
+from structured.json_schema.document.location import Location, Subschema
 from structured.json_schema.document.references import REFERENCES
-from structured.json_schema.keyword_types import ASSERTIONS, type_of
-from structured.json_schema.logic.property_names import SomeProperty, finds
+from structured.json_schema.logic.property_names import finds
 from structured.json_schema.numbers.bounds import DIVISORS, is_number
 from structured.json_schema.numbers.multiples import is_multiple
 from structured.json_schema.strings.formats import SPECIFIED_FORMATS
@@ -35,81 +34,10 @@ class NotEvaluatedError(SchemaError):
     """The references of a schema prevent deciding whether it allows a value."""
 
 
-Allowed = Callable[[Any, Any], bool]
-"""A function that tells whether a schema, at the place of another, allows a value."""
-
-
 @deep
 def allows(part: Subschema, value: Any, *, asserts_formats: bool) -> bool:
     """Tell whether a schema allows a value, to a validator that asserts formats or to one that does not."""
-    schema = part.schema
-    if isinstance(schema, bool):
-        return schema
-    if isinstance(schema, Elsewhere):
-        target = Subschema(schema.schema, schema.location)
-        return allows(target, value, asserts_formats=asserts_formats) != schema.is_denied
-    if isinstance(schema, Complement):
-        return _complement_allows(schema, part.location, value, asserts_formats)
-    return _plainly_allows(schema, part.location, value, asserts_formats)
-
-
-def _complement_allows(schema: Complement, location: Location, value: Any, asserts_formats: bool) -> bool:
-    """Tell whether a schema made by the compiler allows a value, its type first."""
-
-    def make() -> dict[str, Any]:
-        return {name: argument for name, argument in schema.items() if name not in _OWN and name not in _CONTAINS}
-
-    def allowed(inner: Any, member: Any) -> bool:
-        return allows(Subschema(inner, location), member, asserts_formats=asserts_formats)
-
-    plain = location.compilation.once(("plain", id(schema)), make, keep=schema)
-    if not _plainly_allows(plain, location, value, asserts_formats):
-        return False
-    if "contains" in schema and not _contains(schema, allowed, value):
-        return False
-    kind = type_of(value)
-    return all(
-        kind not in ASSERTIONS[keyword] or _OWN[keyword](argument, allowed, value)
-        for keyword, argument in schema.items()
-        if keyword in _OWN
-    )
-
-
-def _some_property(rule: SomeProperty, allowed: Allowed, value: Any) -> bool:
-    return any(
-        rule.may_be(name, ECMA) and allowed(rule.names, name) and allowed(rule.schema, value[name]) for name in value
-    )
-
-
-def _contains(schema: Complement, allowed: Allowed, value: Any) -> bool:
-    """Tell whether a list has an allowed number of items that satisfy `contains`."""
-    if not isinstance(value, list):
-        return True
-    met = sum(allowed(schema["contains"], item) for item in value)
-    most = schema.get("maxContains")
-    return bool(schema.get("minContains", 1) <= met and (most is None or met <= most))
-
-
-_CONTAINS = frozenset({"contains", "maxContains", "minContains"})
-
-_OWN: Mapping[str, Callable[[Any, Allowed, Any], bool]] = {
-    "properties": lambda properties, allowed, value: all(
-        allowed(properties[name], value[name]) for name in properties.keys() & value.keys()
-    ),
-    "prefixItems": lambda schemas, allowed, value: all(map(allowed, schemas, value)),
-    "not pattern": lambda regex, _allowed, value: not finds(regex, ECMA, value),
-    "not format": lambda name, allowed, value: not allowed({"format": name}, value),
-    "not multipleOf": lambda divisor, allowed, value: not allowed({"multipleOf": divisor}, value),
-    "not integer": lambda _held, _allowed, value: value != int(value),
-    "not enum": lambda values, _allowed, value: identity(value) not in _identities(values),
-    "not uniqueItems": lambda _held, allowed, value: not allowed({"uniqueItems": True}, value),
-    "some item": lambda rule, allowed, value: any(allowed(rule.schema, item) for item in value[rule.start :]),
-    "some property": _some_property,
-}
-"""Keywords of complements, and whether a value of the type that they restrict keeps them."""
-
-
-def _plainly_allows(schema: Any, location: Location, value: Any, asserts_formats: bool) -> bool:
+    schema, location = part.schema, part.location
     try:
         with _validation():
             return bool(_validator(schema, location, asserts_formats).is_valid(value))

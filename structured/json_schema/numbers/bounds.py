@@ -63,6 +63,14 @@ class Interval(NamedTuple):
             return None
         return low, None if high is None else -high
 
+    @property
+    def has_decimals(self) -> bool:
+        """Whether some decimal and its double, perhaps with very many digits, lie in the interval."""
+        if self.decimals is None:
+            return False
+        low, high = self.decimals
+        return low is None or high is None or low <= high
+
     def without(self, values: "list[Fraction]") -> "list[Interval]":
         """Return the interval without some values: `[1, 9]` without 5 → `[1, 5)` and `(5, 9]`."""
         pieces = [self]

@@ -2,10 +2,10 @@
 
 Numbers are plain decimals of a limited number of digits, so that no model runs on.
 
-A float with bounds or divisors has no exponent, unless no decimal of `PLACES` lies between its bounds, and no negative
-zero where its minimum is 0. Pydantic accepts a float as a multiple if, in the arithmetic of doubles, it is at most 1e-9
-away from a multiple. That holds for every multiple that is a double, and for every multiple below 2 ** 23, whatever the
-divisor: a rounding error there is at most 2 ** -30. Larger multiples that are not doubles are left out.
+A float with bounds or divisors has no exponent, and no negative zero where its minimum is 0. Bounds between which no
+decimal of `PLACES` lies are refused. Pydantic accepts a float as a multiple if, in the arithmetic of doubles, it is at
+most 1e-9 away from a multiple. That holds for every multiple that is a double, and for every multiple below 2 ** 23,
+whatever the divisor: a rounding error there is at most 2 ** -30. Larger multiples that are not doubles are left out.
 
 A `Decimal` is a plain decimal without leading zeros. Pydantic reads its text, and counts digits as `Decimal.as_tuple`
 has them, trailing zeros included: 1.50 and 0.001 have three digits, 0 has one before the point, and 0.0 none. Quotients
@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 from structured.automata.dfa import PatternLanguage
@@ -24,7 +24,6 @@ from structured.json_schema.document.location import Location, Subschema, Subsch
 from structured.json_schema.numbers.bounds import Interval, NumberRules, rules_of, too_many_states
 from structured.json_schema.numbers.multiples import Multiples, OtherNumbers, common_multiple, factor_and_power, scan
 from structured.json_schema.numbers.ranges import (
-    MANTISSA_PLACES,
     Style,
     decimal_places,
     decimal_range,
@@ -33,7 +32,6 @@ from structured.json_schema.numbers.ranges import (
     integer_range,
     magnitudes,
     power_of_ten,
-    scientific,
 )
 from structured.regex import Pattern, alternation, concat, literal, repeat, union, words
 from structured.regex.character_classes import ECMA
@@ -59,6 +57,12 @@ def number(schemas: Subschemas, location: Location) -> Pattern:
             pattern = scan(decimals[0], [*map(PatternLanguage, others)]) if others else decimals[0]
         if pattern is None and not location.is_type:  # integers between two doubles are compared exactly
             pattern = _either(typed_integer, rules)
+    if pattern is None and rules.divisor is None and any(interval.has_decimals for interval in rules.intervals):
+        raise location.refusal(
+            f"Numbers of more than {PLACES} digits after the point are not written, and none of fewer is {rules}",
+            keyword=rules.keyword,
+            remedy="Use bounds that are farther apart.",
+        )
     return _satisfiable(pattern, rules, location, "number")
 
 
@@ -229,8 +233,7 @@ def typed_number(rules: NumberRules) -> Pattern | None:
         return None
     low, high = _limited(*ends)
     if rules.divisor is None:
-        large = partial(scientific, style=Style(MANTISSA_PLACES))  # with too many places for plain decimals
-        return decimal_range(low, high, FLOATS) or either_sign(low, high, large)
+        return decimal_range(low, high, FLOATS)
     reach = _reach(rules.divisor)
     return multiples_between(max(low, -reach), min(high, reach), rules.divisor)
 

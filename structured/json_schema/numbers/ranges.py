@@ -1,11 +1,7 @@
-"""Ranges of numbers: decimals, as RFC 8259 §6 writes them, and numbers in scientific notation.
+"""Ranges of decimals, as RFC 8259 §6 writes them.
 
 A range is split at the first digit in which its ends differ: from 07 to 23 are `0[7-9]|2[0-3]|1[0-9]`. At most two of
 the branches at each digit still have a bound, so the pattern grows with the number of digits, not of values.
-
-Scientific notation is that of Python's `repr` and of `json.dumps`: one digit that is not zero precedes the point
-(`1.5e+22`, `1e-07`). A plus sign and the zero before a single digit may be left out, and `E` may replace `e`. The
-numbers of one exponent are a range of mantissas; those between two exponents are all mantissas.
 """
 
 import math
@@ -13,7 +9,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
-from structured.regex import EMPTY, Pattern, alternation, char_set, chars, concat, literal, optional, repeat, union
+from structured.regex import EMPTY, Pattern, alternation, char_set, chars, concat, literal, optional, repeat
 
 DIGIT = char_set((0x30, 0x39))
 NOT_ZERO = char_set((0x31, 0x39))
@@ -119,13 +115,10 @@ def _signed(negative: Pattern | None, positive: Pattern | None) -> Pattern:
     return alternation(*signed, *([] if positive is None else [positive]))
 
 
-def magnitudes(low: Fraction, high: Fraction | None, style: Style, greatest: int | None = None) -> Pattern | None:
-    """Return the plain decimals from `low`, which is at least 0, to `high`; None if there are none.
-
-    Where `high` is None, the whole part is at most `greatest`.
-    """
+def magnitudes(low: Fraction, high: Fraction | None, style: Style) -> Pattern | None:
+    """Return the plain decimals from `low`, which is at least 0, to `high`; None if there are none."""
     first, after_first = style.cut(low, up=True)
-    last, after_last = (greatest, None) if high is None else _last(high, style)
+    last, after_last = (None, None) if high is None else _last(high, style)
     return _between(first, after_first, last, after_last, style)
 
 
@@ -252,55 +245,7 @@ def _fixed(low: str, high: str) -> Pattern:
     return alternation(*(concat(head, _fixed(after_low, str(after_high))) for head, after_low, after_high in options))
 
 
-def exponents(first: int | None, last: int | None) -> Pattern:
-    """Return the exponents of scientific notation from `first` to `last`, perhaps with one zero before them.
-
-    `exponents(-7, -5)` → `[Ee]-0?[5-7]`
-    """
-    options = []
-    if first is None or first < 0:
-        least = 1 if last is None else max(1, -last)
-        options.append(concat(literal("-"), optional(_ZERO), _integers(least, None if first is None else -first)))
-    if last is None or last >= 0:
-        options.append(concat(optional(literal("+")), optional(_ZERO), _integers(max(0, first or 0), last)))
-    return concat(chars("Ee"), alternation(*options))
-
-
-MANTISSA_PLACES = 16
-"""No double needs more than 17 digits."""
-
-
 def exponent_of(value: Fraction) -> int:
     """Return the exponent of a positive number in scientific notation: 0.05 → -2."""
     exponent = len(str(value.numerator)) - len(str(value.denominator))
     return exponent if value >= power_of_ten(exponent) else exponent - 1
-
-
-def scientific(low: Fraction, high: Fraction | None, style: Style) -> Pattern | None:
-    """Return the numbers above 0, from `low` to `high`; None if there are none."""
-    if high is not None and (high <= 0 or high < low):
-        return None
-    first = None if low == 0 else exponent_of(low)
-    last = None if high is None else exponent_of(high)
-    options = []
-    if first is not None and first == last:
-        return _numbers(_mantissa(low, first), _mantissa(high, first), first, first, style)
-    if first is not None and _mantissa(low, first) > 1:
-        options.append(_numbers(_mantissa(low, first), None, first, first, style))
-        first += 1
-    if last is not None and _mantissa(high, last) < 10 - power_of_ten(-style.places):
-        options.append(_numbers(Fraction(1), _mantissa(high, last), last, last, style))
-        last -= 1
-    if first is None or last is None or first <= last:
-        options.append(_numbers(Fraction(1), None, first, last, style))
-    return union(options)
-
-
-def _mantissa(value: Fraction | None, exponent: int) -> Fraction:
-    return (value or 0) / power_of_ten(exponent)
-
-
-def _numbers(low: Fraction, high: Fraction | None, first: int | None, last: int | None, style: Style) -> Pattern | None:
-    """Return the mantissas from `low` to `high` with each of the exponents from `first` to `last`."""
-    mantissa = magnitudes(low, high, style, greatest=9)
-    return None if mantissa is None else concat(mantissa, exponents(first, last))

@@ -38,7 +38,7 @@ from structured.json_schema.strings.formats.alphabets import HEX, regex
 from structured.json_schema.strings.typed_strings import dialect_of, pydantic_rules
 from structured.regex import Pattern, Reference, alternation, char_set, concat, literal, nodes_of, repeat
 from structured.regex.character_classes import ECMA
-from structured.regex.character_sets import UNESCAPED_RANGES
+from structured.regex.character_sets import MAX_CODE_POINT, UNESCAPED_RANGES
 from structured.regex.json_strings import escaped, escaped_set
 from structured.regex.printing import excerpt
 from structured.regex.regex_parser import regex_to_pattern
@@ -178,7 +178,16 @@ CHARACTER = regex(
 )
 """One character of a string: the same node in every string, so that automata share its states."""
 
-_ANY_STRING = concat(literal('"'), repeat(CHARACTER, 0, None), literal('"'))
+CANONICAL_CHARACTER = escaped_set(((0, 0xD7FF), (0xE000, MAX_CODE_POINT)))
+"""Any character of a string in the spelling of `json.dumps`."""
+
+
+def _string_of(character: Pattern, minimum: int, maximum: int | None) -> Pattern:
+    return concat(literal('"'), repeat(character, minimum, maximum), literal('"'))
+
+
+_ANY_STRING = _string_of(CHARACTER, 0, None)
+_ANY_CANONICAL_STRING = _string_of(CANONICAL_CHARACTER, 0, None)
 _QUOTED: dict[int, tuple[Pattern, Pattern]] = {}
 
 _SAME_EVERYWHERE = ("ipv4", "ipv6", "uuid")
@@ -214,9 +223,10 @@ def string(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pa
         except PatternError as error:
             raise location.refusal(error.problem, keyword="contentSchema", remedy=error.remedy) from error
     if not rules.included and not rules.excluded:
-        if rules.minimum == 0 and rules.maximum is None:
-            return _ANY_STRING
-        return concat(literal('"'), repeat(CHARACTER, rules.minimum, rules.maximum), literal('"'))
+        is_canonical = location.compilation.canonical_form is not None
+        if rules == NO_RULES:
+            return _ANY_CANONICAL_STRING if is_canonical else _ANY_STRING
+        return _string_of(CANONICAL_CHARACTER if is_canonical else CHARACTER, rules.minimum, rules.maximum)
     return quoted(text_of(rules, location))
 
 
