@@ -27,7 +27,7 @@ from structured.regex import (
     Distinct,
     Iteration,
     Literal,
-    Members,
+    ObjectMembers,
     Pattern,
     Quotation,
     Reference,
@@ -295,7 +295,7 @@ class _Assembly:
         most = UNLIMITED if pattern.maximum is None else pattern.maximum
         return self._row(op.REPEAT, self.node(pattern.item), pattern.minimum, most)
 
-    def members(self, pattern: Members) -> int:
+    def members(self, pattern: ObjectMembers) -> int:
         """Return the row of the members of an object."""
         rows = [n for member, required in pattern.members for n in (self.node(member), int(required), 0, 0)]
         more = (self.node(pattern.separator), -1 if pattern.rest is None else self.node(pattern.rest), 0, 0)
@@ -367,7 +367,7 @@ _NEW_NODE: dict[type, Callable[[_Assembly, Any], int]] = {
     Concat: deep(_Assembly.concat),
     Alternation: deep(_Assembly.alternation),
     Iteration: deep(_Assembly.repeat),
-    Members: deep(_Assembly.members),
+    ObjectMembers: deep(_Assembly.members),
     Distinct: deep(_Assembly.distinct),
     Reference: _Assembly.reference,
 }

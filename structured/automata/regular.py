@@ -239,14 +239,14 @@ class RegularAutomaton(MachineAutomaton):
         count = self._until_done(lambda: state_walks.split(self._machine, state, found))
         return found[:count].tolist() or [state]
 
-    def string_run(self, state: int, *, longest: int, special: int) -> StringRun | StringParts | None:
+    def string_run(self, state: int, *, longest: int, other_bytes: int) -> StringRun | StringParts | None:
         """Return the string run of a state, or its parts; None if it has neither.
 
         With them, most of the vocabulary need not be walked. `longest` is the most characters of a plain token, and
-        `special` the most bytes of another token before its first quote.
+        `other_bytes` the most bytes of another token before its first quote.
         """
         figures = np.empty(6, dtype=np.int32)
-        done = self._until_done(lambda: string_parts.find_string(self._machine, state, longest, special, figures))
+        done = self._until_done(lambda: string_parts.find_string(self._machine, state, longest, other_bytes, figures))
         if done != string_parts.RUN:
             return StringParts(*figures[:3].tolist()) if done == string_parts.PARTS else None
         characters, farthest, representative, quoted, inside, steady = figures.tolist()

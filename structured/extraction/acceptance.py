@@ -26,7 +26,7 @@ from structured.index.index import Index
 from structured.output_types.json_output import rewriting
 from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.paths import Steps, has, steps_to_path
-from structured.results.attribution import Kept, attribute, sureness, without_copies
+from structured.results.attribution import KeptAnswer, attribute, sureness, without_copies
 from structured.results.evidence import Evidence, without_unsupported
 from structured.results.json_text import spans
 from structured.results.merging import Conflicts
@@ -187,7 +187,7 @@ def _next_start(item: GuidedItem, generation: Generation, repairs: Repairs) -> S
         healed = item.first.healed
         if repairs == "told":
             healed = task.with_instructions(explanation(rejected)).healed(item.given.conversation, index)
-        kept = Kept(sureness(wanted, generation, item.kept), frozenset(found))
+        kept = KeptAnswer(sureness(wanted, generation, item.kept), frozenset(found))
         return task.start(index, healed, item.max_tokens, kept)
     except (SchemaError, PatternError, PromptError, BudgetError):
         return item.first

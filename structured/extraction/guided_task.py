@@ -20,7 +20,7 @@ from structured.index.guide import Guide
 from structured.index.index import Index
 from structured.models import LanguageModel
 from structured.models import checked_calls as calls
-from structured.results.attribution import Kept
+from structured.results.attribution import KeptAnswer
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ class GuidedTask(Task):
         return Healed(token_ids)
 
     @staticmethod
-    def start(index: Index, healed: Healed, max_tokens: int, kept: Kept | None = None) -> "Start":
+    def start(index: Index, healed: Healed, max_tokens: int, kept: KeptAnswer | None = None) -> "Start":
         """Return the start of an attempt; what the prompt was healed of is no part of the budget."""
         guide = Guide(begun_index(index, healed.begun), max_tokens=max_tokens + healed.taken_back)
         return Start(healed, guide, kept)
@@ -165,7 +165,7 @@ class Start(NamedTuple):
 
     healed: Healed
     guide: Guide
-    kept: Kept | None
+    kept: KeptAnswer | None
 
 
 @dataclass(slots=True, eq=False)
@@ -188,7 +188,7 @@ class GuidedItem(Item):
         return len(self.start.healed.prompt) + self.start.healed.taken_back
 
     @property
-    def kept(self) -> Kept | None:
+    def kept(self) -> KeptAnswer | None:
         """What this attempt keeps of an earlier answer."""
         return self.start.kept
 

@@ -22,7 +22,7 @@ from structured.extraction.prompts import Conversation, chat_messages, check_cha
 from structured.models import LanguageModel, Model
 from structured.models.load import PACKAGED_NAME
 from structured.output_types.output_type import Description, OutputType
-from structured.results.attribution import Kept
+from structured.results.attribution import KeptAnswer
 from structured.results.evidence import Evidence
 from structured.results.merging import Candidate, vote
 from structured.results.result import Provenance, Usage
@@ -224,7 +224,7 @@ class Answer(NamedTuple):
     generations: Sequence[Generation]
     candidates: Sequence[Generation] = ()
     """All that tell how sure the model was of each value."""
-    kept: Kept | None = None
+    kept: KeptAnswer | None = None
     """What the attempt kept of an earlier answer."""
     evidence: Mapping[str, Evidence] | None = None
     """The evidence, where it had to be known before the result is asked for it."""
@@ -297,7 +297,7 @@ class Item(Pending, ABC):
         """The tokens of its prompt in this attempt."""
 
     @property
-    def kept(self) -> Kept | None:
+    def kept(self) -> KeptAnswer | None:
         """What this attempt keeps of an earlier answer; None if all is written again."""
         return None
 

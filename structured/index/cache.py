@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from structured.automata import AUTOMATON_ERRORS, DEAD, Automaton
 from structured.errors import CacheWarning
 from structured.errors.calling_line import warn
-from structured.index.cache_folder import CacheFolder, kept_folder
+from structured.index.cache_folder import CacheFolder, usable_cache_folder
 from structured.index.index import Index
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -106,7 +106,7 @@ class DiskCache(CacheFolder):
 
 def default_cache() -> DiskCache | None:
     """Return the cache in the user's folder; None where STRUCTURED_CACHE is "off", or where there is no home."""
-    folder = kept_folder()
+    folder = usable_cache_folder()
     return None if folder is None else DiskCache(folder)
 
 

@@ -131,7 +131,7 @@ class CacheFolder:
         return sorted(entries)
 
 
-def kept_folder() -> Path | None:
+def usable_cache_folder() -> Path | None:
     """Return the folder of all that is kept; None where STRUCTURED_CACHE is "off", or where there is no home.
 
     The folder is $STRUCTURED_CACHE_DIR or, without it, `structured` where the platform keeps caches.

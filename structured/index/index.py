@@ -54,7 +54,7 @@ class Index:
         self.forced = ForcedTokens(self._walks)
         self._closing: dict[int, tuple[int, ...]] = {}
         self._completions = Completions(self._walks)
-        if not vocabulary.is_closed and not self.fits(self.automaton.start, MAX_TOKENS):
+        if not vocabulary.has_byte_tokens and not self.fits(self.automaton.start, MAX_TOKENS):
             raise unwritable(self.automaton, vocabulary, name)
 
     def __repr__(self) -> str:
@@ -201,7 +201,7 @@ class Index:
 
         Masks that depend on what a search finds in time are not kept: elsewhere it may find more, or less.
         """
-        return self.automaton.fingerprint if self.vocabulary.is_closed else None
+        return self.automaton.fingerprint if self.vocabulary.has_byte_tokens else None
 
     def known(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
         """Return the states whose masks are rows of `table`, those rows, and a distance that no state after exceeds.
@@ -254,7 +254,7 @@ class Index:
         transient = self._transient_masks.get((state, None))
         if transient is not None:
             return transient
-        if self.vocabulary.is_closed:
+        if self.vocabulary.has_byte_tokens:
             mask, self._farthest[state] = self._walks.mask(state)
             new = self._with_ends(state, mask)
         else:

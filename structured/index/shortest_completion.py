@@ -4,9 +4,9 @@ Most questions are answered without a search. The shortest text, spelled in as f
 enough; only where a budget is less than that does it matter whether some longer text takes fewer tokens. Then the
 states ahead are searched breadth first, a whole token at a time.
 
-Where a vocabulary is not closed, the shortest text may be one that no tokens spell. Then the same search looks for
-any other; a state from which none is found is dead. Texts with a byte that is in no token are taken out of the
-automaton first, so that its states are those of the texts that can be written.
+Where a vocabulary lacks tokens of single bytes, the shortest text may be one that no tokens spell. Then the same search
+looks for any other; a state from which none is found is dead. Texts with a byte that is in no token are taken out of
+the automaton first, so that its states are those of the texts that can be written.
 """
 
 import heapq
@@ -29,7 +29,7 @@ MAX_SHOWN = 40
 
 def spelled_automaton(automaton: Automaton, vocabulary: Vocabulary, name: str) -> Automaton:
     """Return the automaton of those texts whose bytes are all in tokens. Raises VocabularyError if there are none."""
-    if not vocabulary.is_closed and isinstance(automaton, RegularAutomaton) and automaton.remembers:
+    if not vocabulary.has_byte_tokens and isinstance(automaton, RegularAutomaton) and automaton.remembers:
         raise VocabularyError(
             f"{name} cannot be written with this tokenizer: items must differ ('uniqueItems'), and not each of their "
             "bytes is a token. Allow items that are the same, or use a tokenizer that spells every text: one with a "
@@ -89,7 +89,7 @@ class Completions:
         self.walks = walks
         self.limits = limits
         self.seconds = 0.0
-        self._is_closed = walks.vocabulary.is_closed
+        self._has_byte_tokens = walks.vocabulary.has_byte_tokens
         self._began = 0.0
         self._spelled: dict[int, int] = {}
         self._found: dict[int, int] = {}
@@ -98,7 +98,7 @@ class Completions:
 
     def fits(self, state: int, tokens: int) -> bool:
         """Tell whether some completion takes at most so many tokens."""
-        if self._is_closed and self.walks.automaton.distances[state] <= tokens:  # even if every byte took a token
+        if self._has_byte_tokens and self.walks.automaton.distances[state] <= tokens:  # even if every byte took a token
             return True
         if self._at_least(state) <= tokens < self._at_most(state):
             self._search(state, tokens)
@@ -112,7 +112,7 @@ class Completions:
 
     def enough(self, state: int) -> int:
         """Return a number of tokens that is enough, without a search; with one, fewer may be."""
-        return int(self.walks.automaton.distances[state]) if self._is_closed else self._at_most(state)
+        return int(self.walks.automaton.distances[state]) if self._has_byte_tokens else self._at_most(state)
 
     def shortest_text(self, state: int) -> bytes:
         """Return the text of fewest bytes that completes a state; of several, the first in byte order."""
@@ -142,7 +142,7 @@ class Completions:
 
         distance = int(self.walks.automaton.distances[state])
         if distance > MAX_SPELLED:
-            return distance if self._is_closed else FAR
+            return distance if self._has_byte_tokens else FAR
         trie = self.walks.vocabulary.trie
         text, path = self.walks.follow(shortest_text, state)
         counts = np.array([self._spelled.get(place, -1) for place in path.tolist()], dtype=np.int32)
@@ -182,7 +182,7 @@ class Completions:
             if known is not None:
                 best = min(best, depth + known)
                 continue
-            if not self._is_closed:  # anything that can be written is good news
+            if not self._has_byte_tokens:  # anything that can be written is good news
                 best = min(best, depth + self._at_most(state))
             needed = depth + self._at_least(state)
             targets = None if needed >= best else self._after_a_token(state)
@@ -204,7 +204,7 @@ class Completions:
             if known is not None:
                 waiting.append((known, state))
                 continue
-            if not self._is_closed and self._at_most(state) < FAR:
+            if not self._has_byte_tokens and self._at_most(state) < FAR:
                 waiting.append((self._at_most(state), state))
             for target in self._targets.get(state, ()):
                 if target in depths:

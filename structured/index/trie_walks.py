@@ -67,7 +67,7 @@ class Walks:
         longest = vocabulary.string_tries.longest
         run: StringRun | StringParts | None = None
         if isinstance(self.automaton, RegularAutomaton):
-            run = self.automaton.string_run(state, longest=vocabulary.longest_plain, special=longest)
+            run = self.automaton.string_run(state, longest=vocabulary.longest_plain, other_bytes=longest)
         if run is None:
             return self._walked(vocabulary.trie, state)
         if isinstance(run, StringParts):

@@ -26,7 +26,7 @@ from structured.regex import (
     Distinct,
     Iteration,
     Literal,
-    Members,
+    ObjectMembers,
     Pattern,
     Reference,
     Scan,
@@ -181,7 +181,7 @@ def are_many(pattern: Pattern) -> bool:
 
     The numbers of texts of several parts are not multiplied: two parts may spell the same text.
     """
-    entered = Concat | Alternation | Members | Distinct | Iteration
+    entered = Concat | Alternation | ObjectMembers | Distinct | Iteration
     nodes = nodes_of(pattern, lambda node: parts_of(node) if isinstance(node, entered) else ())
     return any(_at_least(node) >= MANY for node in nodes)
 

@@ -15,9 +15,9 @@ from structured.json_schema.document.equality import CanonicalForm
 from structured.json_schema.document.location import (
     Compilation,
     Complement,
-    Elsewhere,
     Location,
     PatternOf,
+    PlacedSchema,
     Subschema,
     Subschemas,
 )
@@ -68,7 +68,7 @@ def canonical_values(schemas: Subschemas, location: Location, pattern_of: Patter
 def _moved(part: Subschema, compilation: Compilation) -> Subschema:
     """Return a schema as part of another compilation of the same document."""
     location = part.location._replace(compilation=compilation)
-    if isinstance(part.schema, Elsewhere):
+    if isinstance(part.schema, PlacedSchema):
         return part._replace(
             schema=part.schema._replace(location=part.schema.location._replace(compilation=compilation)),
             location=location,

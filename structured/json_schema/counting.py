@@ -10,7 +10,7 @@ from typing import NamedTuple
 from structured.errors import UnsatisfiableError
 from structured.json_schema.document.location import Location
 from structured.json_schema.required_members import MemberObligations, Open, RequiredMembers
-from structured.regex import EMPTY, Members, Pattern, alternation, concat, optional, repeat, right_linear, union
+from structured.regex import EMPTY, ObjectMembers, Pattern, alternation, concat, optional, repeat, right_linear, union
 
 MAX_COUNTED = 4096
 """The most states (members times counts) of an object with limits of its number of properties."""
@@ -105,10 +105,10 @@ class CountedMembers:
             and not place
             and len(members) + (self.rest.any is not None) > 1
         ):
-            return Members(members, self.comma, self.rest.any, in_order=False)
+            return ObjectMembers(members, self.comma, self.rest.any, in_order=False)
         if self.rest.any is None and all(is_required for _, is_required in members):
             return concat(*[piece for member, _ in members for piece in (self.comma, member)][1:])
-        return Members(members, self.comma, self.rest.any)
+        return ObjectMembers(members, self.comma, self.rest.any)
 
     def with_witnesses(self) -> Pattern:
         """Return all other members followed by the witnesses of all clauses."""

@@ -14,7 +14,14 @@ from typing import TypeVar
 
 from structured.errors import UnsatisfiableError
 from structured.json_schema.document.drafts import SchemaDraft
-from structured.json_schema.document.location import Complement, Elsewhere, Location, PatternOf, Subschema, Subschemas
+from structured.json_schema.document.location import (
+    Complement,
+    Location,
+    PatternOf,
+    PlacedSchema,
+    Subschema,
+    Subschemas,
+)
 from structured.json_schema.logic.complements import SomeItem, contained
 from structured.regex import Pattern, alternation, concat, right_linear
 
@@ -82,7 +89,7 @@ class ItemNeed:
     """The requirement of `part` that `least` to `most` items from position `start` on satisfy a schema."""
 
     start: int
-    schema: Elsewhere
+    schema: PlacedSchema
     least: int
     most: int | None
     part: Subschema
@@ -99,7 +106,7 @@ def read_needs(schemas: Subschemas) -> Iterator[ItemNeed]:
         if part.has("contains"):
             least, most = contained(part)
             if least or most is not None or part.scopes:
-                yield ItemNeed(0, part.elsewhere("contains"), least, most, part)
+                yield ItemNeed(0, part.placed("contains"), least, most, part)
         some = part.schema.get("some item") if isinstance(part.schema, Complement) else None
         if isinstance(some, SomeItem):
             yield ItemNeed(some.start, some.schema, 1, None, part)

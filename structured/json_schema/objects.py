@@ -1,8 +1,8 @@
 """The keywords of objects (core §10.3.2, validation §6.5), compiled to JSON objects.
 
 Properties are written in the order of the schema, followed by others. With separators between optional members, a
-regular expression would grow with the square of their number; the node `Members` does not. Unlisted names are sorted
-into kinds by the regular expressions that match in them; each kind has one schema for its values.
+regular expression would grow with the square of their number; the node `ObjectMembers` does not. Unlisted names are
+sorted into kinds by the regular expressions that match in them; each kind has one schema for its values.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -91,7 +91,7 @@ class _Object:
         self.listed = [*dict.fromkeys([*_listed(schemas), *named])]
         self.reserved = list(self.listed)
         self.is_simple = len(schemas) == 1 and _COMBINING.isdisjoint(schemas[0].schema)
-        self.is_closed = False
+        self.forbids_others = False
         if schemas[0].location.is_type:
             self._read_as_type()
         self.names = self._restricted_names()
@@ -99,9 +99,9 @@ class _Object:
         if (self.fewest > 1 or self.canonical_form is not None) and isinstance(self.names, Words | Literal):
             finite = self.names.texts if isinstance(self.names, Words) else (self.names.text,)
             self.listed = [*dict.fromkeys([*self.listed, *finite])]
-            self.is_closed = True
+            self.forbids_others = True
         if self.canonical_form is not None:
-            others = () if self.is_closed or self._denies_others() else self.canonical_form.written_anywhere
+            others = () if self.forbids_others or self._denies_others() else self.canonical_form.written_anywhere
             self.listed = self.canonical_form.ordered(dict.fromkeys([*self.listed, *others]))
             self.reserved = [*dict.fromkeys([*self.reserved, *self.canonical_form.names])]
 
@@ -125,7 +125,7 @@ class _Object:
         self.reserved = [*dict.fromkeys([*self.listed, *reserved])]
         if self.location.compilation.optional == "written":
             self.required = dict.fromkeys(self.listed)
-        self.is_closed = keywords.isdisjoint(("additionalProperties", "patternProperties"))
+        self.forbids_others = keywords.isdisjoint(("additionalProperties", "patternProperties"))
 
     def _denies_others(self) -> bool:
         """Tell whether a schema forbids every property that it does not list."""
@@ -154,15 +154,15 @@ class _Object:
         try:
             return self.compilers.names_of(named)
         except UnsatisfiableError:
-            self.is_closed = True
+            self.forbids_others = True
             return NOTHING
 
     def pattern(self) -> Pattern:
         """Return the pattern of the objects."""
         members = self._members()
-        self.is_closed = self.is_closed or self._leaves_out_others(members)
+        self.forbids_others = self.forbids_others or self._leaves_out_others(members)
         self.obligations = MemberObligations(self._all_alternatives(), [member.name for member in members])
-        rest = OtherMembers(None) if self.is_closed else self._rest()
+        rest = OtherMembers(None) if self.forbids_others else self._rest()
         if self.canonical_form is not None and rest != OtherMembers(None):
             members, rest = [*members, self._one_other(rest)], OtherMembers(None)
         filled, may_be_empty = CountedMembers(
@@ -191,7 +191,7 @@ class _Object:
                 rule: SomeProperty = value.schema["some property"]
                 own = _witness_value(value)
                 met += [Alternative(listed, own) for listed in self.listed if self._may_be(rule, listed, value)]
-                if not self.is_closed and named_candidates(self.schemas, rule) is None:
+                if not self.forbids_others and named_candidates(self.schemas, rule) is None:
                     met.append(Alternative(None, value))
             clauses.append(met)
         return clauses

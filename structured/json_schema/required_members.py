@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, combinations, product
 from typing import NamedTuple
 
-from structured.json_schema.document.location import ANNOTATIONS, Complement, Elsewhere, Subschema, Subschemas
+from structured.json_schema.document.location import ANNOTATIONS, Complement, PlacedSchema, Subschema, Subschemas
 from structured.json_schema.logic.conjunctions import OpenChoice
 from structured.json_schema.logic.emptiness import surely_empty
 from structured.json_schema.logic.property_names import SomeProperty
@@ -92,7 +92,7 @@ def _clauses(part: Subschema) -> Iterator[Clause]:
 def _value(part: Subschema, name: str) -> Subschema:
     """Return the schema of a property, with True and False in place of their complements."""
     value = part.within("properties", name)
-    if isinstance(value.schema, Elsewhere) and isinstance(value.schema.schema, bool):
+    if isinstance(value.schema, PlacedSchema) and isinstance(value.schema.schema, bool):
         return value._replace(schema=value.schema.schema != value.schema.is_denied)
     return value
 
@@ -162,7 +162,7 @@ class MemberObligations:
         meeting: dict[object, tuple[Subschema, set[int]]] = {}
         for number, value in here:
             if number in left:
-                key = value.schema.key if isinstance(value.schema, Elsewhere) else value.identity
+                key = value.schema.key if isinstance(value.schema, PlacedSchema) else value.identity
                 meeting.setdefault(key, (value, set()))[1].add(number)
         possible = [(value, numbers) for value, numbers in meeting.values() if not surely_empty([*rules, value])]
         contested = [value for value, _ in possible if not (_lists(value) or surely_empty([*rules, _failed(value)]))]
@@ -200,7 +200,7 @@ def _failed(value: Subschema) -> Subschema:
 
 def _lists(value: Subschema) -> bool:
     """Tell whether a schema lists values, so that its complement is worth stating."""
-    schema = value.schema.schema if isinstance(value.schema, Elsewhere) else value.schema
+    schema = value.schema.schema if isinstance(value.schema, PlacedSchema) else value.schema
     return isinstance(schema, dict) and ("enum" in schema or "const" in schema)
 
 

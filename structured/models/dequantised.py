@@ -17,7 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
-from structured.index.cache_folder import CacheFolder, kept_folder
+from structured.index.cache_folder import CacheFolder, usable_cache_folder
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -82,7 +82,7 @@ class ModelCache(CacheFolder):
 
 def model_cache() -> ModelCache | None:
     """Return the cache of dequantised models; None where STRUCTURED_CACHE is "off", or where there is no home."""
-    folder = kept_folder()
+    folder = usable_cache_folder()
     return None if folder is None else ModelCache(folder / "dequantised")
 
 

@@ -22,7 +22,7 @@ from structured.regex.syntax import (
     Distinct,
     Iteration,
     Literal,
-    Members,
+    ObjectMembers,
     Pattern,
     Reference,
     Scan,
@@ -63,7 +63,7 @@ def _most_of(node: Pattern, parts: list[int]) -> int | None:
             return sum(parts)
         case Alternation():
             return max(parts)
-        case Members(members, _, None):
+        case ObjectMembers(members, _, None):
             return sum(parts) + (len(members) - 2) * parts[-1]
         case Iteration(maximum=most) | Distinct(most=most):
             return None if most is None else most * sum(parts)

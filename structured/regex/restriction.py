@@ -24,7 +24,7 @@ from structured.regex.syntax import (
     Distinct,
     Iteration,
     Literal,
-    Members,
+    ObjectMembers,
     Pattern,
     Quotation,
     Reference,
@@ -110,7 +110,7 @@ class _Restriction:
                 return alternation(*(self._node(option) for option in options if id(option) in self._productive))
             case Iteration(item, minimum, maximum):
                 return repeat(self._node(item), minimum, maximum) if id(item) in self._productive else EMPTY
-            case Members():
+            case ObjectMembers():
                 return self._members(node)
             case Distinct():
                 return self._distinct(node)
@@ -118,14 +118,14 @@ class _Restriction:
                 return self._reference(node)
         raise TypeError(f"{type(node).__name__} is no node of a pattern that an automaton reads")
 
-    def _members(self, node: Members) -> Pattern:
+    def _members(self, node: ObjectMembers) -> Pattern:
         members = tuple(
             (self._node(member), required) for member, required in node.members if id(member) in self._productive
         )
         rest = None if node.rest is None or id(node.rest) not in self._productive else self._node(node.rest)
         if id(node.separator) in self._productive:
             is_choice = len(members) + (rest is not None) > 1
-            return Members(members, self._node(node.separator), rest, in_order=node.in_order or not is_choice)
+            return ObjectMembers(members, self._node(node.separator), rest, in_order=node.in_order or not is_choice)
         needed = [member for member, required in members if required]
         return alternation(*(needed or [*(member for member, _ in members), *([] if rest is None else [rest])]))
 

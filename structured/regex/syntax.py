@@ -1,8 +1,8 @@
 """The syntax tree of a regular expression over Unicode characters.
 
 Functions make six kinds of node and keep every tree non-empty (some text matches it) and flat: `literal`, `words`,
-`char_set`, `concat`, `alternation`, `repeat`. Four more, `Members`, `Unlike`, `Scan` and `Quotation`, describe JSON
-objects and strings in linear space, where the six would need quadratic space or more. `Reference` lets a pattern
+`char_set`, `concat`, `alternation`, `repeat`. Four more, `ObjectMembers`, `Unlike`, `Scan` and `Quotation`, describe
+JSON objects and strings in linear space, where the six would need quadratic space or more. `Reference` lets a pattern
 contain itself, and `Distinct` compares items with earlier ones; both go beyond regular languages. `Boundary`,
 `Lookahead` and `Lookbehind` are conditions that match no character: they come from patterns that people write, and
 `automata/dfa/` eliminates them before an automaton is built. `str(node)` is the same language as a Python `re` pattern,
@@ -132,7 +132,7 @@ class Unlike:
 
 
 @dataclass(frozen=True, slots=True)
-class Members(Composite):
+class ObjectMembers(Composite):
     """One or more of its members, in their order, with the separator between any two that are written.
 
     `members` are pairs of a pattern and whether it must be written; `rest` may follow them any number of times. Every
@@ -287,7 +287,7 @@ Pattern = (
     | Iteration
     | Reference
     | Unlike
-    | Members
+    | ObjectMembers
     | Distinct
     | Boundary
     | Lookahead

@@ -13,7 +13,7 @@ from structured.regex.syntax import (
     Iteration,
     Lookahead,
     Lookbehind,
-    Members,
+    ObjectMembers,
     Pattern,
     Reference,
     alternation,
@@ -118,7 +118,7 @@ def _ends(node: Pattern, is_productive: Callable[[Pattern], bool]) -> bool:
             return any(map(is_productive, options))
         case Iteration(_, 0):
             return True
-        case Members(members, separator, rest):
+        case ObjectMembers(members, separator, rest):
             written = [member for member, required in members if required]
             if not written:
                 return any(map(is_productive, [member for member, _ in members] + ([rest] if rest else [])))
@@ -141,7 +141,7 @@ def parts_of(node: Pattern) -> tuple[Pattern, ...]:
             return (node.target,)
         case Lookahead(inside) | Lookbehind(inside):
             return (inside,)
-        case Members(members, separator, rest):
+        case ObjectMembers(members, separator, rest):
             return (*(member for member, _ in members), separator, *([] if rest is None else [rest]))
         case _:
             return ()

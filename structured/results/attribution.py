@@ -59,7 +59,7 @@ Before = Mapping[str, Sureness]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptAnswer:
     """The part of an earlier answer that a rewritten one keeps: all but some places."""
 
     before: Before
@@ -71,7 +71,7 @@ class Kept:
         return None if is_open else self.before.get(leaf.path)
 
 
-def sureness(output_type: OutputType[Any], generation: Generation, kept: Kept | None = None) -> Before:
+def sureness(output_type: OutputType[Any], generation: Generation, kept: KeptAnswer | None = None) -> Before:
     """Return the confidence of the model in each leaf of a generation, by the path.
 
     The confidence in a value that was kept is the earlier one, since nothing was sampled.
@@ -85,7 +85,7 @@ def attribute(
     document: str,
     text: str,
     generations: Sequence[Generation],
-    kept: Kept | None = None,
+    kept: KeptAnswer | None = None,
 ) -> dict[str, Evidence]:
     """Return the evidence for each leaf of an answer, by its path.
 

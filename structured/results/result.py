@@ -29,7 +29,7 @@ from structured.output_types.html import card, joined, listed
 from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.output_type import OutputType
 from structured.output_types.paths import leaves, steps_to_path
-from structured.results.attribution import Kept, attribute
+from structured.results.attribution import KeptAnswer, attribute
 from structured.results.evidence import Box, Evidence, Layout, document_to_html, on_pages, values_to_html
 from structured.results.merging import Conflicts
 
@@ -100,7 +100,7 @@ class Reading:
 
     output_type: OutputType[Any]
     candidates: Sequence[Generation] = ()
-    kept: Kept | None = None
+    kept: KeptAnswer | None = None
     pages: Sequence[int] = ()
     layout: Layout | None = None
     calibrate: Callable[[float], float] | None = None

@@ -160,8 +160,8 @@ class Vocabulary:
     """The bytes of every token of a model.
 
     `tokens[i]` are the bytes of token `i`, None where it may not occur inside an answer. Usually every byte of UTF-8 is
-    a token by itself, so that any text can be spelled; otherwise see `absent_bytes` and `is_closed`. `encode` is the
-    tokenizer's own spelling of a text, without a beginning-of-text token; a first space of its own does no harm.
+    a token by itself, so that any text can be spelled; otherwise see `absent_bytes` and `has_byte_tokens`. `encode` is
+    the tokenizer's own spelling of a text, without a beginning-of-text token; a first space of its own does no harm.
     """
 
     tokens: tuple[bytes | None, ...]
@@ -199,7 +199,7 @@ class Vocabulary:
         return others.difference(b"".join(token for token in self.tokens if token)) if others else others
 
     @cached_property
-    def is_closed(self) -> bool:
+    def has_byte_tokens(self) -> bool:
         """Whether each byte in some token is a token by itself, so that a text takes no more tokens than bytes.
 
         If not, there are texts without a spelling, although each of their bytes is in a token.

@@ -61,7 +61,7 @@ def largest(pair: Pair) -> int:
 IS_COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") == "0"
 
 
-class Elsewhere:
+class PlacedSchema:
     """Stands in for the process that compiles."""
 
     def __init__(self, *, can_start: bool) -> None:
@@ -106,7 +106,7 @@ def test_python_runs_until_machine_code_is_kept(
     load: Callable[[], ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each look finds out whether there is some; one process is asked to make it."""
-    elsewhere = Elsewhere(can_start=True)
+    elsewhere = PlacedSchema(can_start=True)
     monkeypatch.setattr(jit, "_ELSEWHERE", elsewhere)
     here, there = load(), load()
     entry, other = jit._ENTRIES
@@ -164,7 +164,7 @@ def test_without_another_process_the_loop_is_compiled_here(
     """And that is logged, once, by a logger under `structured`; to load what is kept is not."""
     caplog.set_level(logging.INFO, "structured")
     jit._log_compiling.cache_clear()
-    monkeypatch.setattr(jit, "_ELSEWHERE", Elsewhere(can_start=False))
+    monkeypatch.setattr(jit, "_ELSEWHERE", PlacedSchema(can_start=False))
     assert load().quarter(42) == 10
     assert [record.name for record in caplog.records] == ["structured.automata.loops.jit"]
     assert not is_python(jit._ENTRIES[0])
@@ -175,7 +175,7 @@ def test_without_another_process_the_loop_is_compiled_here(
 
 def test_a_short_program_never_looks(load: Callable[[], ModuleType], monkeypatch: pytest.MonkeyPatch) -> None:
     """To import Numba takes longer than what it would save."""
-    elsewhere = Elsewhere(can_start=True)
+    elsewhere = PlacedSchema(can_start=True)
     monkeypatch.setattr(jit, "_ELSEWHERE", elsewhere)
     monkeypatch.setattr(jit, "PATIENCE_SECONDS", 1e9)
     assert load().quarter(42) == 10
@@ -294,7 +294,7 @@ def test_damaged_machine_code_is_made_again(
     load: Callable[[], ModuleType], monkeypatch: pytest.MonkeyPatch, damage: bytes | None, tmp_path: Path
 ) -> None:
     """Whatever happened to its files, the loop runs, and its machine code is kept again."""
-    elsewhere = Elsewhere(can_start=True)
+    elsewhere = PlacedSchema(can_start=True)
     monkeypatch.setattr(jit, "_ELSEWHERE", elsewhere)
     load()
     jit._ENTRIES[0].compile()

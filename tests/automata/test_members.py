@@ -13,7 +13,7 @@ from walks import read
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.errors import PatternError
-from structured.regex import Members, Pattern, Unlike, alternation, chars, concat, literal, optional, repeat
+from structured.regex import ObjectMembers, Pattern, Unlike, alternation, chars, concat, literal, optional, repeat
 
 KEYS = st.text('ab"\\\n\x01é€🙂', max_size=3)
 DIGITS = repeat(chars("01"), 1, 2)
@@ -35,7 +35,7 @@ def objects(draw: st.DrawFn) -> Pattern:
     members = tuple((member(literal(key)), draw(st.booleans())) for key in keys)
     others = draw(st.booleans()) or not keys
     separator = draw(st.sampled_from([literal(","), literal(", "), alternation(literal(","), literal(", "))]))
-    some = Members(members, separator, member(Unlike(tuple(keys))) if others else None)
+    some = ObjectMembers(members, separator, member(Unlike(tuple(keys))) if others else None)
     return concat(literal("{"), optional(some), literal("}"))
 
 
@@ -53,7 +53,7 @@ def test_members_agree_with_the_printed_pattern(pattern: Pattern, rng: random.Ra
         assert accepted == (compiled.fullmatch(text) is not None), text
 
 
-def orders(pattern: Members) -> Pattern:
+def orders(pattern: ObjectMembers) -> Pattern:
     """Return members in any order as a choice of all orders, each written out."""
     rest = () if pattern.rest is None else (pattern.rest,)
     more = repeat(concat(pattern.separator, *rest), 0, None) if rest else literal("")
@@ -76,7 +76,7 @@ def objects_in_any_order(draw: st.DrawFn) -> tuple[Pattern, Pattern]:
     keys = draw(st.lists(KEYS.map(spelled), max_size=3, unique=True))
     members = tuple((member(literal(key)), draw(st.booleans())) for key in keys)
     rest = member(Unlike(tuple(keys))) if draw(st.booleans()) or not keys else None
-    some = Members(members, draw(st.sampled_from([literal(","), optional(literal(" "))])), rest, in_order=False)
+    some = ObjectMembers(members, draw(st.sampled_from([literal(","), optional(literal(" "))])), rest, in_order=False)
     return tuple(concat(literal("{"), optional(inner), literal("}")) for inner in (some, orders(some)))
 
 
@@ -102,7 +102,7 @@ def test_what_is_written_is_a_set() -> None:
     """Two orders of the same members lead to the same state, so that what is known of it is known for both."""
     keys = [f"field{number:03}" for number in range(100)]
     members = tuple((member(literal(key)), True) for key in keys)
-    pattern = concat(literal("{"), Members(members, literal(","), in_order=False), literal("}"))
+    pattern = concat(literal("{"), ObjectMembers(members, literal(","), in_order=False), literal("}"))
     automaton = RegularAutomaton(pattern)
     texts = ["{" + ",".join(f'"{key}":1' for key in order) + "," for order in (keys[:60], keys[59::-1])]
     first, second = (read(automaton, text.encode()) for text in texts)
@@ -159,7 +159,7 @@ def test_members_take_linear_space(required: bool) -> None:
     sizes = []
     for count in (40, 80):
         members = tuple((member(literal(f"field{number:03}")), required) for number in range(count))
-        pattern = concat(literal("{"), optional(Members(members, literal(", "))), literal("}"))
+        pattern = concat(literal("{"), optional(ObjectMembers(members, literal(", "))), literal("}"))
         automaton = RegularAutomaton(pattern)
         text = "{" + ", ".join(f'"field{number:03}":1' for number in range(count)) + "}"
         assert automaton.accepts(read(automaton, text.encode()))

@@ -40,7 +40,7 @@ def test_masks_and_budgets_equal_brute_force(vocabulary: Vocabulary, pattern: Pa
     assume(brute.is_whole)
     state = brute.automaton.start
     kind = "complete" if not vocabulary.absent_bytes else "lacks bytes"
-    event(kind if vocabulary.is_closed else "not closed")
+    event(kind if vocabulary.has_byte_tokens else "not closed")
     if state not in brute.fewest:
         event("refused")
         with pytest.raises(VocabularyError, match=r"^The answer cannot be written with this tokenizer"):

@@ -83,7 +83,7 @@ def test_the_broad_part_of_a_name_is_the_same_wherever_it_stands(vocabulary: Voc
     automaton = RegularAutomaton(pattern_of(NESTED))
     texts = ('{"ti', '{"total":null,"ti', '{"inner":{"total":null,"ti', '{"ti_x":null,"inner":{"ti')
     states = [read(automaton, text.encode()) for text in texts]
-    parts = [automaton.string_run(state, longest=8, special=8) for state in states]
+    parts = [automaton.string_run(state, longest=8, other_bytes=8) for state in states]
     assert len(set(states)) == len(texts)
     assert all(isinstance(one, StringParts) for one in parts)
     assert len({one.broad for one in parts if isinstance(one, StringParts)}) == 2  # outside, no name is "inner"
@@ -100,14 +100,14 @@ def test_the_broad_part_of_a_name_is_the_same_wherever_it_stands(vocabulary: Voc
 def test_outside_of_strings_there_are_no_parts(text: str) -> None:
     """What may follow there depends on what is around it."""
     automaton = RegularAutomaton(pattern_of(CLOSED))
-    assert automaton.string_run(read(automaton, text.encode()), longest=8, special=8) is None
+    assert automaton.string_run(read(automaton, text.encode()), longest=8, other_bytes=8) is None
 
 
 def test_any_other_name_is_a_string_run() -> None:
     """A name that begins like those of a regular expression may go on with any characters, if others are allowed."""
     automaton = RegularAutomaton(pattern_of({**CLOSED, "additionalProperties": {"type": "null"}}))
     for text in ('{"', '{"ti', '{"title', '{"ti_', '{"ti_a'):
-        run = automaton.string_run(read(automaton, text.encode()), longest=8, special=8)
+        run = automaton.string_run(read(automaton, text.encode()), longest=8, other_bytes=8)
         assert isinstance(run, StringRun)
         assert run.characters == 8
 
@@ -120,7 +120,7 @@ def test_names_unlike_others_are_any_strings_up_to_the_quote(vocabulary: Vocabul
     automaton = RegularAutomaton(pattern_of({**OPEN, "properties": {**OPEN["properties"], "inner": OPEN}}))
     texts = ('{"', '{"ti', '{"total', '{"total":null,"ti', '{"inner":{"', '{"x":null,"inner":{"ti')
     states = [read(automaton, text.encode()) for text in texts]
-    runs = [automaton.string_run(state, longest=8, special=8) for state in states]
+    runs = [automaton.string_run(state, longest=8, other_bytes=8) for state in states]
     assert len(set(states)) == len(texts)
     assert all(isinstance(run, StringRun) and run.quoted and not run.steady for run in runs)
     assert len({run.inside for run in runs if isinstance(run, StringRun)} - {DEAD}) == 2  # outside, and inside
@@ -134,7 +134,7 @@ def test_names_unlike_others_are_any_strings_up_to_the_quote(vocabulary: Vocabul
 def test_names_with_escapes_are_walked_as_they_are() -> None:
     """A listed name may be spelled in a way that other names are not."""
     automaton = RegularAutomaton(pattern_of({**OPEN, "properties": {"\\": {"type": "null"}}}))
-    run = automaton.string_run(read(automaton, b'{"'), longest=8, special=8)
+    run = automaton.string_run(read(automaton, b'{"'), longest=8, other_bytes=8)
     assert isinstance(run, StringRun)
     assert run.inside == DEAD
 
@@ -143,7 +143,7 @@ def test_counts_that_a_token_cannot_exhaust_do_not_matter(vocabulary: Vocabulary
     """Far from the most words, states that differ in their number allow the same; near it, each is its own."""
     automaton = RegularAutomaton(pattern_of({"type": "string", "pattern": r"^(?:\S+\s){0,99}\S+$"}))
     states = [read(automaton, b'"' + b"a " * words) for words in range(100)]
-    parts = [automaton.string_run(state, longest=8, special=8) for state in states]
+    parts = [automaton.string_run(state, longest=8, other_bytes=8) for state in states]
     broad = [part.broad for part in parts if isinstance(part, StringParts)]
     assert len(set(broad)) == len(broad) == 100
     assert len({automaton.without_counters(state, 8) for state in broad[1:93]}) == 1

@@ -14,7 +14,7 @@ from structured.output_types.answer_sizes import most_bytes
 from structured.output_types.resolve import resolve_type
 from structured.regex import (
     Iteration,
-    Members,
+    ObjectMembers,
     Reference,
     Unlike,
     alternation,
@@ -37,8 +37,8 @@ def lengths_of(pattern):
     return automaton.distances[automaton.start], most_bytes(pattern)
 
 
-SEVERAL = Members(((literal('"a"'), False), (literal('"bcd"'), True), (literal('"e"'), False)), literal(", "))
-OPTIONAL = Members(((literal('"abc"'), False), (literal('"d"'), False)), literal(","))
+SEVERAL = ObjectMembers(((literal('"a"'), False), (literal('"bcd"'), True), (literal('"e"'), False)), literal(", "))
+OPTIONAL = ObjectMembers(((literal('"abc"'), False), (literal('"d"'), False)), literal(","))
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ OPTIONAL = Members(((literal('"abc"'), False), (literal('"d"'), False)), literal
         (Unlike(("",)), (1, None)),
         (SEVERAL, (5, 15)),
         (OPTIONAL, (3, 9)),
-        (Members((), literal(","), literal('"x"')), (3, None)),
+        (ObjectMembers((), literal(","), literal('"x"')), (3, None)),
     ],
     ids=str,
 )

@@ -13,7 +13,7 @@ from structured.regex import (
     Concat,
     Iteration,
     Literal,
-    Members,
+    ObjectMembers,
     Pattern,
     Reference,
     Scan,
@@ -111,7 +111,7 @@ def sample(pattern: Pattern, rng: random.Random) -> str:  # noqa: C901  one case
         case Unlike():
             tried = (json.dumps(rng.choice(SHORT_TEXTS), ensure_ascii=False)[1:-1] for _ in range(1000))
             return next(text for text in tried if text not in pattern.texts)
-        case Members():
+        case ObjectMembers():
             return _sample_members(pattern, rng)
         case Scan():
             return _sample_scan(pattern, rng)
@@ -121,7 +121,7 @@ def sample(pattern: Pattern, rng: random.Random) -> str:  # noqa: C901  one case
 SHORT_TEXTS = tuple(first + second for first in CHARACTERS for second in CHARACTERS)
 
 
-def _sample_members(pattern: Members, rng: random.Random) -> str:
+def _sample_members(pattern: ObjectMembers, rng: random.Random) -> str:
     written: list[Pattern] = []
     while not written:
         written = [member for member, required in pattern.members if required or rng.random() < 0.5]

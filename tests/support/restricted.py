@@ -9,7 +9,7 @@ from random_patterns import CHARACTERS, FEW_CHARACTERS, char_sets, patterns
 
 from structured.automata import DEAD, RegularAutomaton
 from structured.regex import (
-    Members,
+    ObjectMembers,
     Pattern,
     Reference,
     Scan,
@@ -89,7 +89,9 @@ def members(draw: st.DrawFn) -> Pattern:
     if not required and rest is None:
         required = [False]
     chosen = tuple(zip(named, required, strict=False))
-    return Members(chosen, literal(","), rest, in_order=draw(st.booleans()) or len(chosen) + (rest is not None) < 2)
+    return ObjectMembers(
+        chosen, literal(","), rest, in_order=draw(st.booleans()) or len(chosen) + (rest is not None) < 2
+    )
 
 
 @cache

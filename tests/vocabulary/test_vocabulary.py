@@ -131,7 +131,7 @@ def test_token_added_to_byte_level_bpe_is_its_own_text(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("longer", "absent", "is_closed"),
+    ("longer", "absent", "has_byte_tokens"),
     [
         ([], {0x0A, 0xE2}, True),
         ([b"a\n"], {0xE2}, False),
@@ -139,11 +139,11 @@ def test_token_added_to_byte_level_bpe_is_its_own_text(text: str) -> None:
         ([b"ab"], {0x0A, 0xE2}, True),
     ],
 )
-def test_vocabulary_states_what_it_lacks(longer: list[bytes], absent: set[int], is_closed: bool) -> None:
+def test_vocabulary_states_what_it_lacks(longer: list[bytes], absent: set[int], has_byte_tokens: bool) -> None:
     """Bytes are absent that are in no token; those that are in longer tokens alone make a vocabulary not closed."""
     tokens = [None, *(byte for byte in BYTES if byte not in (b"\n", b"\xe2")), *longer]
     vocabulary = Vocabulary(tuple(tokens), frozenset({0}))
-    assert (vocabulary.absent_bytes, vocabulary.is_closed) == (absent, is_closed)
+    assert (vocabulary.absent_bytes, vocabulary.has_byte_tokens) == (absent, has_byte_tokens)
     assert set(np.flatnonzero(vocabulary.present)) == UTF8_BYTES - absent
     assert (", without 0x" in repr(vocabulary)) == bool(absent)
 
@@ -163,7 +163,7 @@ def test_bytes_outside_utf8_may_be_missing() -> None:
     } == UTF8_BYTES
     vocabulary = Vocabulary((None, *(BYTES[byte] for byte in sorted(UTF8_BYTES))), frozenset({0}))
     assert not vocabulary.absent_bytes
-    assert vocabulary.is_closed
+    assert vocabulary.has_byte_tokens
 
 
 @pytest.mark.parametrize("ends", [set(), {-1}, {257}, {0, 1}], ids=["none", "negative", "outside", "with bytes"])

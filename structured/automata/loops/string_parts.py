@@ -249,9 +249,9 @@ def find_string_parts(machine: Machine, state: int, found: Ints) -> int:
 
 
 @compiled_entry
-def find_string(machine: Machine, state: int, longest: int, special: int, found: Ints) -> int:
+def find_string(machine: Machine, state: int, longest: int, other_bytes: int, found: Ints) -> int:
     """Write down the string run of a state or, if it has none, its parts; say which, NONE if neither, what is full."""
-    answer = find_string_run(machine, state, longest, special, found)
+    answer = find_string_run(machine, state, longest, other_bytes, found)
     if answer != NONE:
         return RUN if answer == DONE else answer
     answer = find_string_parts(machine, state, found)

@@ -153,14 +153,14 @@ def find_any_string(machine: Machine, state: int, found: Ints) -> int:
 
 
 @compiled_loop
-def find_representative(machine: Machine, whole: int, special: int, is_alone: bool, found: Ints) -> int:
+def find_representative(machine: Machine, whole: int, other_bytes: int, is_alone: bool, found: Ints) -> int:
     """Write down the state of a repetition without a limit, the representative, and the same with nothing after it.
 
     The latter only if no plain character changes the representative: nothing else reads one (`is_alone`). Say what is
     full.
     """
     node, first, _, tail = contents(machine, whole)
-    required = min(first, special + 1)
+    required = min(first, other_bytes + 1)
     representative = state_of(machine, frame(machine, node, required, UNLIMITED, tail))
     if representative < 0:
         return representative
@@ -174,11 +174,11 @@ def find_representative(machine: Machine, whole: int, special: int, is_alone: bo
 
 
 @compiled_loop
-def find_string_run(machine: Machine, state: int, longest: int, special: int, found: Ints) -> int:
+def find_string_run(machine: Machine, state: int, longest: int, other_bytes: int, found: Ints) -> int:
     """Write down the string run of a state; say what is full, or NONE if what may follow depends on the characters.
 
-    `longest` is the number of characters of the longest plain token, `special` that of the bytes of any other that are
-    before its first quote.
+    `longest` is the number of characters of the longest plain token, `other_bytes` the most bytes of any other before
+    its first quote.
     """
     leaf = open_leaf(machine, state)
     if leaf < 0:
@@ -206,6 +206,6 @@ def find_string_run(machine: Machine, state: int, longest: int, special: int, fo
     found[QUOTED] = 1
     if allowed != UNLIMITED:
         found[LENGTH_LEFT] = min(allowed + 1, longest)
-    if allowed == UNLIMITED or allowed >= special:
-        return find_representative(machine, whole, special, reads_alone(machine, state, leaf), found)
+    if allowed == UNLIMITED or allowed >= other_bytes:
+        return find_representative(machine, whole, other_bytes, reads_alone(machine, state, leaf), found)
     return DONE

@@ -266,7 +266,7 @@ class Complement(dict[str, Any]):
     """A schema made by the compiler, which may use the keywords of `keyword_types.INTERNAL`."""
 
 
-class Elsewhere(NamedTuple):
+class PlacedSchema(NamedTuple):
     """A schema used at another place than its own, or the complement of one, which allows all other values."""
 
     schema: Any
@@ -314,19 +314,21 @@ class Subschema(NamedTuple):
         """Return the subschema that some keys lead to, with its text inside one more pair of brackets."""
         return _subschema_at(_member_at(self.schema, keys), self.location.inside(*keys))
 
-    def elsewhere(self, *keys: str | int, is_denied: bool = False) -> Elsewhere:
+    def placed(self, *keys: str | int, is_denied: bool = False) -> PlacedSchema:
         """Return the subschema that some keys lead to, or its complement, for use at another place."""
         target = self.below(*keys)
         if is_denied:
             return target.complement
-        return target.schema if isinstance(target.schema, Elsewhere) else Elsewhere(target.schema, target.location)
+        return (
+            target.schema if isinstance(target.schema, PlacedSchema) else PlacedSchema(target.schema, target.location)
+        )
 
     @property
-    def complement(self) -> Elsewhere:
+    def complement(self) -> PlacedSchema:
         """The complement of the schema, for use at another place."""
-        if isinstance(self.schema, Elsewhere):
+        if isinstance(self.schema, PlacedSchema):
             return self.schema._replace(is_denied=not self.schema.is_denied)
-        return Elsewhere(self.schema, self.location, is_denied=True)
+        return PlacedSchema(self.schema, self.location, is_denied=True)
 
     @property
     def first_items(self) -> list[Any]:
@@ -425,7 +427,7 @@ def counts(schemas: Subschemas, at_least: str, at_most: str) -> tuple[int, int |
 
 def _subschema_at(schema: Any, location: Location) -> Subschema:
     """Return a subschema, inside a resource of its own if it has an identifier."""
-    if isinstance(schema, Elsewhere):
+    if isinstance(schema, PlacedSchema):
         return schema.here(location)
     if isinstance(schema, Mapping) and ("$id" in schema or "id" in schema):
         resource = location.compilation.library.resource_of(schema, location.scope.resource, location.path)

@@ -98,14 +98,14 @@ def one_of(part: Subschema, others: Subschemas) -> Options:
 
 def not_(part: Subschema, _others: Subschemas) -> Options:
     """Yield the complement of the denied schema (core §10.2.1.4)."""
-    yield [[Subschema(part.elsewhere("not", is_denied=True), part.location)]]
+    yield [[Subschema(part.placed("not", is_denied=True), part.location)]]
 
 
 def if_(part: Subschema, _others: Subschemas) -> Options:
     """Yield the condition with `then`, and its complement with `else` (core §10.2.2)."""
     if "then" in part.schema or "else" in part.schema or part.scopes:
         held = [part.below("if"), *([part.below("then")] if "then" in part.schema else [])]
-        failed = Subschema(part.elsewhere("if", is_denied=True), part.location)
+        failed = Subschema(part.placed("if", is_denied=True), part.location)
         yield [held, [failed, *([part.below("else")] if "else" in part.schema else [])]]
 
 

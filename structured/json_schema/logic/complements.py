@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from structured.json_schema.document.location import Complement, Elsewhere, Subschema, Subschemas, check_shape
+from structured.json_schema.document.location import Complement, PlacedSchema, Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import targets
 from structured.json_schema.keyword_types import DISJOINT_TYPES, type_of
 from structured.json_schema.logic.emptiness import surely_empty
@@ -28,7 +28,7 @@ class SomeItem(NamedTuple):
     """The rule that some item of an array, at position `start` or after it, satisfies a schema."""
 
     start: int
-    schema: Elsewhere
+    schema: PlacedSchema
 
 
 def ways_to_fail(part: Subschema) -> list[Subschemas]:
@@ -44,7 +44,7 @@ def ways_to_fail(part: Subschema) -> list[Subschemas]:
 def _ways(part: Subschema) -> Ways:
     schema, location = part.schema, part.location
     for target in targets(part):
-        yield [Subschema(Elsewhere(target.schema, target.location, is_denied=True), location)]
+        yield [Subschema(PlacedSchema(target.schema, target.location, is_denied=True), location)]
     if "$ref" in schema and location.draft.ignores_siblings:
         return
     for keyword in schema:
@@ -65,7 +65,7 @@ def _way(part: Subschema, **keywords: Any) -> Subschemas:
 
 
 def _denied(part: Subschema, *keys: str | int) -> Subschema:
-    return Subschema(part.elsewhere(*keys, is_denied=True), part.location)
+    return Subschema(part.placed(*keys, is_denied=True), part.location)
 
 
 def _type(part: Subschema, _keyword: str) -> Ways:
@@ -94,7 +94,7 @@ def _listed(part: Subschema, keyword: str) -> Ways:
         elif kind == "boolean" and len(set(listed)) == 1:
             yield _way(part, enum=[not listed[0]])
         elif kind in ("array", "object"):
-            shapes = [Elsewhere(_shape(value), part.location, is_denied=True) for value in listed]
+            shapes = [PlacedSchema(_shape(value), part.location, is_denied=True) for value in listed]
             yield [*_way(part, type=kind), *(Subschema(shape, part.location) for shape in shapes)]
 
 
@@ -162,12 +162,12 @@ def _negated(part: Subschema, keyword: str) -> Ways:
 def _items(part: Subschema, keyword: str) -> Ways:
     if isinstance(part.schema[keyword], list):
         for index in range(len(part.schema[keyword])):
-            items = [*[True] * index, part.elsewhere(keyword, index, is_denied=True)]
+            items = [*[True] * index, part.placed(keyword, index, is_denied=True)]
             yield _way(part, type="array", minItems=index + 1, prefixItems=items)
         return
     first = part.schema.get("items") if keyword == "additionalItems" else part.schema.get("prefixItems", [])
     if isinstance(first, list):  # without a list, additionalItems has no effect
-        yield _way(part, type="array", **{"some item": SomeItem(len(first), part.elsewhere(keyword, is_denied=True))})
+        yield _way(part, type="array", **{"some item": SomeItem(len(first), part.placed(keyword, is_denied=True))})
 
 
 def contained(part: Subschema) -> tuple[int, int | None]:
@@ -180,7 +180,7 @@ def contained(part: Subschema) -> tuple[int, int | None]:
 
 def _contains(part: Subschema, _keyword: str) -> Ways:
     least, most = contained(part)
-    inside = part.elsewhere("contains")
+    inside = part.placed("contains")
     if least:
         yield _way(part, type="array", contains=inside, minContains=0, maxContains=least - 1)
     if most is not None:
@@ -192,7 +192,7 @@ def _required(part: Subschema, keyword: str) -> Ways:
     if isinstance(part.schema[keyword], list):
         properties = part.schema.get("properties", ())
         for name in part.schema[keyword]:
-            denied = part.elsewhere("properties", name, is_denied=True) if name in properties else False
+            denied = part.placed("properties", name, is_denied=True) if name in properties else False
             yield _way(part, type="object", properties={name: denied})
 
 
@@ -200,13 +200,13 @@ def _properties(part: Subschema, _keyword: str) -> Ways:
     required = part.schema.get("required", ())
     for name, inside in part.schema["properties"].items():
         if inside is not True and name not in (required if isinstance(required, list) else ()):
-            denied = part.elsewhere("properties", name, is_denied=True)
+            denied = part.placed("properties", name, is_denied=True)
             yield _way(part, type="object", required=[name], properties={name: denied})
 
 
 def _pattern_properties(part: Subschema, keyword: str) -> Ways:
     for regex in part.schema[keyword]:
-        denied = _all_if_denied(part.elsewhere(keyword, regex, is_denied=True))
+        denied = _all_if_denied(part.placed(keyword, regex, is_denied=True))
         yield _way(part, type="object", **{"some property": SomeProperty(denied, regex)})
 
 
@@ -214,18 +214,18 @@ def _additional_properties(part: Subschema, keyword: str) -> Ways:
     if part.schema[keyword] is not True:
         names = tuple(part.schema.get("properties", ()))
         patterns = tuple(part.schema.get("patternProperties", ()))
-        denied = _all_if_denied(part.elsewhere(keyword, is_denied=True))
+        denied = _all_if_denied(part.placed(keyword, is_denied=True))
         rule = SomeProperty(denied, other_names=names, other_patterns=patterns)
         yield _way(part, type="object", **{"some property": rule})
 
 
-def _all_if_denied(schema: Elsewhere) -> Elsewhere | bool:
+def _all_if_denied(schema: PlacedSchema) -> PlacedSchema | bool:
     """Return True in place of the complement of False."""
     return True if schema.is_denied and schema.schema is False else schema
 
 
 def _property_names(part: Subschema, keyword: str) -> Ways:
-    denied = part.elsewhere(keyword, is_denied=True)
+    denied = part.placed(keyword, is_denied=True)
     yield _way(part, type="object", **{"some property": SomeProperty(True, names=denied)})
 
 

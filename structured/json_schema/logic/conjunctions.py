@@ -18,9 +18,9 @@ from structured.json_schema.document.location import (
     GROUNDED,
     Compilation,
     Complement,
-    Elsewhere,
     Identity,
     Location,
+    PlacedSchema,
     Subschema,
     Subschemas,
     check_shape,
@@ -95,7 +95,7 @@ class Conjunction:
     def add(self, part: Subschema) -> None:
         """Add a schema and all that it refers to. Raises `UnsatisfiableError` if it contradicts the others."""
         schema, location, scopes = part
-        if isinstance(schema, Elsewhere):
+        if isinstance(schema, PlacedSchema):
             self._deny(part, Subschema(schema.schema, schema.location.at_depth(location.depth)))
             return
         if schema is True or (part.identity in self.seen and scopes <= self.seen[part.identity]):
@@ -293,7 +293,7 @@ def _option_key(option: Subschemas) -> Hashable:
 
 def _content(value: Any, location: Location) -> Hashable:
     """Return a key of a schema made by the compiler, by its content; other schemas are compared by identity."""
-    if isinstance(value, Elsewhere):
+    if isinstance(value, PlacedSchema):
         return value.key
     if isinstance(value, Complement):
         return frozenset(
@@ -314,7 +314,7 @@ def _members_content(properties: Mapping[str, Any], location: Location) -> Hasha
 def _of_property(part: Subschema, name: str, values: list[Any], *, is_denied: bool = False) -> Subschema:
     def make() -> Complement:
         listed = Complement({"enum": values})
-        inside = Elsewhere(listed, part.location, is_denied=True) if is_denied else listed
+        inside = PlacedSchema(listed, part.location, is_denied=True) if is_denied else listed
         return Complement({"type": "object", "required": [name], "properties": {name: inside}})
 
     key = "of property", name, is_denied, tuple(map(identity, values))

@@ -10,7 +10,14 @@ from typing import Any, NamedTuple
 
 from structured.errors import PatternError
 from structured.json_schema.document.equality import identity
-from structured.json_schema.document.location import Complement, Elsewhere, Identity, Subschema, Subschemas, check_shape
+from structured.json_schema.document.location import (
+    Complement,
+    Identity,
+    PlacedSchema,
+    Subschema,
+    Subschemas,
+    check_shape,
+)
 from structured.json_schema.document.references import REFERENCES, targets
 from structured.json_schema.keyword_types import ALL_TYPES, named_types, type_of
 from structured.json_schema.logic.property_names import exclude_each_other, existence_rules, finds, named_candidates
@@ -164,7 +171,7 @@ def types_left(options: Iterable[Subschemas]) -> frozenset[str]:
 def _types_of(option: Subschemas) -> frozenset[str]:
     types = ALL_TYPES
     for part in option:
-        if not isinstance(part.schema, bool | Elsewhere):
+        if not isinstance(part.schema, bool | PlacedSchema):
             types &= _alone(part).rules.types
     return types
 
@@ -277,7 +284,7 @@ def _reached(
             raise _Nothing
         if part.schema is True or part.identity in seen or part.identity in excluded:
             continue
-        if isinstance(part.schema, Elsewhere):
+        if isinstance(part.schema, PlacedSchema):
             denied.add((id(part.schema.schema), part.schema.location.entered))
             listed = _denied_values(part.schema.schema)
             if listed is not None:

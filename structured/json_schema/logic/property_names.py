@@ -7,7 +7,7 @@ from typing import NamedTuple
 from structured.automata.dfa import Intersection, Language, PatternLanguage, most_characters, partition
 from structured.automata.dfa.language import limited_work
 from structured.errors import PatternError
-from structured.json_schema.document.location import Complement, Elsewhere, Subschema, Subschemas
+from structured.json_schema.document.location import Complement, PlacedSchema, Subschema, Subschemas
 from structured.regex import Pattern, alternation, concat, literal, words
 from structured.regex.character_classes import ECMA, Dialect
 from structured.regex.json_strings import escaped
@@ -124,11 +124,11 @@ class SomeProperty(NamedTuple):
     and it satisfies the schema `names`.
     """
 
-    schema: Elsewhere | bool
+    schema: PlacedSchema | bool
     pattern: str | None = None
     other_names: tuple[str, ...] = ()
     other_patterns: tuple[str, ...] = ()
-    names: Elsewhere | bool = True
+    names: PlacedSchema | bool = True
 
     def may_be(self, name: str, dialect: Dialect) -> bool:
         """Tell whether a property of this name may be the witness, apart from the schema `names`."""

@@ -51,7 +51,7 @@ from structured.regex.syntax import (
     Concat,
     Distinct,
     Iteration,
-    Members,
+    ObjectMembers,
     Quotation,
     Scan,
     Unlike,
@@ -87,7 +87,7 @@ def _new_unfolded(pattern: Pattern, unfolded: dict[int, tuple[Pattern, Pattern]]
             return alternation(*(_unfolded(option, unfolded) for option in options))
         case Iteration(item, minimum, maximum):
             return repeat(_unfolded(item, unfolded), minimum, maximum)
-        case Members():
+        case ObjectMembers():
             return _unfolded_members(pattern, unfolded)
         case Unlike(texts):
             return _unfolded_names(texts)
@@ -122,7 +122,7 @@ def _unfolded_reference(pattern: Reference, name: str, unfolded: dict[int, tuple
     return reference
 
 
-def _unfolded_members(pattern: Members, unfolded: dict[int, tuple[Pattern, Pattern]]) -> Pattern:
+def _unfolded_members(pattern: ObjectMembers, unfolded: dict[int, tuple[Pattern, Pattern]]) -> Pattern:
     """Return the members in order, built from the last one: each with or without a separator before it."""
     separator = _unfolded(pattern.separator, unfolded)
     rest = None if pattern.rest is None else _unfolded(pattern.rest, unfolded)
