@@ -85,13 +85,14 @@ class PartialPrefill:
         if self.batch is not None:
             return calls.forward(self.model, self.batch, [text.read(self.part or len(text.pending))])
         prompt, shared = text.read_all(), text.request.shared
-        first = self._first(text)
-        self.batch, logits = calls.prefill(self.model, [prompt[:first]], shared=shared)
-        if self.batch.is_ragged and self.batch.can_join:
-            text.pending = prompt[first:]
-        else:
-            self.part = None
-            self.batch, logits = calls.prefill(self.model, [prompt], shared=shared)
+        if self.part is not None:
+            first = self._first(text)
+            self.batch, logits = calls.prefill(self.model, [prompt[:first]], shared=shared)
+            if self.batch.is_ragged and self.batch.can_join:
+                text.pending = prompt[first:]
+                return logits
+            self.part = None  # for the texts behind it, too
+        self.batch, logits = calls.prefill(self.model, [prompt], shared=shared)
         return logits
 
 

@@ -169,8 +169,9 @@ class Sequence:
         self.window.accept(self.pending)
 
     def read_all(self) -> list[int]:
-        """Return the tokens of prompt and text, for a model that has read none of them."""
+        """Return the tokens of prompt and text, for a model that has read none of them, nor any proposal."""
         self.pending = []
+        self.window.open([])
         return [*self.request.prompt, *self.token_ids]
 
     def read(self, count: int) -> list[int]:
