@@ -20,6 +20,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from structured.errors.recursion import deep
+from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import ANNOTATIONS, NOT_STATED, Compilation, Identity, Schema, Subschema
 from structured.json_schema.document.references import follow
 from structured.json_schema.nullable import any_branch, can_be_null, types_of
@@ -211,13 +212,21 @@ def _fits(part: Subschema, value: Any) -> bool:
     if not isinstance(part.schema, Mapping) or not isinstance(value, dict) or "properties" not in part.schema:
         return True
     properties = part.schema["properties"]
-    if "additionalProperties" not in part.schema and value.keys() - properties.keys():
+    if part.schema.get("additionalProperties", False) is False and value.keys() - properties.keys():
         return False
-    return all(
-        value[name] == inside["const"]
-        for name, inside in properties.items()
-        if name in value and isinstance(inside, Mapping) and isinstance(inside.get("const"), str)
-    )
+    return all(_may_be(inside, value[name]) for name, inside in properties.items() if name in value)
+
+
+def _may_be(schema: Any, value: Any) -> bool:
+    """Return whether a value, whose numbers are digits, is one that a schema lists, where it lists values."""
+    if not isinstance(schema, Mapping):
+        return True
+    if "enum" in schema or "const" in schema:
+        key = identity(json.loads(_written(value)))
+        return any(identity(one) == key for one in schema.get("enum", [schema.get("const")]))
+    if schema.get("type") == "null":
+        return value is None
+    return any(_may_be(option, value) for option in schema["anyOf"]) if "anyOf" in schema else True
 
 
 def _written(value: Any) -> str:

@@ -12,7 +12,7 @@ from doubles import ByteTokenizer, in_order, random_logits, said
 from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, field_validator
+from pydantic import AfterValidator, BaseModel, Field, TypeAdapter, create_model, field_validator
 from strategies import output_types
 from typing_extensions import TypedDict
 from walks import accepted
@@ -381,6 +381,40 @@ def test_every_answer_is_an_instance_or_lacks_something(output_type, seed):
         assert one.missing or said(one)[0] is not None or one.data is None
         if said(one)[0] is not None:
             TypeAdapter(output_type).validate_python(one.value)
+
+
+class Closed(BaseModel, extra="forbid"):
+    x: int
+    v: int
+
+
+class ClosedToo(BaseModel, extra="forbid"):
+    y: int
+    v: str | None = "unset"
+
+
+class One(BaseModel):
+    kind: Literal[1, "one"]
+    v: int
+
+
+class Two(BaseModel):
+    kind: Literal[2, True]
+    v: str | None = "unset"
+
+
+@pytest.mark.parametrize(
+    ("union", "text", "value"),
+    [
+        (Closed | ClosedToo, '{"y": 1, "v": null}', ClosedToo(y=1, v=None)),
+        (One | Two, '{"kind": 2, "v": null}', Two(kind=2, v=None)),
+        (One | Two, '{"kind": true, "v": null}', Two(kind=True, v=None)),
+    ],
+)
+def test_only_the_branch_that_a_text_is_of_has_missing_fields(union, text, value):
+    """Objects are told apart by their names and by constants of every kind."""
+    answer = resolve_type(create_model("Held", held=(union, ...)), True).parse(f'{{"held": {text}}}')
+    assert (answer.value.held, answer.missing) == (value, ("held.v",))
 
 
 def test_all_missing_fields_are_named_where_a_union_is_among_them():
