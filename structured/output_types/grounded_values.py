@@ -186,21 +186,25 @@ class DocumentStatements:
     def spellings(self, kind: str) -> Iterator[Sequence[str]]:
         """Yield, for each stated value of a kind, how JSON may spell it, the usual first."""
         stated, spell = _KINDS[kind]
-        known: dict[Any, None] = {}
-        for statement in stated(self.document):
-            known |= dict.fromkeys(statement.readings)
-        for value in known:
-            yield spell(value)
+        known: dict[Any, Any] = {}
+        for value in (reading for statement in stated(self.document) for reading in statement.readings):
+            known.setdefault(
+                value if kind == "number" else value.isoformat(), value
+            )  # equal times may have other zones
+        yield from map(spell, known.values())
 
 
 def _spelled_time(value: time | datetime) -> Sequence[str]:
-    """Return a time with seconds, without a zone and with that of UTC."""
+    """Return a time with seconds: one without a zone also in UTC, and UTC in both of its spellings."""
     written = value.isoformat()
-    return written, written.replace("+00:00", "Z"), f"{written}Z"
+    return (written, f"{written}Z") if value.tzinfo is None else (written, written.replace("+00:00", "Z"))
 
 
 _KINDS: dict[str, tuple[Any, Any]] = {
-    "number": (stated_numbers, lambda value: (f"{value:f}", f"{value.normalize():f}")),  # without zeros at the end, too
+    "number": (
+        stated_numbers,
+        lambda value: (f"{value:f}", f"{value.normalize():f}"),
+    ),  # without zeros at the end, too
     "date": (stated_dates, lambda day: (day.isoformat(),)),
     "date-time": (stated_datetimes, _spelled_time),
     "time": (stated_times, _spelled_time),

@@ -12,15 +12,17 @@ from doubles import ByteTokenizer, json_hating_logits, random_logits
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import AnyUrl, AwareDatetime, BaseModel, Field, NaiveDatetime
+from pydantic import AnyUrl, AwareDatetime, BaseModel, Field, NaiveDatetime, create_model
 from typing_extensions import TypeAliasType
 
 from structured import Extractor, Grounded, JsonSchema, Repetition, extract, extract_batch
+from structured.automata.byte_automaton import accepts_text
 from structured.errors import ModelError, NotStatedError, SchemaError
 from structured.json_schema.document.location import GROUNDED
 from structured.models import FunctionModel, ScriptedModel
 from structured.output_types import Grounding
 from structured.output_types.grounded_values import marks
+from structured.output_types.resolve import resolve_type
 from structured.output_types.stated_dates import stated_dates
 from structured.output_types.stated_numbers import stated_numbers
 
@@ -383,3 +385,12 @@ def test_null_is_absent_where_a_grounded_value_may_be_null() -> None:
     found = Extractor(schema, model=scripted("null"), grounded=True).result("Ana")
     assert found.evidence[""].match == "absent"
     assert found.evidence[""].span is None
+
+
+def test_equal_times_of_several_zones_are_each_stated() -> None:
+    """Python calls them equal; the document states both."""
+    document = "Start 2024-03-14T09:40+01:00, end 2024-03-14T10:40+02:00."
+    automaton = resolve_type(create_model("Held", at=(AwareDatetime, ...)), grounded=["at"]).automaton(document)
+    allowed = ("09:40:00+01:00", "10:40:00+02:00")
+    assert all(accepts_text(automaton, f'{{"at": "2024-03-14T{time}"}}') for time in allowed)
+    assert not accepts_text(automaton, '{"at": "2024-03-14T08:40:00Z"}')
