@@ -122,10 +122,9 @@ class Grammar(OutputType[T]):
         self.result = result
         self.name = name
         self._indenter = indenter
-        self._import_paths = tuple(import_paths)
+        self._import_paths = (import_paths,) if isinstance(import_paths, str) else tuple(map(str, import_paths))
         self._description = description
         self._lock = RLock()
-        """The tables that another process has made."""
 
     @classmethod
     def named(cls, name: "ShippedName") -> "Grammar[str]":
@@ -245,7 +244,8 @@ class Grammar(OutputType[T]):
         return Description("Grammar", shown, answer="Text", task=task)
 
     def _facts(self) -> tuple[object, ...]:
-        return self.name, self.start, self.grammar, self.describe()
+        imported = (self._automaton.fingerprint,) if self.reads_more else ()
+        return self.name, self.start, self.grammar, self.describe(), *imported
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self

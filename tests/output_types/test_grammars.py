@@ -8,6 +8,7 @@ import resource
 import sqlite3
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from time import process_time
 
 import numpy as np
@@ -307,3 +308,20 @@ def test_deep_nesting():
     for byte in b"x" + b")" * 10_000:
         state = automaton.step(state, byte)
     assert automaton.accepts(state)
+
+
+def test_what_a_grammar_imports_is_part_of_its_digest(tmp_path: Path) -> None:
+    """Results of two grammars that import other terminals of one name are not mixed in a file."""
+    made = []
+    for letter in "xy":
+        (tmp_path / letter).mkdir()
+        (tmp_path / letter / "words.lark").write_text(f'A: "{letter}"\n', encoding="utf-8")
+        made.append(Grammar("start: A\n%import words.A", import_paths=str(tmp_path / letter)))
+    assert [grammar.parse(letter) for grammar, letter in zip(made, "xy", strict=True)] == ["x", "y"]
+    assert made[0].digest != made[1].digest
+    assert made[0].digest == Grammar("start: A\n%import words.A", import_paths=[tmp_path / "x"]).digest  # type: ignore[list-item]
+
+
+def test_a_grammar_imports_nothing_from_beside_the_program() -> None:
+    with pytest.raises(GrammarError, match=r"lies in no folder, so \.words\.A leads nowhere"):
+        Grammar("start: A\n%import .words.A").parse("x")

@@ -157,8 +157,21 @@ MAX_PIECES = 10_000
 """Names that are defined and different literals, which Lark takes as long to read."""
 
 
+_RELATIVE_IMPORT = re.compile(r"^[ \t]*%import[ \t]+(\.[\w.]*)", re.MULTILINE)
+
+
 def check_text(text: str) -> None:
-    """Raise GrammarError for a grammar that takes too long to read."""
+    """Raise GrammarError for a grammar that takes too long to read, or imports from beside the program that runs."""
+    relative = _RELATIVE_IMPORT.search(text)
+    if relative is not None:
+        line = text.count("\n", 0, relative.start(1)) + 1
+        column = relative.start(1) - (text.rfind("\n", 0, relative.start(1)) + 1) + 1
+        raise GrammarError(
+            f"A grammar that is a text lies in no folder, so {relative[1]} leads nowhere",
+            text=text,
+            place=(line, column),
+            remedy="Leave out the first point, and pass the folder in import_paths.",
+        )
     count = len({piece.text for piece in Places(text).pieces if piece.kind in ("definition", "literal")})
     if count > MAX_PIECES:
         raise GrammarError(
