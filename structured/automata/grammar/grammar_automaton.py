@@ -187,7 +187,9 @@ class GrammarAutomaton(MachineAutomaton):
 
         Returns a distance that no state after one exceeds.
         """
-        walks = self._token_walks.setdefault(id(trie), TokenWalks(trie))  # which keeps its id from another trie
+        walks = self._token_walks.get(id(trie))
+        if walks is None:
+            walks = self._token_walks[id(trie)] = TokenWalks(trie)  # which holds the trie, so that no other has its id
         number = walks.set_of(nodes)
         waiting = np.array([(current, number) for current in currents], dtype=np.int32)
         few, ends = (np.zeros((count, 2), dtype=np.int32) for count in (1024, walks.longest))
