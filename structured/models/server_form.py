@@ -46,16 +46,19 @@ class Address:
                 f"An address of a model begins with {', '.join(f'{scheme}://' for scheme in PORTS)}: {_EXAMPLE}."
             )
         server, transport = match["server"].lower(), match["transport"]
-        try:
-            parts = urlsplit(f"//{text[match.end() :]}")
-            port = parts.port
-        except ValueError as error:
-            raise ModelError(f"The address of the {server} server cannot be read: {error}. Write {_EXAMPLE}.") from None
-        if "@" in parts.netloc:
+        if "@" in text[match.end() :].partition("/")[0]:
             raise ModelError(
                 f"The address of the {server} server has a user or a password, which results and logs would show. "
                 "Pass the key as connect(…, api_key=…), or set its environment variable."
             )
+        try:
+            parts = urlsplit(f"//{text[match.end() :]}")
+            port = parts.port
+        except ValueError as error:  # it names the port, which of `ana:secret` would be the password
+            problem = "its port is no number" if "ort" in str(error) else str(error)
+            raise ModelError(
+                f"The address of the {server} server cannot be read: {problem}. Write {_EXAMPLE}."
+            ) from None
         if not parts.hostname or parts.query or parts.fragment:
             raise ModelError(f"{text!r} is not the address of a model. Write it as {_EXAMPLE}.")
         if port is None and transport != "https":
@@ -247,9 +250,9 @@ def checked(chunk: Any) -> Any:
     return chunk
 
 
-def cut_off(limit: str) -> str:
+def cut_off(reason: str, remedy: str = "Raise max_tokens, or shorten the text.") -> str:
     """Return the fault of an answer that the server ended."""
-    return f"The server cut it off ({limit}). Raise max_tokens, or shorten the text."
+    return f"The server cut it off ({reason}). {remedy}"
 
 
 def choice_schema(texts: Iterable[str]) -> dict[str, Any]:

@@ -118,8 +118,10 @@ def _answer(text: str, refusal: str | None, choice: Any, logprobs: Any, data: An
     """Return an answer, given the choice that says how it ends: `structured serve` marks answers that it closed."""
     fault, reason = f"The model refused: {refusal}" if refusal else None, choice.get("finish_reason")
     shortened, repetitive = choice.get("shortened") is True, choice.get("repetitive") is True
-    if reason in ("length", "content_filter") and not (shortened or repetitive):
-        fault = cut_off(f"finish_reason {reason!r}")
+    if reason == "content_filter":
+        fault = cut_off("finish_reason 'content_filter'", "Change the text, or the filter of the server.")
+    elif reason == "length" and not (shortened or repetitive):
+        fault = cut_off("finish_reason 'length'")
     usage = data.get("usage") or {}
     prompted, written = usage.get("prompt_tokens", 0), usage.get("completion_tokens", 0)
     return ServerAnswer(text, fault, prompted, written, served_tokens(text, logprobs or ()), shortened, repetitive)
