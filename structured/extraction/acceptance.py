@@ -27,7 +27,7 @@ from structured.output_types.json_output import rewriting
 from structured.output_types.missing_values import ParsedAnswer
 from structured.output_types.paths import Steps, has, steps_to_path
 from structured.results.attribution import KeptAnswer, attribute, sureness, without_copies
-from structured.results.evidence import Evidence, without_unsupported
+from structured.results.evidence import Evidence, on_pages, without_unsupported
 from structured.results.json_text import spans
 from structured.results.merging import Conflicts
 from structured.results.result import Reading, Result, read_answer
@@ -78,6 +78,12 @@ def result_of(
     stated = value if isinstance(value, ParsedAnswer) else None
     calibration: Any = options.get("calibration")  # loaded where the options were checked
     calibrate = None if calibration is None else calibration.apply
+    pages, layout = given.document.pages, given.document.layout
+
+    def placed(other: Evidence) -> Evidence:
+        other = other if calibrate is None else other.calibrated(calibrate)
+        return on_pages({"": other}, pages, layout)[""]
+
     return Result(
         id_of(given.source, given.position),
         given.position,
@@ -89,19 +95,16 @@ def result_of(
         generations=tuple(answer.generations),
         usage=item.usage,
         seconds=item.seconds,
-        conflicts={
-            path: [(value, one if calibrate is None else one.calibrated(calibrate)) for value, one in others]
-            for path, others in conflicts.items()
-        },
+        conflicts={path: [(value, placed(one)) for value, one in others] for path, others in conflicts.items()},
         _instance=value if stated is None else stated.value,
-        source="" if given.document.layout is None else given.document.layout.source,
+        source="" if layout is None else layout.source,
         _unmade=None if stated is None else stated.error,
         _reading=Reading(
             task.output_type,
             answer.candidates,
             answer.kept,
-            given.document.pages,
-            given.document.layout,
+            pages,
+            layout,
             calibrate,
             answer.evidence,
             stated,

@@ -205,7 +205,7 @@ def values_to_html(data: Any, missing: Sequence[str], evidence: Mapping[str, Evi
     """Return the table of the values that were stated, and of those that are missing."""
     values = {steps_to_path(steps): value for steps, value in leaves(data)}
     paths = [path for path in {**evidence, **values, **dict.fromkeys(missing)} if path in values or path in missing]
-    shown = {path: coloured("missing", "unknown") if values.get(path) is None else values[path] for path in paths}
+    shown = {path: coloured("missing", "unknown") if path in missing else values[path] for path in paths}
     rows = [(code(path or "(answer)"), shown[path], *_trust(evidence.get(path))) for path in paths]
     return table(("field", "value", "confidence", "evidence"), rows)
 
