@@ -59,7 +59,7 @@ def decode(data: bytes) -> dict[str, NDArray[Any]]:
 
     try:
         return load(zlib.decompress(data))
-    except (zlib.error, SafetensorError) as error:
+    except (zlib.error, SafetensorError, KeyError) as error:  # KeyError: of numbers that NumPy does not have
         raise ValueError(f"The file was damaged: {error}") from error
 
 
