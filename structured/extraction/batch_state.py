@@ -189,7 +189,7 @@ class BatchState:
                     item.position,
                     attempt,
                     tuple(candidates),
-                    () if kept is None else tuple(sorted(steps_to_path(steps) for steps in kept.places)),
+                    () if kept is None else tuple(sorted(steps_to_path(steps) for steps in kept.rewritten)),
                     prompt_tokens,
                     item.document,
                     None if item.part is None else item.part.chunk.body,

@@ -98,8 +98,8 @@ def extract_batch(
         are there; `write_results` keeps them in a file.
 
     Raises:
-        BatchError: Some documents failed, with `errors="raise"`. If the model stops and there is no value at all, its
-            error is raised as it is.
+        BatchError: Some documents failed, with `errors="raise"`.
+        ModelError: The model stopped, with `errors="skip"`; with `errors="raise"`, only if there is no value at all.
         PromptError: `documents` is one text, or one list of messages.
         SchemaError: As for `extract`, like the other errors that do not concern a single document.
     """

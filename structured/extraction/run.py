@@ -43,7 +43,8 @@ BATCHES = 64
 """Batches whose documents are prepared together, sorted by length, and answered before the next are looked at."""
 
 MAX_CHARACTERS = 250_000
-"""Of these documents together, where they are long: what a document states takes a thousand times its memory."""
+"""Characters of the documents of a window that fills a batch: it ends there, since what is kept of a document takes a
+thousand times its memory."""
 
 
 Work = tuple[int, Task, DocumentLike]
@@ -187,7 +188,8 @@ class Run:
         """Return the values of all documents in their order, with one warning for all that were shortened.
 
         Raises BatchError if some documents failed, or the error of the model if there is no value at all; with
-        `"return"`, errors are returned in place of values, with `"skip"` they are left out.
+        `"return"`, errors are returned in place of values. With `"skip"` they are left out, and the error of the model
+        is always raised.
         """
         state = BatchState(total)
         known: dict[int, Any] = {}

@@ -64,7 +64,7 @@ def decode(data: bytes) -> dict[str, NDArray[Any]]:
 
 
 MAX_BYTES = 1 << 28
-"""Of all files together."""
+"""The most bytes of all files of masks together."""
 
 
 @dataclass(frozen=True, slots=True)

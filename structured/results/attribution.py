@@ -60,14 +60,14 @@ Before = Mapping[str, Sureness]
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswer:
-    """The part of an earlier answer that a rewritten one keeps: all but some places."""
+    """The part of an earlier answer that a rewritten one keeps: all but the places that are written again."""
 
     before: Before
-    places: frozenset[Steps]
+    rewritten: frozenset[Steps]
 
     def sureness(self, leaf: Leaf) -> Sureness | None:
         """Return the confidence in a leaf when it was written first; None if it was to be written again."""
-        is_open = any(leaf.steps[: len(place)] == place for place in self.places)
+        is_open = any(leaf.steps[: len(place)] == place for place in self.rewritten)
         return None if is_open else self.before.get(leaf.path)
 
 
