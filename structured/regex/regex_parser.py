@@ -149,7 +149,7 @@ class _Parser(ClassParser):
     def __init__(self, text: str, dialect: Dialect, flags: Flags) -> None:
         super().__init__(text, dialect)
         self.flags = flags
-        self._classes: dict[str, Pattern] = {}
+        self._classes: dict[tuple[str, Flags], Pattern] = {}
 
     def check_by_re(self) -> None:
         """Raise PatternError for an expression that `re` does not accept."""
@@ -283,14 +283,14 @@ class _Parser(ClassParser):
         return self._any_of(((ord(character), ord(character)),), re.escape(character))
 
     def _class(self) -> Pattern:
-        """Read a class; one that was read before, in the same words, is not read again."""
+        """Read a class; one that was read before, in the same words and under the same flags, is not read again."""
         start = self.position
         match = _CLASS.match(self.text, start) if self.dialect is ECMA and not self.flags.i else None
-        if match and match[0] in self._classes:
+        if match and (match[0], self.flags) in self._classes:
             self.position = match.end()
-            return self._classes[match[0]]
+            return self._classes[match[0], self.flags]
         pattern = self._set(self.class_ranges()[0])
-        return self._classes.setdefault(self.text[start : self.position], pattern)
+        return self._classes.setdefault((self.text[start : self.position], self.flags), pattern)
 
     def _any_of(self, ranges: Ranges, written: str) -> Pattern:
         """Return one of some characters, in any case if case is ignored; `written` is their text for `re`."""

@@ -1,5 +1,6 @@
 r"""Regular expressions as people write them: the pattern finds what the engine of their dialect finds."""
 
+import itertools
 import re
 from typing import Annotated
 
@@ -201,3 +202,21 @@ def test_what_rust_reads_is_read_or_refused_and_never_misread(regex: str) -> Non
     language = PatternLanguage(pattern)
     for text in ("", "a", "b", "ab", "ba", "1", "2", "-", "d", "aa\n", "\n", "[", "^a", "&", "bab1"):
         assert language.contains(text) == is_accepted(adapter, text), text
+
+
+@pytest.mark.parametrize(
+    ("regex", "dialect"),
+    [
+        ("(?i:[ab])[ab]", PYTHON),
+        ("[ab](?i:[ab])", PYTHON),
+        (r"[\w](?a:[\w])", PYTHON),
+        ("(?i:[^a])[^a]", PYTHON),
+        ("(?i:[ab])[ab]", ECMA),
+        ("[ab](?i:[ab])", ECMA),
+    ],
+)
+def test_a_class_is_read_again_under_other_flags(regex: str, dialect: Dialect) -> None:
+    """Though its words are the same."""
+    language = PatternLanguage(regex_to_pattern(regex, dialect))
+    for text in map("".join, itertools.product("aAbBé", repeat=2)):
+        assert language.contains(text) == (re.fullmatch(regex, text) is not None), text
