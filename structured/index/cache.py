@@ -57,11 +57,18 @@ def decode(data: bytes) -> dict[str, NDArray[Any]]:
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
+    reader = zlib.decompressobj()
     try:
-        return load(zlib.decompress(data))
+        unpacked = reader.decompress(data, MAX_UNPACKED_BYTES)
+        if not reader.eof:
+            raise ValueError("The file was damaged: it is cut off, or too large.")
+        return load(unpacked)
     except (zlib.error, SafetensorError, KeyError) as error:  # KeyError: of numbers that NumPy does not have
         raise ValueError(f"The file was damaged: {error}") from error
 
+
+MAX_UNPACKED_BYTES = 1 << 28
+"""The most bytes of the arrays of one file."""
 
 MAX_BYTES = 1 << 28
 """The most bytes of all files of masks together."""
@@ -151,9 +158,11 @@ def load_index(cache: DiskCache, index: Index) -> None:
         return
     try:
         states = _walk_tree(automaton, arrays["parents"], arrays["bytes"])[arrays["places"]]
+        if not arrays["rows"].any(axis=1).all():
+            raise ValueError("some mask allows nothing")  # noqa: TRY301  as what else is wrong
         right = (states != DEAD) & (automaton.distances[states] == arrays["distances"])
         index.learn(states[right], arrays["rows"], arrays["masks"][right], arrays["farthest"][right])
-    except (LookupError, ValueError, TypeError):  # somebody else wrote the file
+    except (LookupError, ValueError, TypeError, OverflowError):  # somebody else wrote the file
         cache.reject(key)
 
 

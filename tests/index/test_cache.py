@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import warnings
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date
@@ -80,6 +81,11 @@ def same(left: dict[str, NDArray[Any]], right: dict[str, NDArray[Any]]) -> bool:
 def test_arrays_come_back_as_they_were(given_arrays: dict[str, NDArray[Any]]) -> None:
     """With their names, types and shapes."""
     assert same(decode(encode(given_arrays)), given_arrays)
+
+
+_HEADER = b'{"a":{"dtype":"BF16","shape":[1],"data_offsets":[0,2]}}'
+UNKNOWN_NUMBERS = len(_HEADER).to_bytes(8, "little") + _HEADER + bytes(2)
+"""A file of safetensors with numbers that NumPy does not have."""
 
 
 @given(st.integers(0, 2**16), st.sampled_from(["changed", "cut", "empty"]), st.integers(1, 255))
@@ -272,7 +278,11 @@ def test_a_folder_may_be_there_to_read_alone(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.filterwarnings("ignore::structured.errors.CacheWarning")
-@pytest.mark.parametrize("content", [b"", b"junk", encode(ARRAYS)[:-1]], ids=["empty", "junk", "cut"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"junk", encode(ARRAYS)[:-1], zlib.compress(bytes(1 << 29), 1), zlib.compress(UNKNOWN_NUMBERS)],
+    ids=["empty", "junk", "cut", "huge", "of unknown numbers"],
+)
 def test_a_damaged_file_is_replaced(tmp_path: Path, vocabulary: Vocabulary, content: bytes) -> None:
     """It counts as missing when it is read, but for a warning, and is written anew when there is something to save."""
     disk = DiskCache(tmp_path)
@@ -286,6 +296,26 @@ def test_a_damaged_file_is_replaced(tmp_path: Path, vocabulary: Vocabulary, cont
     save_index(disk, index)
     load_index(disk, loaded)
     assert loaded.states_known == len(states)
+
+
+@pytest.mark.parametrize(
+    ("name", "forged"),
+    [("bytes", lambda read: np.full(read.shape, 2**64 - 1, dtype=np.uint64)), ("rows", np.zeros_like)],
+)
+def test_a_forged_file_is_removed(
+    tmp_path: Path, vocabulary: Vocabulary, name: str, forged: Callable[[NDArray[Any]], NDArray[Any]]
+) -> None:
+    """Bytes that are none, and masks that allow no token."""
+    disk = DiskCache(tmp_path)
+    save_index(disk, walked(vocabulary, PERSON, random.Random(0))[0])
+    (file,) = disk.files()
+    arrays = decode(file.read_bytes())
+    file.write_bytes(encode({**arrays, name: forged(arrays[name])}))
+    loaded = Index(RegularAutomaton(PERSON), vocabulary)
+    with pytest.warns(CacheWarning, match="was damaged"):
+        load_index(disk, loaded)
+    assert loaded.states_known == 0
+    assert not disk.files()
 
 
 def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path) -> None:
