@@ -120,7 +120,7 @@ def _marked_everywhere(part: Subschema, mark: Callable[..., Schema], *, may_be_m
     for keys, _ in subschemas(schema, part.location.draft) if isinstance(schema, Mapping) else ():
         if keys[0] != "propertyNames":
             is_branch = keys[0] in {"anyOf", "oneOf"}
-            is_item = keys[0] == "items" and not schema.get("minItems")
+            is_item = keys[0] == "items" and not schema.get("minItems") and "prefixItems" not in schema
             inside = is_item or (is_branch and (may_be_missing or can_be_null(part)))
             marked = _marked_everywhere(part.below(*keys), mark, may_be_missing=inside)
             schema = replaced(schema, keys, marked)

@@ -167,6 +167,15 @@ def test_what_a_copy_is(output_type: Any, document: str, answer: str, left: Any)
     assert shortened(output_type, document, answer) == (json.loads(answer) if left == "as written" else left)
 
 
+def test_items_behind_those_with_places_can_only_be_quoted() -> None:
+    """None can be left out, nor become null."""
+    schema = JsonSchema({"type": "array", "prefixItems": [{"type": "string"}], "items": {"type": "string"}})
+    model = FunctionModel(random_logits(len(TOKENS.tokens), scale=3.0, seed=3), TOKENS)
+    result = Extractor(schema, model=model, grounded=True, max_tokens=60, retries=0).result(TEXT)
+    assert list(unsupported(TEXT, result.data)) == []
+    assert None not in result.data
+
+
 def test_evidence_follows_the_items_that_are_left() -> None:
     names = ["Bob", "Ana", "Rosa", "Bern"]
     model = scripted(place={"city": "Rome", "names": names})
