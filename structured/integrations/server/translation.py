@@ -189,8 +189,12 @@ _ROLES = {"developer": "system", "tool": "user"}
 
 
 def _result(call: ToolCall, text: str) -> str:
-    arguments = re.sub(r"\s*[\r\n]\s*", " ", call.function.arguments.strip())  # in JSON, no text has a line break
-    return result_to_text(call.function.name, arguments, text)
+    name, arguments = (_on_one_line(part) for part in (call.function.name, call.function.arguments))
+    return result_to_text(name, arguments, text)
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(filter(None, map(str.strip, text.splitlines())))
 
 
 def _written(message: Message) -> str:
