@@ -56,7 +56,7 @@ class Limits:
 LIMITS = Limits()
 
 MAX_READINGS = 16
-"""The most readings of items that must differ that one state may have to be walked one by one."""
+"""A state is split into at most so many states, one for each item that must differ from others."""
 
 LONG = 0.01
 """The seconds up to which a step does not count. An ordinary walk takes less than a hundredth of this."""
@@ -209,7 +209,7 @@ class RegularAutomaton(MachineAutomaton):
         return bool((operations[leaves != FINISHED] == ITEM).any())
 
     def inner_item(self, state: int) -> int:
-        """Return the state inside an inner item with the outer item replaced by a placeholder; both must differ.
+        """Return the state of an inner item in an outer one, which is replaced by a placeholder; both must differ.
 
         The same tokens may follow both states, except for tokens that begin with one of the `rests` of the state or
         begin another outer item. A state that is not in two such items is returned unchanged.

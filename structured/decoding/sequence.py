@@ -264,7 +264,7 @@ def to_host(logits: Logits) -> NDArray[np.float32]:
 
 
 def timed(sequences: Iterable[Sequence], run: Callable[[], T], *, passes: int = 0) -> T:
-    """Run so many forward passes, or work outside the model, and add the time to each of some texts."""
+    """Run a function, and add its time to each text: time in the model if it makes forward passes, or else outside."""
     started = perf_counter()
     result = run()
     taken = perf_counter() - started

@@ -159,7 +159,7 @@ class Start(NamedTuple):
 
     Attributes:
         healed: Its prompt.
-        guide: The guide of what is written: of what the prompt was healed of, and of the answer; to be copied.
+        guide: The guide of the removed end of the prompt, and of the answer behind it; to be copied.
         kept: What is kept of an earlier answer; None if all is written again.
     """
 

@@ -224,9 +224,10 @@ class Run:
             yield from self._attempts([item], state, [])
 
     def _attempts(self, items: list[Item], state: BatchState, crowded: list[GuidedItem]) -> Iterator[None]:
-        """Attempt each item until it has an answer, and yield whenever one has; others go to `crowded`.
+        """Attempt each item until it has an answer or has failed, and yield whenever one has.
 
-        The parts of a document that has failed are dropped.
+        Items that failed in an automaton that others had exhausted go to `crowded`. The parts of a document that has
+        failed are dropped.
         """
         pending = dict.fromkeys(items)
         retries = self.options["retries"]

@@ -268,7 +268,7 @@ class Pending:
         return self.given.conversation.document
 
     def rejection(self, **told: str) -> GenerationError:
-        """Return its error where every answer was rejected; it may be told another `remedy`."""
+        """Return its error where every answer was rejected; a `remedy` takes the place of the usual one."""
         position = None if self.given.is_single else self.position
         error = GenerationError(self.attempts, document=position, **told)
         error.__cause__ = self.attempts[-1].error

@@ -30,7 +30,7 @@ class Index:
     """Masks, steps and shortest completions of the states of one automaton over one vocabulary.
 
     `table` holds the masks; by default the index has one of its own. Texts that the vocabulary cannot spell are left
-    out of `automaton`. Raises VocabularyError, which calls the texts by `name`, if there are no others.
+    out of `automaton`. Raises VocabularyError if there are no others; `name` is what it calls the texts.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Index:
         return self._with_ends(state, mask_of(token_ids, self.vocabulary.size).view(np.uint32))
 
     def is_free_text(self, state: int) -> bool:
-        """Tell whether any character may follow a state that a JSON string holds as itself."""
+        """Tell whether every character that is itself in a JSON string may follow a state."""
         plain = self.vocabulary.plain(1).view(np.int32)
         return bool((self.mask(state) & plain == plain).all())
 

@@ -101,7 +101,7 @@ class Question:
         yield answer
 
     def _read(self, result: Result[Any]) -> "Answer":
-        """Return what a result says. Raises the error of the result, if it is one."""
+        """Return what a result says. Raises the error of the result, if it has one."""
         value = result.value
         text = value if self.is_free else result.text or ""
         calls = [(self.tool, text)] if self.tool is not None else _calls(value)

@@ -114,7 +114,7 @@ class _Object:
                 raise part.location.refusal(
                     f"The required {missing[0]!r} is not among the properties",
                     keyword="required",
-                    remedy="Add it there.",
+                    remedy="Add it to properties.",
                 )
         keywords = {keyword for part in self.schemas for keyword in part.schema}
         if keywords.isdisjoint(("additionalProperties", "properties", "patternProperties")):

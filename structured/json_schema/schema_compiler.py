@@ -86,7 +86,7 @@ def schema_to_pattern(
 def compiled(compilation: Compilation) -> Pattern:
     """Return the pattern of the whole schema of a compilation. Raises `SchemaError` as `schema_to_pattern` does.
 
-    A schema that other properties than those it lists can satisfy is refused, but not as unsatisfiable.
+    Where only unlisted properties could satisfy it, the error says so, and is no UnsatisfiableError.
     """
     try:
         return _whole(compilation)

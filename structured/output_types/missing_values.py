@@ -50,7 +50,7 @@ _TYING = frozenset(
 _JOINING = ("$ref", "allOf", "anyOf")
 _SILENT = ANNOTATIONS | {"$anchor", "$defs", "$id", "$schema", "definitions", "id", "type"}
 _INSIDE = ("/properties/", "/items")
-"""Marks of a reference to a part of a definition, which would be another part once it may be null."""
+"""The parts of a `$ref` that leads inside a definition: nullable, that would move below `anyOf`, and break it."""
 
 
 def can_be_missing(part: Subschema) -> bool:

@@ -229,7 +229,7 @@ def _cannot_follow(after: tuple[Pattern, ...]) -> Pattern:
 
 @deep
 def _has_empty(pattern: Pattern, *, with_assertions: bool) -> bool:
-    """Tell whether a pattern surely matches the empty text in any place or, counting assertions, perhaps in some."""
+    """Tell whether a pattern certainly matches the empty text everywhere; counting assertions, possibly somewhere."""
     inside = partial(_has_empty, with_assertions=with_assertions)
     match pattern:
         case Literal(text):

@@ -31,7 +31,7 @@ from structured.errors import GrammarError
 from structured.vocabulary.trie import Trie
 
 LIMITS = Limits(seconds=120.0)
-"""The limits of other automata; the seconds are those of one call, such as for a mask."""
+"""Those of other automata; the seconds are for one call, such as for a mask."""
 
 MAX_SEARCHED = 20_000
 """The most configurations that one search visits."""
@@ -108,7 +108,7 @@ class GrammarAutomaton(MachineAutomaton):
 
     @property
     def fingerprint(self) -> bytes | None:
-        """A digest of the tables."""
+        """A digest of the tables, the prefix and the absent bytes."""
         return hashlib.sha256(repr((self.tables, self.prefix, sorted(self.absent))).encode()).digest()
 
     def with_prefix(self, text: str) -> "GrammarAutomaton":
@@ -135,7 +135,7 @@ class GrammarAutomaton(MachineAutomaton):
         )
 
     def reset(self) -> "GrammarAutomaton":
-        """Return a new automaton of the same texts with the same lexer."""
+        """Return a new automaton of the same texts; its lexer is the same as long as that has room."""
         return self._changed(self.prefix, self.absent)
 
     @property

@@ -41,7 +41,7 @@ _MEMBER = "answer"
 
 
 Fields: TypeAlias = Mapping[type[Constraint], Callable[[Any], dict[str, Any]]]
-"""What a request has for a constraint, by kinds of constraints; of grammars, those in GBNF."""
+"""The members of a request for each kind of constraint; of grammars, only those in GBNF are passed."""
 
 
 class TableForm(ServerForm):
@@ -169,7 +169,7 @@ class OpenAIForm(ChatForm):
     }
 
     def envelope(self, constraint: Constraint | None) -> Envelope:
-        """Return the object around an answer that is none itself."""
+        """Return the object around an answer that is no object itself."""
         if constraint is None or (isinstance(constraint, JsonConstraint) and constraint.is_object):
             return Envelope()
         return Envelope(_MEMBER, is_string=not isinstance(constraint, JsonConstraint))

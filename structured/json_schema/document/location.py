@@ -66,9 +66,9 @@ class Reading(Enum):
 
 
 OptionalProperties = Literal["written", "omittable", "schema"]
-"""The treatment of optional properties. `"written"`: all listed properties that can be written are, and others only
-where a schema speaks of others. `"omittable"`: listed properties may be left out. `"schema"`: moreover, any others that
-the schema allows may be added."""
+"""The treatment of optional properties. `"written"`: all listed properties are written, but in a JSON Schema those that
+may not be null may be left out; others are written only where a schema speaks of others. `"omittable"`: listed
+properties may be left out. `"schema"`: moreover, any others that the schema allows may be added."""
 
 
 KeyOrder = Literal["schema", "any"]
@@ -164,7 +164,7 @@ class Compilation:
         return (self.asserts_formats is not False,)
 
     def once(self, key: Hashable, make: Callable[[], Result], *, keep: object = None) -> Result:
-        """Return the result of `make` for a key, made once. Identities in the key are those of objects in `keep`."""
+        """Return the result of `make` for a key, made once. With `id(x)` in the key, pass x as `keep`."""
         if key not in self.made:
             self.made[key] = keep, make()
         result: Result = self.made[key][1]

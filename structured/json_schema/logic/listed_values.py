@@ -81,7 +81,7 @@ def _is_made(part: Subschema) -> bool:
 
 
 def _is_allowed(others: Sequence[Subschema], denied: Sequence[Subschema], asserts_formats: bool, value: Any) -> bool:
-    """Tell whether some schemas allow a value and some do not."""
+    """Tell whether all of some schemas allow a value, and none of those that are denied."""
     return all(allows(other, value, asserts_formats=asserts_formats) for other in others) and not any(
         allows(other, value, asserts_formats=asserts_formats) for other in denied
     )
