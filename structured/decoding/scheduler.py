@@ -59,7 +59,7 @@ class PartialPrefill:
             return
         text = self.texts[0]
         logits = timed([text], lambda: self._next(text), passes=1)
-        self.logits = own(logits)
+        self.logits = copy_of(logits)
 
     def take(self) -> tuple[Sequence, DecodingBatch, Logits] | None:
         """Return the first text if all of its prompt has been read, with its batch and logits, shape (1, width)."""
@@ -96,7 +96,7 @@ class PartialPrefill:
         return logits
 
 
-def own(logits: Logits) -> Logits:
+def copy_of(logits: Logits) -> Logits:
     """Return a copy of logits, because a model may use the same memory for each pass."""
     return logits.copy() if isinstance(logits, np.ndarray) else logits.clone()
 
@@ -382,7 +382,7 @@ class Scheduler:
         """Copy the logits of all rows, because a pass of another batch may overwrite them."""
         for row, logits in enumerate(self.logits):
             left = 1 + len(self.live[row].window.proposed)
-            self.logits[row] = own(logits if logits.ndim == 1 else logits[-left:])
+            self.logits[row] = copy_of(logits if logits.ndim == 1 else logits[-left:])
 
 
 def _sample_on_device(

@@ -66,7 +66,7 @@ def accepted(item: Item, candidates: Sequence[Generation], search: Search, repai
     if answer is None and isinstance(item, GuidedItem):
         item.start = _next_start(item, candidates[0], repairs)
     elif answer is None and repairs == "told":
-        item.told = explanation(item.attempts[-1])
+        item.feedback = explanation(item.attempts[-1])
     return answer
 
 

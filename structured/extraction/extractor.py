@@ -180,7 +180,7 @@ class Extractor(Generic[T]):
         `instructions` apply to this call alone, and follow those of the extractor. Raises PromptError, BudgetError,
         GenerationError or MissingError.
         """
-        return self.result_of(text, instructions, named="the text", is_weighed=False).value
+        return self.result_of(text, instructions, named="the text", wants_confidence=False).value
 
     def result(self, text: TextOrChat, *, instructions: str | None = None) -> Result[T]:
         """Extract one instance from a text, and return it with its evidence; see `Result`.
@@ -190,10 +190,10 @@ class Extractor(Generic[T]):
         return self.result_of(text, instructions, named="the text")
 
     def result_of(
-        self, document: DocumentLike, instructions: str | None, *, named: str, is_weighed: bool = True
+        self, document: DocumentLike, instructions: str | None, *, named: str, wants_confidence: bool = True
     ) -> Result[T]:
         """Return the result for a document that errors call by a name; its evidence tells confidences if asked to."""
-        task = (self.task.weighed if is_weighed else self.task).with_instructions(instructions)
+        task = (self.task.with_confidence if wants_confidence else self.task).with_instructions(instructions)
         task.warn_of_unused()
         warn_of_names([document])
         (result,) = self.run.results([(task, document)], BatchState(1), named=named)
@@ -221,8 +221,8 @@ class Extractor(Generic[T]):
             ModelError: The model failed; what was finished before has been yielded.
         """
         check_progress(progress)
-        work = ((self.task.weighed, document) for document in each_document(documents))
-        self.task.weighed.warn_of_unused()
+        work = ((self.task.with_confidence, document) for document in each_document(documents))
+        self.task.with_confidence.warn_of_unused()
         return self.run.results(work, BatchState(count_of(documents)), progress=progress, named=named)
 
     async def aresults(
@@ -274,7 +274,7 @@ class Extractor(Generic[T]):
         """Return the answer to a text or messages as a `Stream`. Raises PromptError, BudgetError."""
         if self.run.search.is_of_several:
             raise ValueError("An answer can be streamed if it is the only one. Leave out search.")
-        task, run = self.task.weighed, self.run
+        task, run = self.task.with_confidence, self.run
         task.warn_of_unused()
         warn_of_stream(task.options)
         item = task.item(0, text, named="the text")

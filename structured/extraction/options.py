@@ -324,9 +324,9 @@ def warn_of_search(sampler: Sampler, options: Options) -> None:
         _warn(_told(options), why, f"Set retries, to {MIN_TOLD} or more,")
 
 
-def warn_of_type(options: Options, output_type: OutputType[Any], *, is_weighed: bool) -> None:
+def warn_of_type(options: Options, output_type: OutputType[Any], *, wants_confidence: bool) -> None:
     """Warn of options that do nothing for a type; weighed answers tell how sure the model was."""
-    if options.get("calibration") is not None and not is_weighed:
+    if options.get("calibration") is not None and not wants_confidence:
         remedy = "Take results, by extract_results or Extractor(…).result(text),"
         _warn(["calibration"], "where no confidence is returned", remedy)
     if output_type.root is None:

@@ -216,7 +216,7 @@ def _decorate(function: Callable[..., Any], *, options: Options) -> Any:
         bound.apply_defaults()
         instructions, document = template.fill(bound.arguments)
         made, is_result = extractor()
-        result = made.result_of(document, instructions, named=template.named, is_weighed=is_result)
+        result = made.result_of(document, instructions, named=template.named, wants_confidence=is_result)
         return result if is_result else result.value
 
     if inspect.iscoroutinefunction(function):

@@ -202,15 +202,17 @@ class RemoteTask(Task):
             sampling["seed"] = int(sampler.generator(item.position, attempt).integers(2**31))
         if "repetition" in self.options:
             sampling["stop_repetition"] = (self.options["repetition"] or Repetition()).stop
-        messages = self.with_instructions(item.told or None).prompt(item.given.conversation)
+        messages = self.with_instructions(item.feedback or None).prompt(item.given.conversation)
         assert not isinstance(messages, str), "servers take chats"
         return self._request(messages, sampling, search)
 
     def _request(
         self, messages: Sequence[Mapping[str, str]], sampling: Mapping[str, float], search: Search
     ) -> ServerRequest:
-        is_weighed = self.is_weighed or isinstance(self.output_type, MissingFieldsType) or search.samples > 1
-        logprobs = is_weighed and self.model.form.tells_probabilities
+        wants_confidence = (
+            self.wants_confidence or isinstance(self.output_type, MissingFieldsType) or search.samples > 1
+        )
+        logprobs = wants_confidence and self.model.form.tells_probabilities
         return ServerRequest(messages, self.constraint, self.max_tokens, sampling, logprobs)
 
 

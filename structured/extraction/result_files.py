@@ -194,7 +194,7 @@ def write_results_of(
     """Write the results of an extractor; see `write_results`."""
     one_of(get_args(Resume))("resume", resume)
     check_progress(progress)
-    task = extractor.task.weighed
+    task = extractor.task.with_confidence
     task.warn_of_unused()
     state = BatchState(count_of(documents))
     with opened(output, task.provenance, resume) as sink:

@@ -51,7 +51,7 @@ Work = tuple[int, Task, DocumentLike]
 """A document that waits, behind its position and its task."""
 
 
-class Window(NamedTuple):
+class PreparedDocuments(NamedTuple):
     """Documents that are answered together, prepared, and those of which there can be no answer."""
 
     failures: list[tuple[int, DocumentLike, StructuredError]]
@@ -61,7 +61,7 @@ class Window(NamedTuple):
 
 def windows_ahead(
     work: Iterable[tuple[Task, DocumentLike] | None], state: BatchState, options: Options, named: str | None
-) -> Generator[Window, None, None]:
+) -> Generator[PreparedDocuments, None, None]:
     """Yield windows of documents, each prepared in a thread while the one before is answered.
 
     `work` is read in the thread that asks for windows. What it raises is raised after the window before.
@@ -110,9 +110,9 @@ def windows_of(work: Iterable[tuple[Task, DocumentLike] | None], batch_size: int
         yield window
 
 
-def _prepared(chunking: Chunking, named: str | None, given: list[Work]) -> Window:
+def _prepared(chunking: Chunking, named: str | None, given: list[Work]) -> PreparedDocuments:
     """Return documents prepared; of some there can be no answer, and they fail."""
-    window = Window([], [], [])
+    window = PreparedDocuments([], [], [])
     for position, task, document in given:
         try:
             item = prepare(task, position, document, chunking, named=named)
@@ -217,16 +217,16 @@ class Run:
 
     def _answer(self, items: list[Item], state: BatchState) -> Iterator[None]:
         """Generate answers, and yield whenever one is done; where a shared automaton fails, again alone."""
-        crowded: list[GuidedItem] = []
-        yield from self._attempts(items, state, crowded)
-        for item in crowded:
+        exhausted: list[GuidedItem] = []
+        yield from self._attempts(items, state, exhausted)
+        for item in exhausted:
             item.reset()
             yield from self._attempts([item], state, [])
 
-    def _attempts(self, items: list[Item], state: BatchState, crowded: list[GuidedItem]) -> Iterator[None]:
+    def _attempts(self, items: list[Item], state: BatchState, exhausted: list[GuidedItem]) -> Iterator[None]:
         """Attempt each item until it has an answer or has failed, and yield whenever one has.
 
-        Items that failed in an automaton that others had exhausted go to `crowded`. The parts of a document that has
+        Items that failed in an automaton that others had exhausted go to `exhausted`. The parts of a document that has
         failed are dropped.
         """
         pending = dict.fromkeys(items)
@@ -241,8 +241,8 @@ class Run:
                     del pending[item]
                 elif isinstance(candidates, StructuredError):
                     del pending[item]
-                    if _is_crowded(item, candidates):
-                        crowded.append(item)
+                    if _has_exhausted(item, candidates):
+                        exhausted.append(item)
                     else:
                         _fail(item, candidates, state)
                         yield
@@ -355,7 +355,7 @@ def _next_part(document: LongDocument, state: BatchState) -> Item | None:
         return None
 
 
-def _is_crowded(item: Item, error: StructuredError) -> TypeGuard[GuidedItem]:
+def _has_exhausted(item: Item, error: StructuredError) -> TypeGuard[GuidedItem]:
     """Tell whether an item failed in an automaton that texts before it may have exhausted."""
     if not (isinstance(item, GuidedItem) and isinstance(error, AUTOMATON_ERRORS)):
         return False

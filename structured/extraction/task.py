@@ -47,7 +47,7 @@ class Task(ABC):
     """Documents with the right answers, as the model would have to write them."""
     options: Options
     """Those of the call, as they were passed."""
-    is_weighed: bool = False
+    wants_confidence: bool = False
     """Whether somebody may ask how sure the model was, so that a server has to say it."""
     is_verbatim: bool = False
     """Whether the prompt is the text or the chat itself."""
@@ -85,10 +85,10 @@ class Task(ABC):
         return replace(self, instructions="\n\n".join(filter(None, (self.instructions, instructions))))
 
     @functools.cached_property
-    def weighed(self) -> Self:
+    def with_confidence(self) -> Self:
         """The task of a call whose results tell how sure the model was."""
         twin = copy.copy(self)  # with what it has learned
-        object.__setattr__(twin, "is_weighed", True)
+        object.__setattr__(twin, "wants_confidence", True)
         return twin
 
     def warn_of_unused(self) -> None:
@@ -96,7 +96,7 @@ class Task(ABC):
         if self.examples and self.model.name == PACKAGED_NAME:
             problem = "The packaged model answers with its examples. Leave examples out, or name another model."
             warn(OptionWarning(problem))
-        warn_of_type(self.options, self.output_type, is_weighed=self.is_weighed)
+        warn_of_type(self.options, self.output_type, wants_confidence=self.wants_confidence)
 
     def with_options(self, options: Options) -> Self:
         """Return the task under other options, which say only how answers are sampled, and how long they may be."""
@@ -283,7 +283,7 @@ class Item(Pending, ABC):
     """The tokens that the context of the model leaves of those that the caller allows."""
     part: Part | None = field(default=None, kw_only=True)
     """The part of a long document that it is."""
-    told: str = field(default="", kw_only=True)
+    feedback: str = field(default="", kw_only=True)
     """What a server is told in the next attempt of an answer that was rejected."""
 
     @property

@@ -43,7 +43,7 @@ from structured.errors import PatternError, SchemaError, StructuredError
 from structured.errors.calling_line import without_warnings
 from structured.errors.values import message, shown
 from structured.extraction.extractor import Extractor
-from structured.integrations.questions import Answer, Question, calls_to_text, free_text, result_to_text
+from structured.integrations.questions import Question, Reply, calls_to_text, free_text, result_to_text
 from structured.models import LanguageModel, ModelSource, find_model
 from structured.output_types.call_types import functions
 from structured.output_types.functions import Tool
@@ -184,7 +184,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
             raise UserError(f"The setting {name} is {shown(settings[name])}, and is unsupported here. Leave it out.")
 
 
-def answer_to_response(answer: Answer) -> ModelResponse:
+def answer_to_response(answer: Reply) -> ModelResponse:
     """Return an answer as the response of a model, with the evidence of an object's values."""
     question, result = answer.question, answer.result
     cost = result.usage if answer.before is None else result.usage.plus(answer.before.usage)
@@ -347,14 +347,14 @@ class StructuredStreamedResponse(StreamedResponse):
     """A response that is written as it is read: pieces of text, or of the arguments of the one tool; or calls."""
 
     source: StructuredModel
-    pieces: Iterator[str | Answer]
+    pieces: Iterator[str | Reply]
     tool: str | None
     """The tool whose arguments the pieces are."""
     opened: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     async def _get_event_iterator(self) -> AsyncIterator[ModelResponseStreamEvent]:
         tool = self.tool
-        while not isinstance(piece := await self.source.in_thread(lambda: next(self.pieces)), Answer):
+        while not isinstance(piece := await self.source.in_thread(lambda: next(self.pieces)), Reply):
             if self.cancelled:
                 return
             if piece and self.tool is None:

@@ -66,7 +66,7 @@ class Question:
         """Whether the answer is written as calls, which are not shown before they are whole."""
         return isinstance(self.extractor.output_type, FunctionType | ToolType)
 
-    def answers(self, documents: Sequence[TextOrChat]) -> list["Answer"]:
+    def answers(self, documents: Sequence[TextOrChat]) -> list["Reply"]:
         """Return the answer about each document. Raises the errors of the library."""
         named = "the text" if len(documents) == 1 else None
         results = self.extractor.results(documents, progress=False, named=named)
@@ -79,14 +79,14 @@ class Question:
             answers[position] = replace(other, before=answers[position].result)
         return answers
 
-    def streamed(self, document: TextOrChat) -> Iterator["str | Answer"]:
+    def streamed(self, document: TextOrChat) -> Iterator["str | Reply"]:
         """Return the pieces of the answer about a document, and last the whole; of calls, the pieces are empty.
 
         Raises the errors of the library, also in the middle.
         """
         return self._pieces(document, self.extractor.stream(document))
 
-    def _pieces(self, document: TextOrChat, stream: Stream[Any]) -> Iterator["str | Answer"]:
+    def _pieces(self, document: TextOrChat, stream: Stream[Any]) -> Iterator["str | Reply"]:
         sent, held_back = 0, max(map(len, self.stops), default=0)  # what may be a part of a stop phrase
         for _ in stream:
             end = 0 if self.is_of_calls else max(len(stream.text) - held_back, sent)
@@ -100,16 +100,16 @@ class Question:
         yield "" if self.is_of_calls else answer.text[sent:]
         yield answer
 
-    def _read(self, result: Result[Any]) -> "Answer":
+    def _read(self, result: Result[Any]) -> "Reply":
         """Return what a result says. Raises the error of the result, if it has one."""
         value = result.value
         text = value if self.is_free else result.text or ""
         calls = [(self.tool, text)] if self.tool is not None else _calls(value)
-        return Answer(self, result, text, calls[: self.calls_at_most])
+        return Reply(self, result, text, calls[: self.calls_at_most])
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Reply:
     """The answer to a question: a text, or calls."""
 
     question: Question

@@ -15,7 +15,7 @@ from structured.automata.dfa import most_characters
 from structured.errors import SchemaError
 from structured.json_schema.canonical_json import canonical_values
 from structured.json_schema.document.equality import identity
-from structured.json_schema.document.location import Complement, Location, PatternOf, Subschema, Subschemas, counts
+from structured.json_schema.document.location import Location, MadeSchema, PatternOf, Subschema, Subschemas, counts
 from structured.json_schema.items import ArrayWithNeeds, items_of, read_by, read_needs
 from structured.json_schema.strings.strings import CANONICAL_CHARACTER
 from structured.regex import (
@@ -227,7 +227,7 @@ def _texts_of(automaton: Scan) -> float:
 def array(schemas: Subschemas, location: Location, pattern_of: PatternOf) -> Pattern:
     """Return the arrays that satisfy some schemas: first items with schemas of their own, others with one schema."""
     for part in schemas:
-        if isinstance(part.schema, Complement) and "not uniqueItems" in part.schema:
+        if isinstance(part.schema, MadeSchema) and "not uniqueItems" in part.schema:
             raise part.location.refusal(
                 "Two equal items cannot be required", keyword="uniqueItems", remedy="Remove the denied 'uniqueItems'."
             )

@@ -14,8 +14,8 @@ from structured.errors import PatternError, SchemaError
 from structured.json_schema.document.equality import CanonicalForm
 from structured.json_schema.document.location import (
     Compilation,
-    Complement,
     Location,
+    MadeSchema,
     PatternOf,
     PlacedSchema,
     Subschema,
@@ -73,7 +73,7 @@ def _moved(part: Subschema, compilation: Compilation) -> Subschema:
             schema=part.schema._replace(location=part.schema.location._replace(compilation=compilation)),
             location=location,
         )
-    if isinstance(part.schema, Complement):
+    if isinstance(part.schema, MadeSchema):
         raise location.refusal(
             "'uniqueItems' is not supported where other rules of the items are denied",
             keyword="uniqueItems",

@@ -15,8 +15,8 @@ from typing import TypeVar
 from structured.errors import UnsatisfiableError
 from structured.json_schema.document.drafts import SchemaDraft
 from structured.json_schema.document.location import (
-    Complement,
     Location,
+    MadeSchema,
     PatternOf,
     PlacedSchema,
     Subschema,
@@ -107,7 +107,7 @@ def read_needs(schemas: Subschemas) -> Iterator[ItemNeed]:
             least, most = contained(part)
             if least or most is not None or part.scopes:
                 yield ItemNeed(0, part.placed("contains"), least, most, part)
-        some = part.schema.get("some item") if isinstance(part.schema, Complement) else None
+        some = part.schema.get("some item") if isinstance(part.schema, MadeSchema) else None
         if isinstance(some, SomeItem):
             yield ItemNeed(some.start, some.schema, 1, None, part)
 

@@ -13,7 +13,7 @@ from structured.automata.dfa import Intersection, Language, PatternLanguage
 from structured.errors import PatternError, UnsatisfiableError
 from structured.errors.recursion import deep
 from structured.json_schema.counting import CountedMembers, Member, OtherMembers
-from structured.json_schema.document.location import Complement, Location, PatternOf, Subschema, Subschemas, counts
+from structured.json_schema.document.location import Location, MadeSchema, PatternOf, Subschema, Subschemas, counts
 from structured.json_schema.logic.listed_values import spellings
 from structured.json_schema.logic.property_names import (
     SomeProperty,
@@ -253,7 +253,7 @@ class _Object:
 
     def _own(self) -> list[str]:
         """Return the properties that a schema of the user lists."""
-        own = [part.schema for part in self.schemas if not isinstance(part.schema, Complement)]
+        own = [part.schema for part in self.schemas if not isinstance(part.schema, MadeSchema)]
         return [name for name in self.listed if any(name in schema.get("properties", ()) for schema in own)]
 
     def _matching(self, name: str, part: Subschema) -> list[str]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain, combinations, product
 from typing import NamedTuple
 
-from structured.json_schema.document.location import ANNOTATIONS, Complement, PlacedSchema, Subschema, Subschemas
+from structured.json_schema.document.location import ANNOTATIONS, MadeSchema, PlacedSchema, Subschema, Subschemas
 from structured.json_schema.logic.conjunctions import OpenChoice
 from structured.json_schema.logic.emptiness import surely_empty
 from structured.json_schema.logic.property_names import SomeProperty
@@ -85,7 +85,7 @@ def _clauses(part: Subschema) -> Iterator[Clause]:
         value = _value(part, name)
         if value.schema is not True and name not in required:
             yield [Alternative(name, None), *([] if value.schema is False else [Alternative(name, value)])]
-    if isinstance(part.schema, Complement) and "some property" in part.schema:
+    if isinstance(part.schema, MadeSchema) and "some property" in part.schema:
         yield [Alternative(None, part)]
 
 

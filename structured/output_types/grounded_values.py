@@ -27,7 +27,7 @@ T = TypeVar("T")
 Ground = bool | Sequence[str]
 """The values that the document has to state: none, all that can be read off it, or those at some paths."""
 
-Boundary = Literal["words", "characters"]
+QuotationBoundary = Literal["words", "characters"]
 """Where a quotation may begin and end."""
 
 
@@ -42,10 +42,10 @@ class Grounding:
         ValueError: The boundary is neither `"words"` nor `"characters"`.
     """
 
-    boundary: Boundary = "words"
+    boundary: QuotationBoundary = "words"
 
     def __post_init__(self) -> None:
-        one_of(get_args(Boundary))("boundary", self.boundary)
+        one_of(get_args(QuotationBoundary))("boundary", self.boundary)
 
     def __get_pydantic_json_schema__(
         self, core_schema: Any, handler: GetJsonSchemaHandler | None = None

@@ -32,7 +32,7 @@ from structured.output_types.schema_parts import below, discriminators, edited_a
 Missing = bool | Sequence[str]
 """The fields that may be missing: none, all of them, or those at some paths."""
 
-KEPT, DROPPED, LEFT_OUT = "null", "dropped", "left out"
+NULL_KEPT, NULL_REMOVED, OMITTED = "null", "dropped", "left out"
 """The ways in which an answer marks a field as missing: null, which the type reads; null, which is dropped before the
 type reads the answer; or by leaving it out."""
 
@@ -96,10 +96,10 @@ def _nullable_if_needed(part: Subschema, schema: Any) -> Any:
 def _nullable(part: Subschema, schema: Any) -> Any:
     """Return a schema that allows null as well, and is marked."""
     if can_be_null(part):
-        return {**schema, NOT_STATED: KEPT} if isinstance(schema, Mapping) else schema
+        return {**schema, NOT_STATED: NULL_KEPT} if isinstance(schema, Mapping) else schema
     notes = {keyword: schema[keyword] for keyword in ("$defs", "description") if keyword in schema}
     inside = {keyword: value for keyword, value in schema.items() if keyword != "$defs"}
-    return {"anyOf": [inside, {"type": "null"}], NOT_STATED: DROPPED, **notes}
+    return {"anyOf": [inside, {"type": "null"}], NOT_STATED: NULL_REMOVED, **notes}
 
 
 @deep
@@ -121,9 +121,9 @@ def with_missing_properties(root: Subschema, *, are_chosen: bool) -> Schema:
         if keys[0] != "properties" or (are_chosen and inner.schema.get(NOT_STATED) != _CHOSEN):
             return schema
         if can_be_null(inner):
-            return {**schema, NOT_STATED: KEPT}
+            return {**schema, NOT_STATED: NULL_KEPT}
         if keys[1] not in part.schema.get("required", ()):
-            return {**schema, NOT_STATED: LEFT_OUT} if part.identity in tied else _nullable(inner, schema)
+            return {**schema, NOT_STATED: OMITTED} if part.identity in tied else _nullable(inner, schema)
         if are_chosen:
             raise inner.location.refusal(
                 f"The property {keys[1]!r} is required and may not be null, so it cannot be missing",
@@ -199,7 +199,7 @@ def _drop(part: Subschema, value: Any, steps: Steps, missing: dict[Steps, None])
             is_there = has(value, step)
             if note is not None and (not is_there or value[step] is None):
                 missing[(*steps, step)] = None
-                if note == DROPPED and isinstance(value, dict):
+                if note == NULL_REMOVED and isinstance(value, dict):
                     value.pop(str(step), None)
             elif is_there:
                 _drop(inner, value[step], (*steps, step), missing)

@@ -206,11 +206,11 @@ def values_to_html(data: Any, missing: Sequence[str], evidence: Mapping[str, Evi
     values = {steps_to_path(steps): value for steps, value in leaves(data)}
     paths = [path for path in {**evidence, **values, **dict.fromkeys(missing)} if path in values or path in missing]
     shown = {path: coloured("missing", "unknown") if path in missing else values[path] for path in paths}
-    rows = [(code(path or "(answer)"), shown[path], *_trust(evidence.get(path))) for path in paths]
+    rows = [(code(path or "(answer)"), shown[path], *_evidence_cells(evidence.get(path))) for path in paths]
     return table(("field", "value", "confidence", "evidence"), rows)
 
 
-def _trust(evidence: Evidence | None) -> tuple[object, object]:
+def _evidence_cells(evidence: Evidence | None) -> tuple[object, object]:
     if evidence is None:
         return "", ""
     confidence = "" if evidence.confidence is None else f"{floor(evidence.confidence * 100 + 1e-9)}%"

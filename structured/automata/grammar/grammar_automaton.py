@@ -281,7 +281,7 @@ class GrammarAutomaton(MachineAutomaton):
         while (answer := loop()) < UNKNOWN:
             if answer == layout.NEEDS_ROW:
                 self._tell_row(int(self._machine.sizes[layout.ASKED]))
-            elif answer == layout.NEEDS_EXITS:
+            elif answer == layout.NEEDS_TOKEN_ENDS:
                 self._tell_token_ends(int(self._machine.sizes[layout.ASKED]))
             elif answer == layout.NEEDS_START:
                 sizes = self._machine.sizes

@@ -271,7 +271,7 @@ def best_token_end(machine: GrammarMachine, current: int) -> int:
     )
     if lexer >= len(machine.token_ends_of) or machine.token_ends_of[lexer, 0] == UNKNOWN:
         machine.sizes[layout.ASKED] = lexer
-        return layout.NEEDS_EXITS
+        return layout.NEEDS_TOKEN_ENDS
     enough = least_of(machine, place)
     if enough < 0:
         return enough

@@ -16,7 +16,7 @@ DONE = 0
 """The result of a loop that has finished and returns nothing else."""
 
 MORE_STACKS, MORE_PLACES, MORE_COLUMNS, MORE_CONFIGURATIONS, MORE_HEAP, MORE_STATES, MORE_MEMBERS = range(-3, -10, -1)
-NEEDS_ROW, NEEDS_START, NEEDS_COLUMN, NEEDS_EXITS, TOO_FAR, MORE_FOUND, NEEDS_WALK = range(-10, -17, -1)
+NEEDS_ROW, NEEDS_START, NEEDS_COLUMN, NEEDS_TOKEN_ENDS, TOO_FAR, MORE_FOUND, NEEDS_WALK = range(-10, -17, -1)
 """The codes of loops that cannot go on. An array is full. A row or the token ends of the lexer state `sizes[ASKED]` are
 needed; or the start for the context `sizes[ASKED]` and the rest `sizes[ASKED_TOO]`; or the remainders for the column
 `sizes[ASKED]`. A search visited too many configurations. A walk has no room for its results, or needs the walk of the

@@ -21,7 +21,7 @@ from structured.extraction.events import AttemptWritten
 from structured.extraction.extractor import Extractor
 from structured.extraction.options import Options
 from structured.extraction.prompts import TextOrChat
-from structured.integrations.questions import Answer, Question
+from structured.integrations.questions import Question, Reply
 from structured.integrations.server.limits import Admission, Limits, Work
 from structured.integrations.server.request_bodies import GenerationRequest, LibraryRequest
 from structured.integrations.server.request_errors import RequestError
@@ -101,7 +101,7 @@ class Prompts:
                 self.metrics.tokens.labels("sampled").inc(generation.diagnostics.sampled)
                 self.metrics.tokens.labels("forced").inc(generation.diagnostics.forced)
 
-    def total(self, answers: Sequence[Answer], repeated: int = 1) -> int:
+    def total(self, answers: Sequence[Reply], repeated: int = 1) -> int:
         """Return the tokens of all prompts; that of so many answers, one behind another, is counted once."""
         merged = [answer.result for answer in answers if not answer.result.generations]
         tokens = self.tokens | {result.position: result.usage.prompt_tokens for result in merged}
@@ -174,7 +174,7 @@ def results_of(extractor: Extractor[Any], documents: Sequence[TextOrChat]) -> li
     return [known[place] for place in range(len(documents))]
 
 
-def answers_to(question: Question, documents: Sequence[TextOrChat]) -> list[Answer]:
+def answers_to(question: Question, documents: Sequence[TextOrChat]) -> list[Reply]:
     """Return the answer about each document. Raises RequestError."""
     with refusals():
         return question.answers(documents)

@@ -14,7 +14,7 @@ from pydantic_core import to_jsonable_python
 
 from structured.decoding.requests import Generation
 from structured.errors import StructuredError
-from structured.integrations.questions import Answer
+from structured.integrations.questions import Reply
 from structured.integrations.server.request_errors import RequestError
 from structured.results.result import Result
 from structured.vocabulary import Vocabulary
@@ -23,7 +23,7 @@ IMPOSSIBLE = -9999.0
 """The log-probability of a token that the model excludes, as in OpenAI's API: JSON has no infinity."""
 
 
-Piece: TypeAlias = str | tuple[Answer, int]
+Piece: TypeAlias = str | tuple[Reply, int]
 """A piece of the text of a stream; last, the whole answer with the number of tokens of the prompt."""
 
 
@@ -39,7 +39,7 @@ class AnswerForm(ABC):
     created: int = field(default_factory=lambda: int(time.time()))
 
     @abstractmethod
-    def whole(self, written: Sequence[Answer], prompt_tokens: int) -> dict[str, Any]:
+    def whole(self, written: Sequence[Reply], prompt_tokens: int) -> dict[str, Any]:
         """Return the answer to a request."""
 
     @abstractmethod
@@ -82,7 +82,7 @@ class ChoiceForm(AnswerForm):
     kind: ClassVar[str]
     chunk_kind: ClassVar[str]
 
-    def whole(self, written: Sequence[Answer], prompt_tokens: int) -> dict[str, Any]:
+    def whole(self, written: Sequence[Reply], prompt_tokens: int) -> dict[str, Any]:
         """Return the answer to a request."""
         choices = [{"index": index, **self.content(one), **self._end(one)} for index, one in enumerate(written)]
         return self._object(self.kind, choices=choices, usage=usage_of(written, prompt_tokens))
@@ -104,7 +104,7 @@ class ChoiceForm(AnswerForm):
             yield event(error.body())
         yield "data: [DONE]\n\n"
 
-    def _end(self, written: Answer) -> dict[str, Any]:
+    def _end(self, written: Reply) -> dict[str, Any]:
         """Return why a text ends, and its log-probabilities."""
         logprobs = None if self.logprobs is None else self.shown(self.log_probabilities(written.generation))
         return {"logprobs": logprobs, "finish_reason": finish_reason(written), **marks_of_answer(written)}
@@ -119,7 +119,7 @@ class ChoiceForm(AnswerForm):
         return {**head, **members}
 
     @abstractmethod
-    def content(self, written: Answer) -> dict[str, Any]:
+    def content(self, written: Reply) -> dict[str, Any]:
         """Return the content of a whole answer."""
 
     @abstractmethod
@@ -131,7 +131,7 @@ class ChoiceForm(AnswerForm):
         """Return the content of a chunk with a piece of the text."""
 
     @abstractmethod
-    def rest(self, written: Answer) -> dict[str, Any]:
+    def rest(self, written: Reply) -> dict[str, Any]:
         """Return the content of the chunk that ends the text: what the pieces did not say."""
 
     @abstractmethod
@@ -150,7 +150,7 @@ class ChatAnswers(ChoiceForm):
     kind = "chat.completion"
     chunk_kind = "chat.completion.chunk"
 
-    def content(self, written: Answer) -> dict[str, Any]:
+    def content(self, written: Reply) -> dict[str, Any]:
         """Return a message."""
         message: dict[str, Any] = {"role": "assistant", "content": written.text, "refusal": None}
         if written.calls:
@@ -170,7 +170,7 @@ class ChatAnswers(ChoiceForm):
             return {"delta": {"content": text}}
         return {"delta": {"tool_calls": [{"index": 0, "function": {"arguments": text}}]}}
 
-    def rest(self, written: Answer) -> dict[str, Any]:
+    def rest(self, written: Reply) -> dict[str, Any]:
         """Return the calls that have not been sent."""
         if not written.calls or self.tool is not None:
             return {"delta": {}}
@@ -188,7 +188,7 @@ class CompletionAnswers(ChoiceForm):
     prefix = "cmpl"
     kind = chunk_kind = "text_completion"
 
-    def content(self, written: Answer) -> dict[str, Any]:
+    def content(self, written: Reply) -> dict[str, Any]:
         """Return a text."""
         return {"text": written.text}
 
@@ -200,7 +200,7 @@ class CompletionAnswers(ChoiceForm):
         """Return a piece of the text."""
         return {"text": text}
 
-    def rest(self, written: Answer) -> dict[str, Any]:  # noqa: ARG002  all of it has been sent
+    def rest(self, written: Reply) -> dict[str, Any]:  # noqa: ARG002  all of it has been sent
         """Return no text."""
         return {"text": ""}
 
@@ -225,13 +225,13 @@ def marks_of(generations: Sequence[Generation]) -> dict[str, bool]:
     return {name: True for name, holds in marks.items() if holds}
 
 
-def marks_of_answer(answer: Answer) -> dict[str, bool]:
+def marks_of_answer(answer: Reply) -> dict[str, bool]:
     """Return the members that mark an answer; free text may end anywhere."""
     is_free, generation = answer.question.is_free, answer.generation
     return {} if is_free and generation.shortened else marks_of([generation])
 
 
-def finish_reason(answer: Answer) -> str:
+def finish_reason(answer: Reply) -> str:
     """Return why an answer ends: "length" if the model would have written more."""
     if answer.is_cut_short:
         return "length"
@@ -243,7 +243,7 @@ def openai_call(name: str, arguments: str) -> dict[str, Any]:
     return {"id": f"call_{uuid4().hex[:24]}", "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def usage_of(written: Iterable[Answer], prompt_tokens: int) -> dict[str, int]:
+def usage_of(written: Iterable[Reply], prompt_tokens: int) -> dict[str, int]:
     """Return how many tokens a request took."""
     return usage(prompt_tokens, sum(one.generation.written_tokens for one in written))
 

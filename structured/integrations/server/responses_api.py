@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Discriminator, Field, StrictBool, Tag, ValidationError, model_validator
 
-from structured.integrations.questions import Answer
+from structured.integrations.questions import Reply
 from structured.integrations.server.request_bodies import (
     MAX_LOGPROBS,
     MAX_TOOLS,
@@ -219,7 +219,7 @@ class ResponseForm(AnswerForm):
     tool: str | None = None
     """The tool that is called, whose arguments the text of a stream is."""
 
-    def whole(self, written: Sequence[Answer], prompt_tokens: int) -> dict[str, Any]:
+    def whole(self, written: Sequence[Reply], prompt_tokens: int) -> dict[str, Any]:
         """Return the response to a request."""
         return self._response(written[0], self._items(written[0]), prompt_tokens)
 
@@ -257,7 +257,7 @@ class ResponseForm(AnswerForm):
             said = {"message": error.message, "code": error.code, "param": error.parameter}
             yield "error", {**said, **error.body()}
 
-    def _items(self, written: Answer) -> list[Json]:
+    def _items(self, written: Reply) -> list[Json]:
         """Return the items of an answer; the first one has the ids that it was announced with."""
         if written.calls:
             return [self._call(index, *call) for index, call in enumerate(written.calls)]
@@ -273,7 +273,7 @@ class ResponseForm(AnswerForm):
         ids = {"id": f"fc_{self.id[:28]}{index:04}", "call_id": f"call_{self.id[:20]}{index:04}"}
         return {**ids, "type": "function_call", "status": "completed", "name": name, "arguments": arguments}
 
-    def _response(self, written: Answer | None, items: list[Json], prompt_tokens: int) -> Json:
+    def _response(self, written: Reply | None, items: list[Json], prompt_tokens: int) -> Json:
         """Return the object; without an answer, that of a response in progress."""
         request = self.request
         status, tokens = "in_progress", None

@@ -47,7 +47,7 @@ ANNOTATIONS = frozenset(
 )
 """Keywords that restrict nothing (validation §9, and the marks of types)."""
 
-Result = TypeVar("Result")
+T = TypeVar("T")
 
 Identity = tuple[int, Scope | None]
 """The identity of an object in memory, and the scope of its references."""
@@ -163,11 +163,11 @@ class Compilation:
             return True, False
         return (self.asserts_formats is not False,)
 
-    def once(self, key: Hashable, make: Callable[[], Result], *, keep: object = None) -> Result:
+    def once(self, key: Hashable, make: Callable[[], T], *, keep: object = None) -> T:
         """Return the result of `make` for a key, made once. With `id(x)` in the key, pass x as `keep`."""
         if key not in self.made:
             self.made[key] = keep, make()
-        result: Result = self.made[key][1]
+        result: T = self.made[key][1]
         return result
 
     def afresh(self) -> "Compilation":
@@ -248,7 +248,7 @@ class Location(NamedTuple):
 
     def made(self, **keywords: Any) -> "Subschema":
         """Return a schema of the compiler with some keywords, the same object each time."""
-        schema = self.compilation.once(("made", repr(keywords)), lambda: Complement(keywords))
+        schema = self.compilation.once(("made", repr(keywords)), lambda: MadeSchema(keywords))
         return Subschema(schema, self)
 
     def refusal(self, problem: str, *, keyword: str | None = None, remedy: str) -> SchemaError:
@@ -262,7 +262,7 @@ class Location(NamedTuple):
         )
 
 
-class Complement(dict[str, Any]):
+class MadeSchema(dict[str, Any]):
     """A schema made by the compiler, which may use the keywords of `keyword_types.INTERNAL`."""
 
 
@@ -304,7 +304,7 @@ class Subschema(NamedTuple):
     def has(self, keyword: str) -> bool:
         """Tell whether the schema has a keyword, and its draft defines that keyword."""
         schema = self.schema
-        return keyword in schema and (isinstance(schema, Complement) or self.location.draft.has(keyword))
+        return keyword in schema and (isinstance(schema, MadeSchema) or self.location.draft.has(keyword))
 
     def below(self, *keys: str | int) -> "Subschema":
         """Return the subschema that some keys lead to, with its text at the same depth."""
@@ -393,7 +393,7 @@ def check_shape(part: Subschema) -> None:
             raise location.refusal(f"{names!r} is not a list of names", keyword=keyword, remedy="List strings.")
     if not isinstance(schema.get("type", ""), (str, list)):
         raise location.refusal(f"{schema['type']!r} is not a type", keyword="type", remedy="Name it by a string.")
-    if not isinstance(schema, Complement):  # which may be freed, and its identity used again
+    if not isinstance(schema, MadeSchema):  # which may be freed, and its identity used again
         location.compilation.checked.add(id(schema))
 
 

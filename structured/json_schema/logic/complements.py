@@ -5,7 +5,7 @@ schemas, which allow what the keyword does not: a value fails `{"minimum": 3, "t
 integer, or is a number below 3. So `not`, `oneOf` and `if` are compiled without automata for whole values. A way goes
 one level deep; the subschemas that it denies are complemented when they are compiled.
 
-Some ways need keywords that JSON Schema does not have. Only schemas of the class `Complement` have them:
+Some ways need keywords that JSON Schema does not have. Only schemas of the class `MadeSchema` have them:
 `not pattern`, `not format`, `not multipleOf`, `not integer`, `not enum` (of strings or of numbers), `not uniqueItems`,
 `some item` (from a position on) and `some property` (of certain names).
 """
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from structured.json_schema.document.location import Complement, PlacedSchema, Subschema, Subschemas, check_shape
+from structured.json_schema.document.location import MadeSchema, PlacedSchema, Subschema, Subschemas, check_shape
 from structured.json_schema.document.references import targets
 from structured.json_schema.keyword_types import DISJOINT_TYPES, type_of
 from structured.json_schema.logic.emptiness import surely_empty
@@ -48,7 +48,7 @@ def _ways(part: Subschema) -> Ways:
     if "$ref" in schema and location.draft.ignores_siblings:
         return
     for keyword in schema:
-        if not isinstance(schema, Complement) and not location.draft.has(keyword):
+        if not isinstance(schema, MadeSchema) and not location.draft.has(keyword):
             continue
         ways = _WAYS.get(keyword)
         if ways is not None:
@@ -61,7 +61,7 @@ def _ways(part: Subschema) -> Ways:
 
 def _way(part: Subschema, **keywords: Any) -> Subschemas:
     """Return a way that is one schema."""
-    return [Subschema(Complement(keywords), part.location)]
+    return [Subschema(MadeSchema(keywords), part.location)]
 
 
 def _denied(part: Subschema, *keys: str | int) -> Subschema:
@@ -101,10 +101,10 @@ def _listed(part: Subschema, keyword: str) -> Ways:
 def _shape(value: Any) -> dict[str, Any]:
     """Return the schema of one array or object, with a schema for each member."""
     if isinstance(value, list):
-        members = [Complement({"enum": [item]}) for item in value]
-        return Complement(type="array", minItems=len(value), prefixItems=members, items=False)
-    properties = {name: Complement({"enum": [member]}) for name, member in value.items()}
-    return Complement(type="object", required=list(value), properties=properties, additionalProperties=False)
+        members = [MadeSchema({"enum": [item]}) for item in value]
+        return MadeSchema(type="array", minItems=len(value), prefixItems=members, items=False)
+    properties = {name: MadeSchema({"enum": [member]}) for name, member in value.items()}
+    return MadeSchema(type="object", required=list(value), properties=properties, additionalProperties=False)
 
 
 _OPPOSITES = {
@@ -172,7 +172,7 @@ def _items(part: Subschema, keyword: str) -> Ways:
 
 def contained(part: Subschema) -> tuple[int, int | None]:
     """Return the limits of the number of items that satisfy `contains`; before draft 2019-09, at least one does."""
-    if not isinstance(part.schema, Complement) and not part.location.draft.has("minContains"):
+    if not isinstance(part.schema, MadeSchema) and not part.location.draft.has("minContains"):
         return 1, None
     least = part.length("minContains")
     return 1 if least is None else least, part.length("maxContains")

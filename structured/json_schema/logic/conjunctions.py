@@ -17,9 +17,9 @@ from structured.json_schema.document.location import (
     ANNOTATIONS,
     GROUNDED,
     Compilation,
-    Complement,
     Identity,
     Location,
+    MadeSchema,
     PlacedSchema,
     Subschema,
     Subschemas,
@@ -295,7 +295,7 @@ def _content(value: Any, location: Location) -> Hashable:
     """Return a key of a schema made by the compiler, by its content; other schemas are compared by identity."""
     if isinstance(value, PlacedSchema):
         return value.key
-    if isinstance(value, Complement):
+    if isinstance(value, MadeSchema):
         return frozenset(
             (keyword, _members_content(held, location) if keyword == "properties" else _content(held, location))
             for keyword, held in value.items()
@@ -312,10 +312,10 @@ def _members_content(properties: Mapping[str, Any], location: Location) -> Hasha
 
 
 def _of_property(part: Subschema, name: str, values: list[Any], *, is_denied: bool = False) -> Subschema:
-    def make() -> Complement:
-        listed = Complement({"enum": values})
+    def make() -> MadeSchema:
+        listed = MadeSchema({"enum": values})
         inside = PlacedSchema(listed, part.location, is_denied=True) if is_denied else listed
-        return Complement({"type": "object", "required": [name], "properties": {name: inside}})
+        return MadeSchema({"type": "object", "required": [name], "properties": {name: inside}})
 
     key = "of property", name, is_denied, tuple(map(identity, values))
     return Subschema(part.location.compilation.once(key, make), part.location)

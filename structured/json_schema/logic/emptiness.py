@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from structured.errors import PatternError
 from structured.json_schema.document.equality import identity
 from structured.json_schema.document.location import (
-    Complement,
     Identity,
+    MadeSchema,
     PlacedSchema,
     Subschema,
     Subschemas,
@@ -227,7 +227,7 @@ def _lacks_item(schemas: Subschemas, depth: int) -> bool:
         if len(rules) > 1 and _excludes_itself(rules, depth - 1):
             return True
     for part in schemas:
-        rule = part.schema.get("some item") if isinstance(part.schema, Complement) else None
+        rule = part.schema.get("some item") if isinstance(part.schema, MadeSchema) else None
         if rule is not None and all(len(other.first_items) <= rule.start for other in schemas):
             rules = [item for item in (other.item(rule.start) for other in schemas) if item.schema is not True]
             if rules and _excludes_itself([Subschema(rule.schema, part.location), *rules], depth - 1):
@@ -288,7 +288,7 @@ def _reached(
             denied.add((id(part.schema.schema), part.schema.location.entered))
             listed = _denied_values(part.schema.schema)
             if listed is not None:
-                reached.append(Subschema(Complement({"denied values": listed}), part.location))
+                reached.append(Subschema(MadeSchema({"denied values": listed}), part.location))
             continue
         check_shape(part)
         seen.add(part.identity)
@@ -335,7 +335,7 @@ def _rules_of(part: Subschema) -> _Rules:
             here = {identity(value): value for value in values}
             listed = here if listed is None else {key: listed[key] for key in listed.keys() & here.keys()}
     denied: frozenset[str] = frozenset()
-    if isinstance(schema, Complement):
+    if isinstance(schema, MadeSchema):
         denied = frozenset(identity(value) for word in ("denied values", "not enum") for value in schema.get(word, ()))
     is_seen = isinstance(schema.get("pattern"), str) and not part.location.is_type
     regexes = (schema["pattern"],) if is_seen else ()

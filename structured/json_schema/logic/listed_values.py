@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from structured.errors.recursion import deep
-from structured.json_schema.document.location import Complement, Location, Subschema, Subschemas
+from structured.json_schema.document.location import Location, MadeSchema, Subschema, Subschemas
 from structured.json_schema.keyword_types import ASSERTIONS, UNEVALUATED, type_of
 from structured.json_schema.logic.choices import CHOICES
 from structured.json_schema.logic.validity import allows
@@ -77,7 +77,7 @@ def allowed_values(
 
 def _is_made(part: Subschema) -> bool:
     """Tell whether the compiler made a schema, and not to list values."""
-    return isinstance(part.schema, Complement) and not lists_values([part])
+    return isinstance(part.schema, MadeSchema) and not lists_values([part])
 
 
 def _is_allowed(others: Sequence[Subschema], denied: Sequence[Subschema], asserts_formats: bool, value: Any) -> bool:

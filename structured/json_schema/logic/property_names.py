@@ -7,7 +7,7 @@ from typing import NamedTuple
 from structured.automata.dfa import Intersection, Language, PatternLanguage, most_characters, partition
 from structured.automata.dfa.language import limited_work
 from structured.errors import PatternError
-from structured.json_schema.document.location import Complement, PlacedSchema, Subschema, Subschemas
+from structured.json_schema.document.location import MadeSchema, PlacedSchema, Subschema, Subschemas
 from structured.regex import Pattern, alternation, concat, literal, words
 from structured.regex.character_classes import ECMA, Dialect
 from structured.regex.json_strings import escaped
@@ -146,7 +146,7 @@ class SomeProperty(NamedTuple):
 def existence_rules(schemas: Subschemas) -> Iterator[tuple[Subschema, SomeProperty]]:
     """Yield the rules that some property exists, each with its schema."""
     for part in schemas:
-        if isinstance(part.schema, Complement) and "some property" in part.schema:
+        if isinstance(part.schema, MadeSchema) and "some property" in part.schema:
             yield part, part.schema["some property"]
 
 

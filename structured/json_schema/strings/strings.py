@@ -26,8 +26,8 @@ from structured.errors import PatternError
 from structured.errors.recursion import deep
 from structured.json_schema.document.location import (
     Compilation,
-    Complement,
     Location,
+    MadeSchema,
     PatternOf,
     Subschema,
     Subschemas,
@@ -254,7 +254,7 @@ def read_rules(schemas: Subschemas) -> StringRules:
             required += pydantic_rules(part)
         elif "format" in part.schema and is_asserted(part.location, part.schema["format"]):
             required.append(SPECIFIED_FORMATS[part.schema["format"]])
-        if isinstance(part.schema, Complement):
+        if isinstance(part.schema, MadeSchema):
             if "not pattern" in part.schema:
                 denied.append(_regex(part, "not pattern"))
             if "not format" in part.schema:
