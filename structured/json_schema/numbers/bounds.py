@@ -64,12 +64,12 @@ class Interval(NamedTuple):
         return low, None if high is None else -high
 
     @property
-    def has_decimals(self) -> bool:
-        """Whether some decimal and its double, perhaps with very many digits, lie in the interval."""
+    def has_fractions(self) -> bool:
+        """Whether some decimal between -1 and 1, but 0, and its double, perhaps of very many digits, are inside."""
         if self.decimals is None:
             return False
         low, high = self.decimals
-        return low is None or high is None or low <= high
+        return low is not None and high is not None and -1 < low <= high < 1 and (low, high) != (0, 0)
 
     def without(self, values: "list[Fraction]") -> "list[Interval]":
         """Return the interval without some values: `[1, 9]` without 5 → `[1, 5)` and `(5, 9]`."""

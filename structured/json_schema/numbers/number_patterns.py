@@ -57,7 +57,7 @@ def number(schemas: Subschemas, location: Location) -> Pattern:
             pattern = scan(decimals[0], [*map(PatternLanguage, others)]) if others else decimals[0]
         if pattern is None and not location.is_type:  # integers between two doubles are compared exactly
             pattern = _either(typed_integer, rules)
-    if pattern is None and rules.divisor is None and any(interval.has_decimals for interval in rules.intervals):
+    if pattern is None and rules.divisor is None and any(interval.has_fractions for interval in rules.intervals):
         raise location.refusal(
             f"Numbers of more than {PLACES} digits after the point are not written, and none of fewer is {rules}",
             keyword=rules.keyword,
