@@ -69,7 +69,7 @@ class Interval(NamedTuple):
         if self.decimals is None:
             return False
         low, high = self.decimals
-        return low is not None and high is not None and -1 < low <= high < 1 and (low, high) != (0, 0)
+        return low is not None and high is not None and -1 < low <= high < 1 and not low == high == 0
 
     def without(self, values: "list[Fraction]") -> "list[Interval]":
         """Return the interval without some values: `[1, 9]` without 5 → `[1, 5)` and `(5, 9]`."""
