@@ -362,7 +362,7 @@ def test_import_loads_nothing_heavy() -> None:
 def test_import_is_quick() -> None:
     """Importing takes less than half a second or, on a busy machine, four times as long as pydantic and NumPy.
 
-    The best of four times each, in turns: a machine that slows down meanwhile slows both.
+    The best of eight times each, in turns: a machine that slows down meanwhile slows both.
     """
     modules = ("structured", "numpy, pydantic, pydantic.json_schema")
     turns = [tuple(map(seconds_to_import, modules)) for _ in range(8)]
