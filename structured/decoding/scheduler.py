@@ -43,7 +43,7 @@ class PartialPrefill:
     """How many tokens are read at a time; None if no prompt is read in parts."""
     texts: deque[Sequence] = field(default_factory=deque)
     batch: DecodingBatch | None = None
-    """The row of the first text, of which the model has read a part; the rest is `pending`."""
+    """The first text, alone in a batch. The model has read a part of its prompt; the rest is `pending`."""
     logits: Logits | None = None
     """The logits of the last part, shape (1, width), as a copy."""
 

@@ -83,7 +83,7 @@ class LongDocument(Pending):
     _waiting: deque[Chunk] = field(default_factory=deque)
     _open: int = 0
     _answers: list[tuple[int, PartAnswer]] = field(default_factory=list)
-    """What the chunks say, each with the number of the pass."""
+    """The answers about the chunks, each with the number of its pass."""
     _text: str = ""
     """The text of the last answer."""
     _merged: Merged | None = None

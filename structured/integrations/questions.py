@@ -115,7 +115,7 @@ class Reply:
     question: Question
     result: Result[Any]
     text: str
-    """What was written; of free text, the part before the stop phrase."""
+    """The written text. Free text ends before its stop phrase."""
     calls: Sequence[tuple[str, str]]
     """The calls, as names with arguments as JSON text; none where it is no call."""
     before: Result[Any] | None = None

@@ -50,8 +50,8 @@ LEXER, PLACE = range(2)
 """The first columns of a configuration: the state of the lexer and the place of the parser; see `configurations.py`."""
 
 STATE, BELOW = range(2)
-"""The columns of a stack: the state of the parser on top, the stack below. All rows that are interned have four columns
-that identify them, the last of which may be 0; the others of a new row are UNKNOWN."""
+"""The columns of a stack: the state of the parser on top, the stack below. Four columns
+identify an interned row; where there are three facts, the fourth is 0. The other columns of a new row are UNKNOWN."""
 
 STACK, BRACKETS, COLUMNS = range(3)
 """The first columns of a place; see `stacks.py`."""
@@ -126,7 +126,7 @@ def grown(machine: GrammarMachine, lack: int) -> GrammarMachine:
 
 
 def with_room(arrays: Arrays, name: str, count: int) -> Arrays:
-    """Return arrays of which one has at least `count` rows; new rows are UNKNOWN."""
+    """Return the arrays, with the named one grown to at least `count` rows; new rows are UNKNOWN."""
     array = getattr(arrays, name)
     if count <= len(array):
         return arrays
