@@ -54,10 +54,9 @@ class Address:
         try:
             parts = urlsplit(f"//{text[match.end() :]}")
             port = parts.port
-        except ValueError as error:  # it names the port, which of `ana:secret` would be the password
-            problem = "its port is no number" if "ort" in str(error) else str(error)
+        except ValueError:  # which repeats the host and the port: of `ana:secret`, a password
             raise ModelError(
-                f"The address of the {server} server cannot be read: {problem}. Write {_EXAMPLE}."
+                f"The host or the port of the {server} server cannot be read. Write the address as {_EXAMPLE}."
             ) from None
         if not parts.hostname or parts.query or parts.fragment:
             raise ModelError(f"{text!r} is not the address of a model. Write it as {_EXAMPLE}.")

@@ -747,6 +747,13 @@ def test_results_in_a_file_are_gone_on_with(tmp_path: Any) -> None:
 # Addresses and keys
 
 
+@pytest.mark.parametrize("text", ["vllm://ana:secret/x", "vllm://ana:secret@ho\u2100st/x", "vllm://ana:secret@host/x"])
+def test_an_error_about_an_address_repeats_no_password(text: str) -> None:
+    with pytest.raises(ModelError) as refused:
+        connect(text)
+    assert "secret" not in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("text", "url", "model"),
     [
