@@ -73,7 +73,8 @@ class ModelCache(CacheFolder):
     def save(self, key: str, model: "PreTrainedModel", tokenizer: "PreTrainedTokenizerBase") -> None:
         """Cache a model and its tokenizer, unless they are too large, or would not be the same when loaded again."""
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for folder in (self.folder.parent, self.folder):  # parents would be made as the umask has it
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if _bytes(model) <= min(self.max_bytes, shutil.disk_usage(self.folder).free // 2):
                 self.write(key, lambda folder: _write(folder, model, tokenizer))
         except Exception as error:  # noqa: BLE001  the loaded model can be used all the same
