@@ -325,7 +325,7 @@ def warn_of_search(sampler: Sampler, options: Options) -> None:
 
 
 def warn_of_type(options: Options, output_type: OutputType[Any], *, wants_confidence: bool) -> None:
-    """Warn of options that do nothing for a type; weighed answers tell how sure the model was."""
+    """Warn of options that do nothing for a type, or where no confidence is returned."""
     if options.get("calibration") is not None and not wants_confidence:
         remedy = "Take results, by extract_results or Extractor(…).result(text),"
         _warn(["calibration"], "where no confidence is returned", remedy)
