@@ -188,9 +188,8 @@ class DocumentStatements:
         stated, spell = _KINDS[kind]
         known: dict[Any, Any] = {}
         for value in (reading for statement in stated(self.document) for reading in statement.readings):
-            known.setdefault(
-                value if kind == "number" else value.isoformat(), value
-            )  # equal times may have other zones
+            key = value if kind == "number" else value.isoformat()  # equal times may have other zones
+            known.setdefault(key, value)
         yield from map(spell, known.values())
 
 
@@ -201,10 +200,7 @@ def _spelled_time(value: time | datetime) -> Sequence[str]:
 
 
 _KINDS: dict[str, tuple[Any, Any]] = {
-    "number": (
-        stated_numbers,
-        lambda value: (f"{value:f}", f"{value.normalize():f}"),
-    ),  # without zeros at the end, too
+    "number": (stated_numbers, lambda value: (f"{value:f}", f"{value.normalize():f}")),  # without last zeros, too
     "date": (stated_dates, lambda day: (day.isoformat(),)),
     "date-time": (stated_datetimes, _spelled_time),
     "time": (stated_times, _spelled_time),
