@@ -207,13 +207,25 @@ class Network:
             is_end = columns_kept[0] == columns - len(columns_kept)
             # On whatever device the last layer is, it may be indexed from the host.
             arguments["logits_to_keep"] = len(columns_kept) if is_end else torch.tensor(columns_kept)
-        with torch.inference_mode():
+        with torch.inference_mode(), _kernels_without_planning(self.model.device):
             output = self.model(**arguments)
         logits = output.logits if "logits_to_keep" in arguments else output.logits[:, columns_kept]
         if any(row != columns_kept for row in places):
             chosen = on_device([[columns_kept.index(column) for column in row] for row in places], logits.device)
             logits = logits[torch.arange(len(places), device=logits.device)[:, None], chosen]
         return cast("torch.Tensor", logits)
+
+
+@contextmanager
+def _kernels_without_planning(device: "torch.device") -> Iterator[None]:
+    """Exclude cuDNN's kernel of attention on a GPU: for each new number of tokens it plans for 50 to 1,000 ms."""
+    if device.type != "cuda":
+        yield
+        return
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    with sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]):
+        yield
 
 
 CPU_PASS_COST, GPU_PASS_COST = 96.0, 512.0

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import torch
 from devices import DEVICE, moved
 from doubles import in_memory, tiny
 
@@ -121,3 +122,17 @@ def test_batches_of_any_size_write_the_same_texts(name: str) -> None:
     there = moved(model)
     for batch_size in (1, 3):
         assert texts(written(there, batch_size=batch_size, **options)) == expected
+
+
+@pytest.mark.skipif(DEVICE.type != "cuda", reason="there is no GPU")
+def test_no_pass_plans_a_kernel_of_attention(device: "HuggingFaceModel") -> None:
+    """cuDNN plans anew for each length; the setting of the program is as before afterwards."""
+    was_enabled = torch.backends.cuda.cudnn_sdp_enabled()
+    batch, _ = device.prefill([[5] * 40])
+    with torch.profiler.profile() as profile:
+        for columns in (1, 2, 5):
+            batch.forward([[9] * columns])
+    names = {event.key for event in profile.key_averages()}
+    assert any("attention" in name for name in names)
+    assert not [name for name in names if "cudnn_attention" in name]
+    assert torch.backends.cuda.cudnn_sdp_enabled() == was_enabled
