@@ -205,8 +205,11 @@ class Network:
         columns_kept = sorted({column for row in places for column in row})
         if "logits_to_keep" in self.accepts:
             is_end = columns_kept[0] == columns - len(columns_kept)
-            # On whatever device the last layer is, it may be indexed from the host.
-            arguments["logits_to_keep"] = len(columns_kept) if is_end else torch.tensor(columns_kept)
+            is_cut_on_host = is_end and len(columns_kept) < columns and self.model.device.type == "cpu"
+            # An end that is cut off is a view, for which PyTorch copies a frozen last layer in half precision on a CPU.
+            # On whatever device that layer is, it may be indexed from the host.
+            by_number = is_end and not is_cut_on_host
+            arguments["logits_to_keep"] = len(columns_kept) if by_number else torch.tensor(columns_kept)
         with torch.inference_mode(), _kernels_without_planning(self.model.device):
             output = self.model(**arguments)
         logits = output.logits if "logits_to_keep" in arguments else output.logits[:, columns_kept]

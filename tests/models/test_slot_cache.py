@@ -79,3 +79,21 @@ def test_what_cannot_be_in_slots_is_not(name):
 
     network = tiny(name, 300)
     assert not has_slots(network, frozenset(inspect.signature(network.forward).parameters))
+
+
+@pytest.mark.parametrize(("texts", "columns", "window"), [(1, 5, 0), (1, 5, 2), (3, 4, 0)])
+def test_no_pass_copies_the_matrix_of_the_last_layer(texts, columns, window):
+    """On a CPU, PyTorch copies frozen weights in half precision where some of the new tokens are given as a view."""
+    import torch
+
+    from structured.models.transformers_model import HuggingFaceModel
+
+    width = 20_000
+    network = tiny("llama", width, hidden_size=64).to(torch.bfloat16).requires_grad_(requires_grad=False)
+    batch, _ = HuggingFaceModel(network, byte_level_tokenizer()).prefill([[5] * 40] * texts)
+    with torch.profiler.profile(record_shapes=True) as profile:
+        batch.forward([[9] * columns] * texts, window=window)
+    events = profile.key_averages(group_by_input_shape=True)
+    copied = [event.input_shapes[0] for event in events if event.key == "aten::copy_"]
+    assert copied
+    assert not [shape for shape in copied if width in shape and 64 in shape]
