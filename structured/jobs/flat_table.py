@@ -171,11 +171,12 @@ ROWS = 10_000
 def _write_parquet(path: Path, columns: dict[str, str], rows: Iterator[FlatRow]) -> None:
     arrow, parquet = pyarrow(), pyarrow("pyarrow.parquet")
     types = {"bool": arrow.bool_(), "int": arrow.int64(), "float": arrow.float64()}
-    schema = arrow.schema([(name, types.get(kind, arrow.string())) for name, kind in columns.items()])
+    schema = arrow.schema([(_utf8(name), types.get(kind, arrow.string())) for name, kind in columns.items()])
     with parquet.ParquetWriter(path, schema) as writer:
         while some := list(islice(rows, ROWS)):
-            cells = [{name: _parquet_cell(row.get(name), kind) for name, kind in columns.items()} for row in some]
-            writer.write_table(arrow.Table.from_pylist(cells, schema))
+            cells = [[_parquet_cell(row.get(name), kind) for row in some] for name, kind in columns.items()]
+            arrays = [arrow.array(column, field.type) for column, field in zip(cells, schema, strict=True)]
+            writer.write_table(arrow.Table.from_arrays(arrays, schema=schema))
 
 
 def _parquet_cell(value: Any, kind: str) -> Any:
@@ -183,7 +184,12 @@ def _parquet_cell(value: Any, kind: str) -> Any:
         return None
     if kind == "json":
         return json.dumps(value)
-    return value.encode(errors="backslashreplace").decode() if kind == "text" else value
+    return _utf8(value) if kind == "text" else value
+
+
+def _utf8(text: str) -> str:
+    r"""Return a text as UTF-8 can hold it: a lone surrogate → `\ud800`, as in CSV."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 _WRITERS: dict[str, Callable[[Path, dict[str, str], Iterator[FlatRow]], None]] = {
