@@ -19,6 +19,7 @@ from typing import Any, get_args
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaWarningKind
 
 from structured.errors.recursion import deep
+from structured.errors.values import shown
 from structured.jobs.flat_table import pyarrow
 from structured.json_schema.document.location import Identity, Subschema
 from structured.json_schema.document.references import follow
@@ -26,29 +27,39 @@ from structured.json_schema.nullable import types_of
 from structured.output_types.json_schema import JsonSchema
 from structured.output_types.missing_values import MissingFieldsType
 from structured.output_types.output_type import OutputType
+from structured.output_types.paths import Steps, steps_to_path
 from structured.output_types.python_type import PythonType
 from structured.output_types.resolve import resolve_json
 from structured.output_types.schema_parts import listed
 
 INT64 = range(-(2**63), 2**63)
 
-_HELD: Mapping[str, str] = {
-    "string": "text in UTF-8",
-    "bool_": "boolean",
-    "int64": "integer of 64 bits",
-    "float64": "number that a float is equal to",
-    "date32": "date of RFC 3339",
-    "json": "JSON",
-    "list_": "array",
-    "map_": "object",
-    "entries": "object",
-    "struct": "object of these members",
+_CONTENTS: Mapping[str, str] = {
+    "string": "texts in UTF-8",
+    "bool_": "true and false",
+    "int64": "integers of 64 bits",
+    "float64": "floats, and integers up to 2**53, behind which floats skip some",
+    "date32": "dates of RFC 3339",
+    "list_": "arrays",
+    "map_": "objects",
+    "entries": "objects",
+    "struct": "objects with the members of its type alone",
 }
-"""The kinds of columns, and what they hold."""
+"""What the kinds of columns take, other than JSON as text, which takes all data."""
 
 
 class UnfitError(ValueError):
-    """Data that a column cannot hold exactly."""
+    """Data that a column cannot hold exactly.
+
+    Attributes:
+        steps: Where in the column it has no place: `("lines", 2, "price")`.
+        problem: What it is, and what the column takes there.
+    """
+
+    def __init__(self, steps: Steps, data: Any, kind: str) -> None:
+        self.steps = steps
+        self.problem = f"{shown(data)}: it takes {_CONTENTS[kind]}"
+        super().__init__(f"{steps_to_path(steps)} cannot hold {self.problem}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +93,11 @@ class Column:
                 return arrow.struct(parts)
         return getattr(arrow, self.kind)()
 
-    def to_cell(self, data: Any) -> Any:
-        """Return JSON data as a cell, which pyarrow takes as it is. Raises UnfitError if that would not be exact."""
+    def to_cell(self, data: Any, steps: Steps = ()) -> Any:
+        """Return JSON data as a cell, which pyarrow takes as it is. Raises UnfitError if that would not be exact.
+
+        `steps` leads from the whole column to this part of it.
+        """
         match self.kind:
             case _ if data is None:
                 return None
@@ -91,15 +105,19 @@ class Column:
                 text = json.dumps(data, ensure_ascii=False)
                 return text if _is_utf8(text) else json.dumps(data)
             case "list_" if isinstance(data, list):
-                return [self.parts["items"].to_cell(item) for item in data]
+                items = self.parts["items"]
+                return [items.to_cell(item, (*steps, index)) for index, item in enumerate(data)]
             case "map_" | "entries" if isinstance(data, dict):
                 values = self.parts["values"]
-                return [{"key": TEXT.to_cell(name), "value": values.to_cell(member)} for name, member in data.items()]
+                return [
+                    {"key": TEXT.to_cell(name, steps), "value": values.to_cell(member, (*steps, name))}
+                    for name, member in data.items()
+                ]
             case "struct" if isinstance(data, dict) and data.keys() <= self.parts.keys():
-                return {name: column.to_cell(data.get(name)) for name, column in self.parts.items()}
+                return {name: column.to_cell(data.get(name), (*steps, name)) for name, column in self.parts.items()}
             case kind if (cell := _scalar_cell(kind, data)) is not None:
                 return cell
-        raise UnfitError(f"{data!r} is no {_HELD[self.kind]}")
+        raise UnfitError(steps, data, self.kind)
 
     def without_maps(self) -> "Column":
         """Return a column for the same data, with lists of entries in place of maps."""

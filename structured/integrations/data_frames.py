@@ -13,6 +13,7 @@ from structured.extraction.options import Options, checked_options
 from structured.extraction.result_files import read_results, write_results
 from structured.integrations.datasets import added_columns, cell_document, check_columns, result_cells
 from structured.jobs.flat_table import pyarrow
+from structured.output_types.paths import Steps, steps_to_path
 
 Frame = TypeVar("Frame")
 
@@ -91,7 +92,12 @@ def extract_table(  # noqa: PLR0913  a batch, and its file
     else:
         write_results(output_type, documents, output, resume=resume, progress=progress, **options)
         results = (one for one in read_results(output, output_type) if int(one.id) < len(documents))
-    cells = {int(one.id): result_cells(one, columns) for one in results}
+
+    def path_of(steps: Steps) -> str:
+        return prefix + steps_to_path(steps[1:] if has_fields and steps[0] == "value" else steps)
+
+    remedy = "pass output=…, whose records have all values"
+    cells = {int(one.id): result_cells(one, columns, remedy, path_of) for one in results}
     if has_fields:
         cells = {row: {**some, **(some["value"] or {})} for row, some in cells.items()}
     rows = [cells[row] for row in range(len(documents))]

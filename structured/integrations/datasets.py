@@ -4,7 +4,7 @@
 work is done in this process, some rows at a time, as `Dataset.map` does it.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, get_args
 from uuid import uuid4
 
@@ -29,6 +29,7 @@ from structured.integrations.arrow_columns import (
 from structured.jobs.flat_table import pyarrow
 from structured.output_types.checks import has_checks
 from structured.output_types.output_type import check_interface
+from structured.output_types.paths import Steps, steps_to_path
 from structured.output_types.resolve import resolve_type
 from structured.results.result import Result, error_to_json
 
@@ -60,11 +61,19 @@ def answer_rows(
     return {name: [row[name] for row in cells] for name in columns}
 
 
-def result_cells(result: Result[Any], columns: Mapping[str, Column]) -> dict[str, Any]:
-    """Return the cells of a row: the members of its result, or its error."""
+def result_cells(
+    result: Result[Any],
+    columns: Mapping[str, Column],
+    remedy: str = "pass columns='json'",
+    path_of: Callable[[Steps], str] = steps_to_path,
+) -> dict[str, Any]:
+    """Return the cells of a row: the members of its result, or its error.
+
+    A value that its column cannot hold is an error, which says the path of the column, by `path_of`, and a remedy.
+    """
 
     def cells(members: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: column.to_cell(members.get(name)) for name, column in columns.items()}
+        return {name: column.to_cell(members.get(name), (name,)) for name, column in columns.items()}
 
     if result.error is not None:
         error = error_to_json(result.error)
@@ -75,7 +84,7 @@ def result_cells(result: Result[Any], columns: Mapping[str, Column]) -> dict[str
         return cells(result.to_dict())
     except UnfitError as unfit:
         problem = OutputError(
-            f"The value has no exact place in its column: {unfit}. Bound the field, or pass columns='json'.",
+            f"The column {path_of(unfit.steps)} cannot hold {unfit.problem}. Bound the field, or {remedy}.",
             path="value",
         )
         return cells({"error": error_to_json(problem)})
