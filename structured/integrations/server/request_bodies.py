@@ -9,7 +9,17 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    field_validator,
+    model_validator,
+)
 
 Json: TypeAlias = dict[str, Any]
 ConstraintKind: TypeAlias = Literal["json", "regex", "choice", "grammar", "fields", "constraint", "tools"]
@@ -53,13 +63,13 @@ class RequestBody(Body):
             json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
         except UnicodeEncodeError as error:
             half = error.object[error.start]
-            raise ValueError(f"there is half of a character, the lone surrogate {half!r}") from error
+            raise ValueError(f"There is half of a character, the lone surrogate {half!r}") from error
         except RecursionError as error:
-            raise ValueError("brackets are nested too deeply") from error
+            raise ValueError("Brackets are nested too deeply") from error
         except ValueError as error:
-            raise ValueError("there is a number that is not finite: NaN, Infinity, or one too large for it") from error
+            raise ValueError("There is a number that is not finite: NaN, Infinity, or one too large for it") from error
         if _is_deep(body):
-            raise ValueError(f"brackets are nested more than {MAX_DEPTH} deep")
+            raise ValueError(f"Brackets are nested more than {MAX_DEPTH} deep")
         return body
 
     @property
@@ -152,32 +162,50 @@ class StructuredOutputs(Body):
         return [*(one for one in said if one.value is not None), *([ANY_OBJECT] if self.json_object else [])]
 
 
-Zero = Annotated[float, Field(ge=0, le=0)]
-One = Annotated[float, Field(ge=1, le=1)]
+Zero = Annotated[StrictFloat, Field(ge=0, le=0)]
+One = Annotated[StrictFloat, Field(ge=1, le=1)]
 """Penalties that change nothing; others are refused."""
+
+
+class StreamOptions(Body):
+    """What a stream has beside the text; padding against eavesdroppers is never sent."""
+
+    include_usage: StrictBool = False
+    include_obfuscation: StrictBool = False
 
 
 class OpenAIRequest(RequestBody):
     """Members of all requests of OpenAI's API."""
 
     model: str | None = None
-    temperature: float | None = Field(None, ge=0, le=2)
-    top_p: float | None = Field(None, gt=0, le=1)
-    seed: int | None = Field(None, ge=0)
+    temperature: StrictFloat | None = Field(None, ge=0, le=2)
+    top_p: StrictFloat | None = Field(None, gt=0, le=1)
+    seed: StrictInt | None = Field(None, ge=0)
     """Also of a response, which has none in OpenAI's API; as `structured_outputs`, which vLLM has."""
     structured_outputs: StructuredOutputs | None = None
-    stream_options: Json | None = None
+    stream_options: StreamOptions | None = None
     user: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, body: object) -> object:
+        """Leave out members that are null, which mean their defaults in OpenAI's API: `"n": null` is one answer."""
+        if not isinstance(body, dict):
+            return body
+        return {name: value for name, value in body.items() if value is not None or name not in cls.model_fields}
+
+
+StopPhrase: TypeAlias = Annotated[str, Field(min_length=1)]
 
 
 class GenerationRequest(OpenAIRequest):
     """Members of chats and completions."""
 
-    top_k: int | None = Field(None, ge=1, le=2**31 - 1)
-    min_p: float | None = Field(None, ge=0, le=1)
-    n: int = Field(1, ge=1, le=16)
-    max_tokens: int | None = Field(None, ge=1)
-    stop: str | list[str] | None = None
+    top_k: StrictInt | None = Field(None, ge=1, le=2**31 - 1)
+    min_p: StrictFloat | None = Field(None, ge=0, le=1)
+    n: StrictInt = Field(1, ge=1, le=16)
+    max_tokens: StrictInt | None = Field(None, ge=1)
+    stop: StopPhrase | list[StopPhrase] | None = None
     stop_repetition: StrictBool = True
     """As the option of `extract`: the library's own."""
     stream: StrictBool = False
@@ -299,13 +327,13 @@ class ChatRequest(GenerationRequest):
     """`POST /v1/chat/completions`."""
 
     messages: list[Message] = Field(min_length=1)
-    max_completion_tokens: int | None = Field(None, ge=1)
+    max_completion_tokens: StrictInt | None = Field(None, ge=1)
     response_format: ResponseFormat | None = None
     tools: list[Json] | None = Field(None, min_length=1, max_length=MAX_TOOLS)
     tool_choice: Literal["none", "auto", "required"] | NamedTool | None = None
     parallel_tool_calls: StrictBool = True
     logprobs: StrictBool = False
-    top_logprobs: Annotated[int, Field(ge=0, le=MAX_LOGPROBS)] | None = None
+    top_logprobs: Annotated[StrictInt, Field(ge=0, le=MAX_LOGPROBS)] | None = None
     store: StrictBool | None = None
     metadata: Json | None = None
     service_tier: str | None = None
@@ -362,9 +390,9 @@ class CompletionRequest(GenerationRequest):
     """`POST /v1/completions`."""
 
     prompt: str | list[str]
-    logprobs: Annotated[int, Field(ge=0, le=MAX_LOGPROBS)] | None = None
+    logprobs: Annotated[StrictInt, Field(ge=0, le=MAX_LOGPROBS)] | None = None
     echo: Literal[False] = False
-    best_of: Literal[1] = 1
+    best_of: Annotated[StrictInt, Field(ge=1, le=1)] = 1
     suffix: None = None
 
     @field_validator("prompt")
@@ -386,9 +414,9 @@ class LibraryRequest(RequestBody):
     model: str | None = None
     instructions: str | None = None
     system: str | None = None
-    temperature: float = Field(0, ge=0, le=2)
-    seed: int | None = Field(None, ge=0)
-    max_tokens: int | None = Field(None, ge=1)
+    temperature: StrictFloat = Field(0, ge=0, le=2)
+    seed: StrictInt | None = Field(None, ge=0)
+    max_tokens: StrictInt | None = Field(None, ge=1)
     stop_repetition: StrictBool = True
     evidence: StrictBool = False
 

@@ -80,8 +80,9 @@ class RequestError(Exception):
         return JSONResponse(self.body(), self.status, headers)
 
 
-async def answer_error(_: Request, error: Exception) -> JSONResponse:
+async def answer_error(request: Request, error: Exception) -> JSONResponse:
     """Answer with an error: of a request, of the library, or of FastAPI where there is no such path or method."""
+    path = request.url.path
     match error:
         case RequestError():
             return error.response()
@@ -89,6 +90,15 @@ async def answer_error(_: Request, error: Exception) -> JSONResponse:
             return RequestError.of(error).response()
         case RequestValidationError():
             return _invalid(error).response()
+        case HTTPException(status_code=404):
+            return RequestError(404, f"There is no path {path} here.").response()
+        case HTTPException(status_code=405):
+            allowed = (error.headers or {}).get("Allow", "another method")
+            response = RequestError(405, f"{path} takes {allowed}, and not {request.method}.").response()
+            response.headers.update(error.headers or {})
+            return response
+        case HTTPException(status_code=400, __cause__=Exception() as cause):  # of the bytes of the body
+            return RequestError(400, f"The body cannot be read as JSON: {cause}.").response()
         case HTTPException():
             return RequestError(error.status_code, str(error.detail)).response()
     return RequestError(500, "The server failed. Its log says where.").response()
@@ -100,12 +110,19 @@ def _invalid(error: RequestValidationError) -> RequestError:
     places = [_place(one["loc"][1:], error.body, is_missing=one["type"] == "missing") for one in faults]
     where = max((place for place in places if place.startswith(places[0])), key=len)  # where a union fits best
     fault = faults[places.index(where)]
-    kind, said = fault["type"], fault["msg"].removeprefix("Value error, ")
-    if kind == "value_error" and not where:  # of the whole body
-        return RequestError(400, f"{said}.")
-    if kind == "json_invalid" or not where:
-        return RequestError(400, f"The body is no JSON object: {said}.")
-    return RequestError(400, f"{where}: {_UNSUPPORTED.get(where) or _SAID.get(kind, said)}.", parameter=where)
+    kind, message = fault["type"], fault["msg"].removeprefix("Value error, ")
+    if where:
+        problem = _MESSAGES[kind].format_map(fault.get("ctx", {})) if kind in _MESSAGES else message
+        problem = _UNSUPPORTED.get(where, problem)
+        return RequestError(400, f"{where}: {problem}.", parameter=where)
+    match kind:
+        case "value_error":  # of the whole body
+            return RequestError(400, f"{message}.")
+        case "json_invalid":
+            return RequestError(400, f"The body is no JSON: {fault['ctx']['error']}, at character {fault['loc'][-1]}.")
+        case "missing":
+            return RequestError(400, "The body is empty. Send a JSON object.")
+    return RequestError(400, "The body is no JSON object.")
 
 
 _PENALTY = "penalties are not supported. Leave it out"
@@ -124,7 +141,7 @@ _UNSUPPORTED: Mapping[str, str] = {
 }
 """Messages for members that other servers take and this one does not, whatever their values."""
 
-_SAID: Mapping[str, str] = {
+_MESSAGES: Mapping[str, str] = {
     "extra_forbidden": "there is no such member here, and what would be ignored is refused. Leave it out",
     "missing": "it is missing",
     "dict_type": "it should be an object",
@@ -133,8 +150,18 @@ _SAID: Mapping[str, str] = {
     "list_type": "it should be an array",
     "bool_type": "it should be true or false",
     "string_type": "it should be a string",
+    "int_type": "it should be an integer",
+    "float_type": "it should be a number",
+    "literal_error": "it should be {expected}",
+    "greater_than": "it should be more than {gt:g}",
+    "greater_than_equal": "it should be at least {ge:g}",
+    "less_than_equal": "it should be at most {le:,}",
+    "too_short": "it has too few items: {min_length} at least",
+    "too_long": "it has too many items: {max_length} at most",
+    "string_too_short": "it has too few characters: {min_length} at least",
+    "none_required": "it is not supported. Leave it out",
 }
-"""Messages in terms of JSON, in place of Pydantic's in terms of Python."""
+"""Messages in terms of JSON, in place of Pydantic's in terms of Python, with members of their context."""
 
 
 def _place(location: Sequence[int | str], body: object, *, is_missing: bool) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Discriminator, Field, StrictBool, Tag, ValidationError, model_validator
+from pydantic import Discriminator, Field, StrictBool, StrictInt, Tag, ValidationError, model_validator
 
 from structured.integrations.questions import Reply
 from structured.integrations.server.request_bodies import (
@@ -138,8 +138,8 @@ class ResponsesRequest(OpenAIRequest):
     tools: list[Json] | None = Field(None, max_length=MAX_TOOLS)
     tool_choice: Literal["none", "auto", "required"] | ChosenFunction | None = None
     parallel_tool_calls: StrictBool | None = None
-    max_output_tokens: int | None = Field(None, ge=1)
-    top_logprobs: Annotated[int, Field(ge=0, le=MAX_LOGPROBS)] | None = None
+    max_output_tokens: StrictInt | None = Field(None, ge=1)
+    top_logprobs: Annotated[StrictInt, Field(ge=0, le=MAX_LOGPROBS)] | None = None
     include: list[Literal["message.output_text.logprobs"]] | None = None
     stream: StrictBool | None = None
     background: Literal[False] | None = None

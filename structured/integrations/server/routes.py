@@ -184,7 +184,7 @@ async def _written(  # noqa: PLR0913  the parts of both endpoints
     if not body.stream:
         answers = await serving.work.done(request, lambda: answers_to(_question(serving, body, options), documents))
         return JSONResponse(form.whole(answers, prompts.total(answers, body.n)))
-    with_usage = bool((body.stream_options or {}).get("include_usage"))
+    with_usage = body.stream_options is not None and body.stream_options.include_usage
 
     def events() -> Iterator[str]:
         pieces = pieces_of(_question(serving, body, options), documents[0], prompts)

@@ -158,11 +158,15 @@ def prompt_messages(messages: Sequence[Message], member: str = "messages") -> li
     """The position of the last message of each turn."""
     before = None
     for position, message in enumerate(messages):
-        calls |= {call.id: call for call in message.tool_calls or ()}
+        place = f"messages[{position}]" if member == "messages" else ""
+        for number, call in enumerate(message.tool_calls or ()):
+            if call.id in calls:
+                problem = f"Two calls have the id {call.id!r}, by which results name theirs. Give each its own."
+                raise RequestError(400, problem, parameter=f"{place}.tool_calls[{number}].id" if place else member)
+            calls[call.id] = call
         if message.role == "tool" and message.tool_call_id not in calls:
             problem = f"There is no call {message.tool_call_id!r} before its result."
-            where = f"messages[{position}].tool_call_id" if member == "messages" else member
-            raise RequestError(400, problem, parameter=where)
+            raise RequestError(400, problem, parameter=f"{place}.tool_call_id" if place else member)
         text = _result(calls[message.tool_call_id], message.text) if message.role == "tool" else _written(message)
         if before == "tool" and message.role in {"tool", "user"}:
             turns[-1]["content"] += f"\n\n{text}"
