@@ -415,11 +415,12 @@ def test_another_method_is_refused_with_the_right_one(address: str) -> None:
 def test_null_is_what_is_left_out_in_openais_requests(address: str) -> None:
     """As in OpenAI's API, whose clients send some of them."""
     nulls = dict.fromkeys(("n", "stream", "logprobs", "parallel_tool_calls", "stop", "stream_options"))
+    without_bearing = {"prompt_cache_key": "a", "safety_identifier": "b", "store": True, "metadata": {}, "user": "c"}
     answers = [
         httpx.post(f"{address}/v1/chat/completions", json={**ASKED, "max_tokens": 3, **members}).json()["choices"]
-        for members in ({}, nulls)
+        for members in ({}, nulls, without_bearing)
     ]
-    assert answers[0] == answers[1]
+    assert answers[0] == answers[1] == answers[2]
 
 
 @pytest.mark.parametrize(("depth", "status"), [(1, 200), (280, 200), (3000, 422)])

@@ -24,7 +24,12 @@ from structured.errors import (
 )
 from structured.integrations.error_data import error_to_fields
 
-_TYPES = {400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
+_ERROR_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+}
 
 STATUSES: Mapping[type[StructuredError], int] = {
     SchemaError: 400,
@@ -41,7 +46,7 @@ STATUSES: Mapping[type[StructuredError], int] = {
 
 @dataclass(eq=False)
 class RequestError(Exception):
-    """Why there is no answer."""
+    """Why a request is not answered."""
 
     status: int
     message: str
@@ -68,9 +73,9 @@ class RequestError(Exception):
 
     def body(self) -> dict[str, object]:
         """Return the error in OpenAI's form; one of the library's that clients raise again has its fields."""
-        kind = _TYPES.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
-        said: dict[str, object] = {"message": self.message, "type": kind, "param": self.parameter, "code": self.code}
-        return {"error": said if self.fields is None else {**said, "fields": self.fields}}
+        kind = _ERROR_TYPES.get(self.status, "invalid_request_error" if self.status < 500 else "server_error")
+        error: dict[str, object] = {"message": self.message, "type": kind, "param": self.parameter, "code": self.code}
+        return {"error": error if self.fields is None else {**error, "fields": self.fields}}
 
     def response(self) -> JSONResponse:
         """Return the whole answer."""
@@ -82,19 +87,19 @@ class RequestError(Exception):
 
 async def answer_error(request: Request, error: Exception) -> JSONResponse:
     """Answer with an error: of a request, of the library, or of FastAPI where there is no such path or method."""
-    path = request.url.path
+    url_path = request.url.path
     match error:
         case RequestError():
             return error.response()
         case StructuredError():
             return RequestError.of(error).response()
         case RequestValidationError():
-            return _invalid(error).response()
+            return _invalid_body_error(error).response()
         case HTTPException(status_code=404):
-            return RequestError(404, f"There is no path {path} here.").response()
+            return RequestError(404, f"There is no path {url_path} here.").response()
         case HTTPException(status_code=405):
             allowed = (error.headers or {}).get("Allow", "another method")
-            response = RequestError(405, f"{path} takes {allowed}, and not {request.method}.").response()
+            response = RequestError(405, f"{url_path} takes {allowed}, and not {request.method}.").response()
             response.headers.update(error.headers or {})
             return response
         case HTTPException(status_code=400, __cause__=Exception() as cause):  # of the bytes of the body
@@ -104,17 +109,17 @@ async def answer_error(request: Request, error: Exception) -> JSONResponse:
     return RequestError(500, "The server failed. Its log says where.").response()
 
 
-def _invalid(error: RequestValidationError) -> RequestError:
+def _invalid_body_error(error: RequestValidationError) -> RequestError:
     """Return the error of a request that is not of the form that it should have; the first fault is named."""
     faults = error.errors()
-    places = [_place(one["loc"][1:], error.body, is_missing=one["type"] == "missing") for one in faults]
-    where = max((place for place in places if place.startswith(places[0])), key=len)  # where a union fits best
-    fault = faults[places.index(where)]
+    paths = [_fault_path(fault["loc"][1:], error.body, is_missing=fault["type"] == "missing") for fault in faults]
+    path = max((path for path in paths if path.startswith(paths[0])), key=len)  # where a union fits best
+    fault = faults[paths.index(path)]
     kind, message = fault["type"], fault["msg"].removeprefix("Value error, ")
-    if where:
+    if path:
         problem = _MESSAGES[kind].format_map(fault.get("ctx", {})) if kind in _MESSAGES else message
-        problem = _UNSUPPORTED.get(where, problem)
-        return RequestError(400, f"{where}: {problem}.", parameter=where)
+        problem = _UNSUPPORTED_MEMBERS.get(path, problem)
+        return RequestError(400, f"{path}: {problem}.", parameter=path)
     match kind:
         case "value_error":  # of the whole body
             return RequestError(400, f"{message}.")
@@ -126,7 +131,7 @@ def _invalid(error: RequestValidationError) -> RequestError:
 
 
 _PENALTY = "penalties are not supported. Leave it out"
-_UNSUPPORTED: Mapping[str, str] = {
+_UNSUPPORTED_MEMBERS: Mapping[str, str] = {
     "frequency_penalty": _PENALTY,
     "presence_penalty": _PENALTY,
     "repetition_penalty": _PENALTY,
@@ -164,12 +169,12 @@ _MESSAGES: Mapping[str, str] = {
 """Messages in terms of JSON, in place of Pydantic's in terms of Python, with members of their context."""
 
 
-def _place(location: Sequence[int | str], body: object, *, is_missing: bool) -> str:
+def _fault_path(location: Sequence[int | str], body: object, *, is_missing: bool) -> str:
     """Return the path of a fault, `messages[0].content`, without the names of types that Pydantic adds."""
-    path, found = "", body
+    path, value = "", body
     for number, step in enumerate(location, 1):
-        if isinstance(step, int) and isinstance(found, list) and step < len(found):
-            path, found = f"{path}[{step}]", found[step]
-        elif isinstance(found, dict) and (step in found or (is_missing and number == len(location))):
-            path, found = f"{path}.{step}", found.get(step)
+        if isinstance(step, int) and isinstance(value, list) and step < len(value):
+            path, value = f"{path}[{step}]", value[step]
+        elif isinstance(value, dict) and (step in value or (is_missing and number == len(location))):
+            path, value = f"{path}.{step}", value.get(step)
     return path.removeprefix(".")
