@@ -183,9 +183,9 @@ MAX_MEMBERS = 1_000
 MAX_DEPTH = 32
 """Structs, lists and maps inside each other."""
 
-_BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
-_BRANCHES = ("$ref", "anyOf", "oneOf", "allOf")
-_SCALARS: Mapping[str, Column] = {"string": TEXT, "boolean": BOOLEAN, "integer": INTEGER, "number": FLOAT}
+_BOUND_KEYWORDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_BRANCH_KEYWORDS = ("$ref", "anyOf", "oneOf", "allOf")
+_SCALAR_COLUMNS: Mapping[str, Column] = {"string": TEXT, "boolean": BOOLEAN, "integer": INTEGER, "number": FLOAT}
 
 
 def column_of(output_type: OutputType[Any]) -> Column:
@@ -199,113 +199,113 @@ def column_of(output_type: OutputType[Any]) -> Column:
         output_type = output_type.of
     root = output_type.root
     if isinstance(output_type, PythonType):
-        written = _schema_of_written(output_type)
-        root = None if written is None else replace(output_type, schema=written).root
+        serialization_schema = _serialization_schema(output_type)
+        root = None if serialization_schema is None else replace(output_type, schema=serialization_schema).root
     elif root is None and (schema := output_type.value_schema) is not None:
         root = resolve_json(JsonSchema(dict(schema))).root
     try:
-        return JSON if root is None else _Derivation().column(root, frozenset())
-    except _TooManyError:
+        return JSON if root is None else _ColumnDerivation().column(root, frozenset())
+    except _TooManyMembersError:
         return JSON
 
 
-class _WrittenJsonSchema(GenerateJsonSchema):
+class _SerializationSchema(GenerateJsonSchema):
     """The schema of what Pydantic writes, without warnings: they are about defaults."""
 
     ignored_warning_kinds = {*get_args(JsonSchemaWarningKind)}  # noqa: RUF012  as Pydantic has it
 
 
-def _schema_of_written(output_type: PythonType[Any]) -> dict[str, Any] | None:
+def _serialization_schema(output_type: PythonType[Any]) -> dict[str, Any] | None:
     """Return the schema of what a type's instances are written as; None if Pydantic does not know."""
     try:
-        return output_type.adapter.json_schema(mode="serialization", schema_generator=_WrittenJsonSchema)
+        return output_type.adapter.json_schema(mode="serialization", schema_generator=_SerializationSchema)
     except Exception:  # noqa: BLE001  a type runs code of its own there
         return None
 
 
-class _TooManyError(Exception):
+class _TooManyMembersError(Exception):
     """A schema has too many members for columns."""
 
 
-class _Derivation:
+class _ColumnDerivation:
     """A walk through a schema, which counts the members of structs."""
 
     def __init__(self) -> None:
-        self._members = 0
+        self._member_count = 0
 
     @deep
-    def column(self, part: Subschema, above: frozenset[Identity]) -> Column:
+    def column(self, part: Subschema, ancestors: frozenset[Identity]) -> Column:
         schema = part.schema
-        if not isinstance(schema, Mapping) or part.identity in above or len(above) >= MAX_DEPTH:
+        if not isinstance(schema, Mapping) or part.identity in ancestors or len(ancestors) >= MAX_DEPTH:
             return JSON
-        above |= {part.identity}
+        ancestors |= {part.identity}
         if "enum" in schema or "const" in schema:
-            return _of_values(schema["enum"] if "enum" in schema else [schema["const"]])
+            return _column_of_values(schema["enum"] if "enum" in schema else [schema["const"]])
         kinds = types_of(schema) - {"null"}
-        if len(kinds) == 1 and (scalars := kinds & _SCALARS.keys()):
-            return _scalar(str(scalars.pop()), schema)
-        branches = [keyword for keyword in _BRANCHES if keyword in schema]
+        if len(kinds) == 1 and (scalars := kinds & _SCALAR_COLUMNS.keys()):
+            return _scalar_column(str(scalars.pop()), schema)
+        branches = [keyword for keyword in _BRANCH_KEYWORDS if keyword in schema]
         if branches:
-            is_alone = len(branches) == 1 and not {"type", "properties", "items"} & schema.keys()
-            return self._branched(part, branches[0], above) if is_alone else JSON
+            is_only_keyword = len(branches) == 1 and not {"type", "properties", "items"} & schema.keys()
+            return self._column_of_branches(part, branches[0], ancestors) if is_only_keyword else JSON
         if kinds == {"array"}:
-            return self._array(part, above)
-        return self._object(part, above) if kinds == {"object"} else JSON
+            return self._array_column(part, ancestors)
+        return self._object_column(part, ancestors) if kinds == {"object"} else JSON
 
-    def _branched(self, part: Subschema, keyword: str, above: frozenset[Identity]) -> Column:
+    def _column_of_branches(self, part: Subschema, keyword: str, ancestors: frozenset[Identity]) -> Column:
         """Return the column that all branches beside null have in common."""
         if keyword == "$ref":
-            return self.column(follow(part), above)
+            return self.column(follow(part), ancestors)
         options = listed(part, keyword)
         if keyword != "allOf":
-            return self._common([option for option in options if not _is_null(option)], above) or JSON
-        return self.column(options[0], above) if len(options) == 1 else JSON
+            return self._common_column([option for option in options if not _is_null(option)], ancestors) or JSON
+        return self.column(options[0], ancestors) if len(options) == 1 else JSON
 
-    def _common(self, parts: Sequence[Subschema], above: frozenset[Identity]) -> Column | None:
+    def _common_column(self, parts: Sequence[Subschema], ancestors: frozenset[Identity]) -> Column | None:
         """Return the column that all parts have; None if they differ."""
-        columns = [self.column(part, above) for part in parts]
+        columns = [self.column(part, ancestors) for part in parts]
         return columns[0] if columns and all(column == columns[0] for column in columns) else None
 
-    def _array(self, part: Subschema, above: frozenset[Identity]) -> Column:
+    def _array_column(self, part: Subschema, ancestors: frozenset[Identity]) -> Column:
         schema, parts = part.schema, listed(part, "prefixItems")
         if isinstance(schema.get("items"), Mapping):
             parts.append(part.below("items"))
         elif schema.get("items", False) is not False:
             return JSON
-        items = self._common(parts, above)
+        items = self._common_column(parts, ancestors)
         return JSON if items is None else list_of(items)
 
-    def _object(self, part: Subschema, above: frozenset[Identity]) -> Column:
+    def _object_column(self, part: Subschema, ancestors: frozenset[Identity]) -> Column:
         schema = part.schema
-        others, names = schema.get("additionalProperties", False), schema.get("properties", {})
+        additional, names = schema.get("additionalProperties", False), schema.get("properties", {})
         if "patternProperties" in schema:
             return JSON
-        if isinstance(others, Mapping) and not names:
-            return map_of(self.column(part.below("additionalProperties"), above))
-        if others is not False or not names:
+        if isinstance(additional, Mapping) and not names:
+            return map_of(self.column(part.below("additionalProperties"), ancestors))
+        if additional is not False or not names:
             return JSON
-        self._members += len(names)
-        if self._members > MAX_MEMBERS:
-            raise _TooManyError
-        return struct_of({name: self.column(part.below("properties", name), above) for name in names})
+        self._member_count += len(names)
+        if self._member_count > MAX_MEMBERS:
+            raise _TooManyMembersError
+        return struct_of({name: self.column(part.below("properties", name), ancestors) for name in names})
 
 
 def _is_null(part: Subschema) -> bool:
     return isinstance(part.schema, Mapping) and part.schema.get("type") == "null"
 
 
-def _scalar(kind: str, schema: Mapping[str, Any]) -> Column:
-    if kind == "integer" and any(bound in schema and not _fits(schema[bound]) for bound in _BOUNDS):
+def _scalar_column(kind: str, schema: Mapping[str, Any]) -> Column:
+    if kind == "integer" and any(bound in schema and not _is_int64(schema[bound]) for bound in _BOUND_KEYWORDS):
         return JSON
-    return DATE if kind == "string" and schema.get("format") == "date" else _SCALARS[kind]
+    return DATE if kind == "string" and schema.get("format") == "date" else _SCALAR_COLUMNS[kind]
 
 
-def _fits(bound: object) -> bool:
+def _is_int64(bound: object) -> bool:
     return isinstance(bound, int | float) and INT64.start <= bound < INT64.stop
 
 
-def _of_values(values: Sequence[Any]) -> Column:
+def _column_of_values(values: Sequence[Any]) -> Column:
     """Return the column for listed values."""
     kinds = {type(value) for value in values if value is not None}
     column = {str: TEXT, bool: BOOLEAN, int: INTEGER}.get(kinds.pop(), JSON) if len(kinds) == 1 else JSON
-    return column if column != INTEGER or all(value is None or _fits(value) for value in values) else JSON
+    return column if column != INTEGER or all(value is None or _is_int64(value) for value in values) else JSON

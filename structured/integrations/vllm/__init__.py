@@ -113,7 +113,7 @@ def fault_of(text: object) -> str | None:
 
 _LOGGER = logging.getLogger(__name__)
 
-_NOTHING = Choice([""])
+_EMPTY_ANSWER = Choice([""])
 """The type of the empty answer."""
 
 
@@ -127,41 +127,41 @@ class Cursor:
 
     def __init__(self, index: Index, *, max_tokens: int) -> None:
         """Start an answer. Raises BudgetError if none takes so few tokens."""
-        self._places: list[Guide | str | None] = [Guide(index, max_tokens=max_tokens)]
+        self._history: list[Guide | str | None] = [Guide(index, max_tokens=max_tokens)]
         """A guide for each place; None behind the end token, and behind a fault its text."""
         self.table = index.table
         """The table of its masks."""
         self.vocabulary = index.vocabulary
         """The tokens that it is written in."""
-        self._ends = index.table.intern(mask_of(index.vocabulary.end_token_ids, index.vocabulary.size))
+        self._end_mask = index.table.intern(mask_of(index.vocabulary.end_token_ids, index.vocabulary.size))
 
     def __repr__(self) -> str:
-        return f"Cursor({self._places[-1]!r})"
+        return f"Cursor({self._history[-1]!r})"
 
     @property
     def count(self) -> int:
         """The number of tokens taken."""
-        return len(self._places) - 1
+        return len(self._history) - 1
 
     @property
     def is_over(self) -> bool:
         """Whether its end token was taken."""
-        return self._places[-1] is None
+        return self._history[-1] is None
 
     @property
     def fault(self) -> str | None:
         """Why it can only end, if so."""
-        place = self._places[-1]
+        place = self._history[-1]
         return place if isinstance(place, str) else None
 
     def accept(self, token_id: int) -> bool:
         """Take a token, and tell whether it was allowed. Tokens after the end change nothing."""
-        self._places.append(self._after(token_id))
+        self._history.append(self._after(token_id))
         return self.fault is None
 
     def _after(self, token_id: int) -> Guide | str | None:
         """Return the place behind one more token."""
-        place, is_end = self._places[-1], token_id in self.vocabulary.end_token_ids
+        place, is_end = self._history[-1], token_id in self.vocabulary.end_token_ids
         if not isinstance(place, Guide):
             return place
         if place.finished:
@@ -187,22 +187,22 @@ class Cursor:
     def rollback(self, count: int) -> None:
         """Take tokens back."""
         if count > 0:
-            del self._places[-count:]
+            del self._history[-count:]
 
     def mask(self) -> Mask:
         """Return the tokens that may come next: the end tokens, where there is nothing else to say."""
-        place = self._places[-1]
+        place = self._history[-1]
         if not isinstance(place, Guide) or place.finished:
-            return self._ends
+            return self._end_mask
         try:
             return place.mask()
         except StructuredError as error:  # a limit of the automaton
             self.end(str(error))
-            return self._ends
+            return self._end_mask
 
     def end(self, fault: str) -> None:
         """Let the answer only end, and log why."""
-        self._places[-1] = fault
+        self._history[-1] = fault
         _LOGGER.error("An answer cannot go on, and ends without being of the type: %s", fault)
 
 
@@ -216,7 +216,7 @@ def start_or_end(constraint: str, vocabulary: Vocabulary, max_tokens: int) -> Cu
     try:
         return start(constraint, vocabulary, max_tokens)
     except StructuredError as error:
-        cursor = Cursor(compile_type(_NOTHING, vocabulary), max_tokens=0)
+        cursor = Cursor(compile_type(_EMPTY_ANSWER, vocabulary), max_tokens=0)
         cursor.end(str(error))
         return cursor
 
