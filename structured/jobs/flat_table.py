@@ -171,12 +171,12 @@ ROWS = 10_000
 def _write_parquet(path: Path, columns: dict[str, str], rows: Iterator[FlatRow]) -> None:
     arrow, parquet = pyarrow(), pyarrow("pyarrow.parquet")
     types = {"bool": arrow.bool_(), "int": arrow.int64(), "float": arrow.float64()}
-    schema = arrow.schema([(_utf8(name), types.get(kind, arrow.string())) for name, kind in columns.items()])
-    with parquet.ParquetWriter(path, schema) as writer:
+    names = [name.encode(errors="backslashreplace").decode() for name in columns]  # as in CSV
+    kinds = [types.get(kind, arrow.string()) for kind in columns.values()]
+    with parquet.ParquetWriter(path, schema := arrow.schema(zip(names, kinds, strict=True))) as writer:
         while some := list(islice(rows, ROWS)):
-            cells = [[_parquet_cell(row.get(name), kind) for row in some] for name, kind in columns.items()]
-            arrays = [arrow.array(column, field.type) for column, field in zip(cells, schema, strict=True)]
-            writer.write_table(arrow.Table.from_arrays(arrays, schema=schema))
+            cells = ([_parquet_cell(row.get(name), kind) for row in some] for name, kind in columns.items())
+            writer.write_table(arrow.Table.from_arrays(list(map(arrow.array, cells, kinds)), schema=schema))
 
 
 def _parquet_cell(value: Any, kind: str) -> Any:
@@ -184,12 +184,7 @@ def _parquet_cell(value: Any, kind: str) -> Any:
         return None
     if kind == "json":
         return json.dumps(value)
-    return _utf8(value) if kind == "text" else value
-
-
-def _utf8(text: str) -> str:
-    r"""Return a text as UTF-8 can hold it: a lone surrogate → `\ud800`, as in CSV."""
-    return text.encode(errors="backslashreplace").decode()
+    return value.encode(errors="backslashreplace").decode() if kind == "text" else value
 
 
 _WRITERS: dict[str, Callable[[Path, dict[str, str], Iterator[FlatRow]], None]] = {

@@ -69,7 +69,8 @@ class RequestChecks:
         """Raise RequestError for a request that is not handed on."""
         headers = Headers(scope=scope)
         if _path(scope) not in KEYLESS_PATHS and not self._has_key(headers.get("authorization", "")):
-            raise RequestError(401, "A key is needed: Authorization: Bearer KEY.")
+            problem = "A key is needed: Authorization: Bearer KEY."
+            raise RequestError(401, problem, headers={"WWW-Authenticate": "Bearer"})
         content_type = headers.get("content-type")
         if scope["method"] == "POST" and not _is_json(content_type or ""):
             header = f"the Content-Type {content_type!r}" if content_type else "no Content-Type"
@@ -171,7 +172,7 @@ def create_app(
             try:
                 yield
             finally:
-                server.close()
+                server.threads.close()
 
     app = FastAPI(
         title="structured",

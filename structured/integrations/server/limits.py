@@ -53,8 +53,8 @@ class Limits:
         )
 
 
-RETRY_AFTER = 2
-"""Seconds after which a client that was turned away may try again."""
+RETRY_AFTER = {"Retry-After": "2"}
+"""The header of errors after which a client may try again, with the seconds until then."""
 
 
 class Admission:
@@ -83,7 +83,7 @@ class Admission:
         elif self.waiting < self.max_waiting:
             self._queues.setdefault(client, deque()).append(turn)
         else:
-            raise RequestError(429, f"{self.max_waiting} requests are waiting already.", retry_after=RETRY_AFTER)
+            raise RequestError(429, f"{self.max_waiting} requests are waiting already.", headers=RETRY_AFTER)
         return turn
 
     def give_up(self, client: str, turn: "asyncio.Future[None]") -> None:
@@ -116,7 +116,7 @@ class Admission:
 
 def shutting_down_error() -> RequestError:
     """Return the error of a server that is shutting down."""
-    return RequestError(503, "The server is shutting down.", retry_after=RETRY_AFTER)
+    return RequestError(503, "The server is shutting down.", headers=RETRY_AFTER)
 
 
 T = TypeVar("T")

@@ -53,7 +53,7 @@ class RequestError(Exception):
     _: KW_ONLY
     parameter: str | None = None
     code: str | None = None
-    retry_after: int | None = None
+    headers: Mapping[str, str] | None = None
     fields: Mapping[str, object] | None = None
 
     def __str__(self) -> str:
@@ -79,10 +79,7 @@ class RequestError(Exception):
 
     def response(self) -> JSONResponse:
         """Return the whole answer."""
-        headers = {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}
-        if self.status == 401:
-            headers["WWW-Authenticate"] = "Bearer"
-        return JSONResponse(self.body(), self.status, headers)
+        return JSONResponse(self.body(), self.status, self.headers)
 
 
 async def answer_error(request: Request, error: Exception) -> JSONResponse:
@@ -99,9 +96,8 @@ async def answer_error(request: Request, error: Exception) -> JSONResponse:
             return RequestError(404, f"There is no path {url_path} here.").response()
         case HTTPException(status_code=405):
             allowed = (error.headers or {}).get("Allow", "another method")
-            response = RequestError(405, f"{url_path} takes {allowed}, and not {request.method}.").response()
-            response.headers.update(error.headers or {})
-            return response
+            problem = f"{url_path} takes {allowed}, and not {request.method}."
+            return RequestError(405, problem, headers=error.headers).response()
         case HTTPException(status_code=400, __cause__=Exception() as cause):  # of the bytes of the body
             return RequestError(400, f"The body cannot be read as JSON: {cause}.").response()
         case HTTPException():

@@ -113,7 +113,8 @@ async def health() -> str:
 @router.get("/readyz", response_class=PlainTextResponse)
 async def ready(server: CurrentServer) -> Response:
     """Tell whether requests are taken."""
-    return PlainTextResponse("ready") if server.is_ready else PlainTextResponse("shutting down", 503)
+    is_closed = server.threads.admission.is_closed
+    return PlainTextResponse("shutting down", 503) if is_closed else PlainTextResponse("ready")
 
 
 @router.get("/metrics")

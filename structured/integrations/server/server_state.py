@@ -235,11 +235,6 @@ class ServerState:
         return server
 
     @property
-    def is_ready(self) -> bool:
-        """Whether requests are taken."""
-        return not self.threads.admission.is_closed
-
-    @property
     def model(self) -> str:
         """The name of the model in requests."""
         return PACKAGED_ID if self.batch.name == PACKAGED_NAME else self.batch.name
@@ -282,7 +277,3 @@ class ServerState:
                 400, f"{name} is {tokens:,}; an answer has at most {limit:,} tokens here.", parameter=name
             )
         return tokens
-
-    def close(self) -> None:
-        """Take no more requests, and finish those that run."""
-        self.threads.close()

@@ -100,15 +100,14 @@ def _check(output_type: OutputType[Any]) -> AnswerCheck:
     return AnswerCheck(output_type, left_to_parse=(JsonSchemaType,))
 
 
-def fault_of(text: object) -> str | None:
-    """Return why a text is no constraint; None if it is one."""
+def check_constraint(text: object) -> None:
+    """Raise ValueError for what is no constraint, as `constraint` writes it."""
     if not isinstance(text, str):
-        return f"The constraint is {shown(text)}. {REMEDY}"
+        raise ValueError(f"The constraint is {shown(text)}. {REMEDY}")  # noqa: TRY004  which vLLM answers
     try:
         text_to_type(text)
     except StructuredError as error:
-        return str(error)
-    return None
+        raise ValueError(str(error)) from error
 
 
 _LOGGER = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ import torch
 
 from structured.decoding.device_masks import DeviceMasks, apply_masks
 from structured.index.masks import Mask, MaskTable
-from structured.integrations.vllm import KEY, Cursor, fault_of, start_or_end
+from structured.integrations.vllm import KEY, Cursor, check_constraint, start_or_end
 from structured.models.kv_cache import on_device
 from structured.models.transformers_model import vocabulary_of
 
@@ -70,9 +70,7 @@ class GuideProcessor(RowInterface, SlotInterface):  # type: ignore[misc]  # of a
         constraint = _constraint(sampling_params)
         if constraint is None:
             return
-        fault = fault_of(constraint)
-        if fault is not None:
-            raise ValueError(fault)
+        check_constraint(constraint)
         for name, why in _CONTRADICTIONS.items():
             if getattr(sampling_params, name, None):
                 raise ValueError(f"{name} and a constraint exclude each other: {name} is set, {why}. Leave it out.")
