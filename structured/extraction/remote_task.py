@@ -60,13 +60,13 @@ def refuse_options(model: RemoteModel, options: Options, search: Search) -> None
 def _is_known(model: RemoteModel, repetition: object) -> bool:
     """Tell whether a server takes what is asked about repetition."""
     is_stop_alone = repetition in (None, Repetition(), Repetition(stop=False))
-    return is_stop_alone and "stop_repetition" in model.api.options
+    return is_stop_alone and "stop_repetition" in model.api.sampling_options
 
 
 def _refuse_for_form(model: RemoteModel, options: Options, search: Search) -> None:
     """Raise ValueError for options that one kind of server does not know."""
     api = model.api
-    unknown = [name for name in search.sampler.chosen if name not in api.options]
+    unknown = [name for name in search.sampler.chosen if name not in api.sampling_options]
     if unknown:
         raise ValueError(f"{api.server} does not know {' and '.join(unknown)}. Leave what it does not know out.")
     if search.samples > 1 and not search.method.vote and not api.tells_probabilities:

@@ -4,8 +4,8 @@ The schema alone decides, so that all parts of a table have the same columns, wh
 it holds exactly what the schema describes: objects with known names are structs, others maps or JSON as text, like
 unions, recursive schemas and all that is open. A number that a schema does not bound is an int64 or float64.
 
-A column takes what its type holds exactly, and refuses the rest: a number that would be rounded, a text that is no
-UTF-8, a member that has no place; `rows` keeps its record as JSON. Null is null in any column.
+A column takes what its type holds exactly, and refuses the rest with UnfitError: a number that would be rounded, a
+text that is no UTF-8, a member that has no place. Null is null in any column.
 
 Dates are dates. Times are texts: a timestamp forgets the offset, and how many digits a fraction had.
 """

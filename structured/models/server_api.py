@@ -198,7 +198,7 @@ class ServerApi(ABC):
     """The path of the requests."""
     enforces: ClassVar[str]
     """The constraints that the server takes, in words."""
-    options: ClassVar[frozenset[str]] = frozenset({"min_p", "seed", "temperature", "top_k", "top_p"})
+    sampling_options: ClassVar[frozenset[str]] = frozenset({"min_p", "seed", "temperature", "top_k", "top_p"})
     """The sampling options that the server takes."""
     tells_probabilities: ClassVar[bool] = True
     needs_name: ClassVar[bool] = True

@@ -140,9 +140,9 @@ def served_tokens(text: str, logprobs: Sequence[Any]) -> list[ServedToken]:
     return tokens if spelling == data else []
 
 
-def _named_schema(constraint: JsonConstraint, **options: Any) -> dict[str, Any]:
+def _named_schema(constraint: JsonConstraint, **members: Any) -> dict[str, Any]:
     name = re.sub(r"[^A-Za-z0-9_-]", "_", constraint.name)[:64] or _ENVELOPE_MEMBER
-    schema = {"name": name, "schema": dict(constraint.schema), **options}
+    schema = {"name": name, "schema": dict(constraint.schema), **members}
     return {"response_format": {"type": "json_schema", "json_schema": schema}}
 
 
@@ -224,7 +224,7 @@ class StructuredApi(ChatApi):
     server = "structured serve"
     key = "STRUCTURED_API_KEY"
     enforces = "types, JSON Schemas, choices, regular expressions and grammars"
-    options = ChatApi.options | {"stop_repetition"}
+    options = ChatApi.sampling_options | {"stop_repetition"}
     needs_name = False
     writes_prompts = True
     fields: ClassVar[ConstraintFields] = {
@@ -255,9 +255,9 @@ class OllamaApi(TableApi):
 
     def body(self, model: str, request: ServerRequest, *, stream: bool = False) -> dict[str, Any]:
         """Return the body of a request."""
-        options = {"num_predict": request.max_tokens, **request.sampling}
+        sampling_options = {"num_predict": request.max_tokens, **request.sampling}
         messages = [dict(turn) for turn in request.messages]
-        body: dict[str, Any] = {"model": model, "messages": messages, "stream": stream, "options": options}
+        body: dict[str, Any] = {"model": model, "messages": messages, "stream": stream, "options": sampling_options}
         return body | self.request_fields(request.constraint)
 
     def envelope(self, constraint: Constraint | None) -> Envelope:

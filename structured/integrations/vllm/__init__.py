@@ -117,7 +117,7 @@ _EMPTY_ANSWER = Choice([""])
 
 
 class Cursor:
-    """The place of one answer, and its earlier places.
+    """One answer as it is written: what may come next, and the way back to each of its earlier tokens.
 
     vLLM ends most requests when a call into this library raises, so a cursor never raises once it is made. An answer
     that cannot go on has a `fault`, and may only end: a token came that was masked out, or its automaton has reached a
@@ -127,7 +127,7 @@ class Cursor:
     def __init__(self, index: Index, *, max_tokens: int) -> None:
         """Start an answer. Raises BudgetError if none takes so few tokens."""
         self._history: list[Guide | str | None] = [Guide(index, max_tokens=max_tokens)]
-        """A guide for each place; None behind the end token, and behind a fault its text."""
+        """The state before the first token and after each: a guide; None after the end token; after a fault, its text."""
         self.table = index.table
         """The table of its masks."""
         self.vocabulary = index.vocabulary
@@ -150,8 +150,8 @@ class Cursor:
     @property
     def fault(self) -> str | None:
         """Why it can only end, if so."""
-        place = self._history[-1]
-        return place if isinstance(place, str) else None
+        latest = self._history[-1]
+        return latest if isinstance(latest, str) else None
 
     def accept(self, token_id: int) -> bool:
         """Take a token, and tell whether it was allowed. Tokens after the end change nothing."""
@@ -159,13 +159,13 @@ class Cursor:
         return self.fault is None
 
     def _after(self, token_id: int) -> Guide | str | None:
-        """Return the place behind one more token."""
-        place, is_end = self._history[-1], token_id in self.vocabulary.end_token_ids
-        if not isinstance(place, Guide):
-            return place
-        if place.finished:
+        """Return the state after one more token."""
+        latest, is_end = self._history[-1], token_id in self.vocabulary.end_token_ids
+        if not isinstance(latest, Guide):
+            return latest
+        if latest.finished:
             return None if is_end else f"Token {token_id} came where the answer had to end."
-        guide = place.copy()
+        guide = latest.copy()
         try:
             guide.advance(token_id)
         except (ValueError, StructuredError) as error:  # a masked token, a wrong cache, a limit of the automaton
@@ -190,11 +190,11 @@ class Cursor:
 
     def mask(self) -> Mask:
         """Return the tokens that may come next: the end tokens, where there is nothing else to say."""
-        place = self._history[-1]
-        if not isinstance(place, Guide) or place.finished:
+        latest = self._history[-1]
+        if not isinstance(latest, Guide) or latest.finished:
             return self._end_mask
         try:
-            return place.mask()
+            return latest.mask()
         except StructuredError as error:  # a limit of the automaton
             self.end(str(error))
             return self._end_mask
