@@ -158,7 +158,7 @@ class OpenAIApi(ChatApi):
     server = "OpenAI's API"
     key = "OPENAI_API_KEY"
     enforces = "JSON Schemas, choices and regular expressions"
-    options = frozenset({"seed", "temperature", "top_p"})
+    sampling_options = frozenset({"seed", "temperature", "top_p"})
     limit = "max_completion_tokens"
     fields: ClassVar[ConstraintFields] = {
         JsonConstraint: _strict_schema,
@@ -224,7 +224,7 @@ class StructuredApi(ChatApi):
     server = "structured serve"
     key = "STRUCTURED_API_KEY"
     enforces = "types, JSON Schemas, choices, regular expressions and grammars"
-    options = ChatApi.sampling_options | {"stop_repetition"}
+    sampling_options = ChatApi.sampling_options | {"stop_repetition"}
     needs_name = False
     writes_prompts = True
     fields: ClassVar[ConstraintFields] = {
