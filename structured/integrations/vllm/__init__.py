@@ -127,7 +127,7 @@ class Cursor:
     def __init__(self, index: Index, *, max_tokens: int) -> None:
         """Start an answer. Raises BudgetError if none takes so few tokens."""
         self._history: list[Guide | str | None] = [Guide(index, max_tokens=max_tokens)]
-        """The state before the first token and after each: a guide, None after the end token, or the text of a fault."""
+        """The state before the first token and after each: a guide, None after the end, or a fault."""
         self.table = index.table
         """The table of its masks."""
         self.vocabulary = index.vocabulary
