@@ -5,7 +5,6 @@ ignored. Sources: OpenAI's API reference, "Chat" and "Completions"; vLLM's "Stru
 """
 
 import json
-from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 
@@ -23,6 +22,8 @@ from pydantic import (
 
 JsonObject: TypeAlias = dict[str, Any]
 ConstraintKind: TypeAlias = Literal["json", "regex", "choice", "grammar", "fields", "constraint", "tools"]
+GUIDED_KINDS: tuple[ConstraintKind, ...] = ("json", "regex", "choice", "grammar")
+"""The kinds that have a member of their own in older requests of vLLM's API, such as `guided_json`."""
 
 MAX_DEPTH = 200
 """The deepest nesting of brackets in a body. Pydantic writes no more than 255."""
@@ -55,21 +56,24 @@ class Body(BaseModel):
 class RequestBody(Body):
     """The whole body of a request."""
 
+    model: str | None = None
+    temperature: StrictFloat | None = Field(None, ge=0, le=2)
+    seed: StrictInt | None = Field(None, ge=0)
+    """Also of a response, which has none in OpenAI's API."""
+
     @model_validator(mode="before")
     @classmethod
     def _check_json(cls, body: object) -> object:
         r"""Refuse NaN, Infinity and lone surrogates, "\ud800", which Python reads and JSON does not have."""
+        if _is_deep(body):
+            raise ValueError(f"Brackets are nested more than {MAX_DEPTH} deep")
         try:
             json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
         except UnicodeEncodeError as error:
             half = error.object[error.start]
             raise ValueError(f"There is half of a character, the lone surrogate {half!r}") from error
-        except RecursionError as error:
-            raise ValueError("Brackets are nested too deeply") from error
         except ValueError as error:
             raise ValueError("There is a number that is not finite: NaN, Infinity, or one too large for it") from error
-        if _is_deep(body):
-            raise ValueError(f"Brackets are nested more than {MAX_DEPTH} deep")
         return body
 
     @property
@@ -150,6 +154,7 @@ class StructuredOutputs(Body):
 Zero = Annotated[StrictFloat, Field(ge=0, le=0)]
 One = Annotated[StrictFloat, Field(ge=1, le=1)]
 """Penalties that change nothing; others are refused."""
+StopPhrase = Annotated[str, Field(min_length=1)]
 
 
 class StreamOptions(Body):
@@ -162,12 +167,9 @@ class StreamOptions(Body):
 class OpenAIRequest(RequestBody):
     """Members of all requests of OpenAI's API."""
 
-    model: str | None = None
-    temperature: StrictFloat | None = Field(None, ge=0, le=2)
     top_p: StrictFloat | None = Field(None, gt=0, le=1)
-    seed: StrictInt | None = Field(None, ge=0)
-    """Also of a response, which has none in OpenAI's API; as `structured_outputs`, which vLLM has."""
     structured_outputs: StructuredOutputs | None = None
+    """As in vLLM's API, also of a response."""
     stream_options: StreamOptions | None = None
     metadata: JsonObject | None = None
     prompt_cache_key: str | None = None
@@ -183,9 +185,6 @@ class OpenAIRequest(RequestBody):
         if not isinstance(body, dict):
             return body
         return {name: value for name, value in body.items() if value is not None or name not in cls.model_fields}
-
-
-StopPhrase: TypeAlias = Annotated[str, Field(min_length=1)]
 
 
 class GenerationRequest(OpenAIRequest):
@@ -217,19 +216,11 @@ class GenerationRequest(OpenAIRequest):
     @property
     def constraints(self) -> dict[str, RequestedConstraint]:
         """The constraints of the answer, by the members that have them."""
-        guided = {f"guided_{kind}": RequestedConstraint(kind, getattr(self, f"guided_{kind}")) for kind in _GUIDED}
+        guided = {f"guided_{kind}": RequestedConstraint(kind, getattr(self, f"guided_{kind}")) for kind in GUIDED_KINDS}
         constraints = {member: constraint for member, constraint in guided.items() if constraint.value is not None}
         if self.structured_outputs is not None:
             [constraints["structured_outputs"]] = self.structured_outputs.constraints
         return constraints
-
-    @property
-    @abstractmethod
-    def alternatives_per_token(self) -> int | None:
-        """How many of the likeliest tokens are shown beside each token; None for no log-probabilities."""
-
-
-_GUIDED: tuple[ConstraintKind, ...] = ("json", "regex", "choice", "grammar")
 
 
 class TextPart(Body):
@@ -338,7 +329,7 @@ class ChatRequest(GenerationRequest):
 
     @property
     def alternatives_per_token(self) -> int | None:
-        """As above, by `logprobs` and `top_logprobs`."""
+        """How many of the likeliest tokens are shown beside each token; None for no log-probabilities."""
         return self.top_logprobs or 0 if self.logprobs else None
 
     @model_validator(mode="after")
@@ -390,18 +381,15 @@ class CompletionRequest(GenerationRequest):
 
     @property
     def alternatives_per_token(self) -> int | None:
-        """As above, by `logprobs`."""
+        """As in a chat."""
         return self.logprobs
 
 
 class LibraryRequest(RequestBody):
     """Members of all requests of the library's own."""
 
-    model: str | None = None
     instructions: str | None = None
     system: str | None = None
-    temperature: StrictFloat = Field(0, ge=0, le=2)
-    seed: StrictInt | None = Field(None, ge=0)
     max_tokens: StrictInt | None = Field(None, ge=1)
     stop_repetition: StrictBool = True
     evidence: StrictBool = False

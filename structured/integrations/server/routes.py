@@ -188,30 +188,34 @@ async def _reply(  # noqa: PLR0913  the parts of both endpoints
         raise RequestError(400, "A stream has one answer. Leave out n, or stream.", parameter="n")
     counter = TokenCounter(server.metrics)
     options: Options = {**options_of(body, max_tokens), "observe": counter}
+
+    def make_responder() -> Responder:
+        return _responder(server, body, options, writer.alternatives_per_token or 0)
+
     if not body.stream:
-        replies = await server.threads.run(request, lambda: replies_of(_responder(server, body, options), documents))
+        replies = await server.threads.run(request, lambda: replies_of(make_responder(), documents))
         return JSONResponse(writer.to_response(replies, counter.total_of_prompts(replies, body.n)))
     with_usage = body.stream_options is not None and body.stream_options.include_usage
 
     def events() -> Iterator[str]:
-        pieces = pieces_of(_responder(server, body, options), documents[0], counter)
+        pieces = pieces_of(make_responder(), documents[0], counter)
         yield from writer.to_events(itertools.chain([next(pieces)], pieces), with_usage=with_usage)
 
     return EventStream(*await server.threads.stream(request, events))
 
 
-def _responder(server: ServerState, body: GenerationRequest, options: Options) -> Responder:
+def _responder(server: ServerState, body: GenerationRequest, options: Options, alternatives: int) -> Responder:
     """Return what answers a request, with its options. Raises RequestError."""
     is_free, tool, calls_at_most, fallback = not body.constraints, None, None, None
     if isinstance(body, ChatRequest) and body.uses_tools:
         is_free, tool = False, body.called_tool
         calls_at_most = None if body.parallel_tool_calls else 1
         if body.may_skip_tools:
-            fallback = _responder(server, body.model_copy(update={"tool_choice": "none"}), options)
+            fallback = _responder(server, body.model_copy(update={"tool_choice": "none"}), options, alternatives)
         options = {**options, "layout": JsonLayout(optional_properties="omittable")}
     extractor = server.extractors.find(body.constraint_key, lambda: output_type_of(body, server.limits), options)
-    if body.alternatives_per_token:
-        extractor = extractor.with_alternatives(body.alternatives_per_token)
+    if alternatives:
+        extractor = extractor.with_alternatives(alternatives)
     extractor = extractor.verbatim() if is_free else extractor
     return Responder(extractor, is_free, body.stops, tool, calls_at_most, fallback)
 
