@@ -406,6 +406,21 @@ def test_what_is_wrong_is_said_in_openais_form(address: str, name: str) -> None:
     assert httpx.get(f"{address}/readyz").status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("members", "parameter"),
+    [
+        ({"guided_regex": "(a"}, "guided_regex"),
+        ({"guided_json": {"type": "strin"}}, "guided_json"),
+        ({"guided_json": {"type": "integer", "minimum": 5, "maximum": 4}}, "guided_json"),
+        ({"tools": [WEATHER, WEATHER]}, "tools"),
+    ],
+)
+def test_an_error_names_the_member_with_the_constraint(address: str, members: dict[str, Any], parameter: str) -> None:
+    """Whether it cannot be read, or has no answers."""
+    found = httpx.post(f"{address}/v1/chat/completions", json={**ASKED, **members})
+    assert (found.status_code, found.json()["error"]["param"]) == (400, parameter)
+
+
 def test_another_method_is_refused_with_the_right_one(address: str) -> None:
     found = httpx.get(f"{address}/v1/chat/completions")
     assert (found.status_code, found.headers["Allow"]) == (405, "POST")

@@ -92,7 +92,7 @@ def test_extractors_leave_when_they_take_too_much_memory(
         assert extractors.find("favourite", lambda: str, {}).output_type is favourite.output_type
     assert all(one.memory > 200_000 for one in made)
     assert sum(one.memory for one in made) > 2 * 2_000_000
-    kept = extractors._kept
+    kept = extractors._extractors
     assert sum(one.memory for one in kept.values()) <= 2_000_000 + made[-1].memory
     assert {"favourite", 11} < kept.keys()
 

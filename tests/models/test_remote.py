@@ -610,7 +610,7 @@ def test_a_busy_server_that_names_no_time_is_asked_again_after_growing_ones(said
 @given(st.text(st.characters(codec="latin-1")))
 @example("0\x1f")
 def test_what_a_server_says_of_a_time_is_seconds_or_nothing(said: str) -> None:
-    seconds = connection._seconds(said)
+    seconds = connection._retry_after_seconds(said)
     assert seconds is None or seconds >= 0
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 from pydantic import BaseModel
 
 from structured.decoding.repetition import Repetition
-from structured.errors import PatternError, PromptError, SchemaError
+from structured.errors import PromptError
 from structured.extraction.options import Options
 from structured.extraction.prompts import Conversation
 from structured.integrations.chat_replies import arguments_type, calls_to_text, free_text, result_to_text
@@ -39,7 +39,7 @@ from structured.output_types.output_type import OutputType
 from structured.output_types.regex import Regex
 
 
-def output_type_of(body: GenerationRequest, limits: Limits) -> OutputType[Any] | JsonSchema:
+def output_type_of(body: GenerationRequest, limits: Limits) -> Any:
     """Return the output type that a request constrains its answer to; free text where it does not.
 
     Raises RequestError where it asks for two things at once, for what is too large, or for what cannot be enforced.
@@ -49,7 +49,7 @@ def output_type_of(body: GenerationRequest, limits: Limits) -> OutputType[Any] |
         arguments = {"name": body.called_tool, "may_skip": body.may_skip_tools}
         tools = RequestedConstraint("tools", body.tools, arguments)
         if body.may_skip_tools:  # then the others are for the answer in place of calls
-            return _type_of_member("tools", tools, limits)
+            return constrained_type(tools, limits)
         constraints["tools"] = tools
     if len(constraints) > 1:
         raise RequestError(400, f"{' and '.join(constraints)} exclude each other.", parameter=next(iter(constraints)))
@@ -59,18 +59,7 @@ def output_type_of(body: GenerationRequest, limits: Limits) -> OutputType[Any] |
     [(member, constraint)] = constraints.items()
     if body.stops:
         raise RequestError(400, f"stop and {member} exclude each other.", parameter="stop")
-    return _type_of_member(member, constraint, limits)
-
-
-def _type_of_member(member: str, constraint: RequestedConstraint, limits: Limits) -> OutputType[Any] | JsonSchema:
-    """Return the output type of a member of a request. Raises RequestError."""
-    try:
-        output_type: OutputType[Any] | JsonSchema = constrained_type(constraint, limits)
-    except (SchemaError, PatternError) as error:
-        raise RequestError.of(error, member) from error
-    except TypeError as error:  # a member of a tool is of the wrong kind
-        raise RequestError(400, str(error), parameter=member) from error
-    return output_type
+    return constrained_type(constraint, limits)
 
 
 def check_length(constraint: Any, limits: Limits, name: str) -> None:
@@ -127,7 +116,10 @@ _GBNF = re.compile(r"^\s*[\w-]+\s*::=", re.ASCII | re.MULTILINE)
 
 def _tools_to_type(entries: list[JsonObject], *, name: str | None, may_skip: bool) -> OutputType[Any] | JsonSchema:
     """Return the type of calls of tools, which may be none; with a `name`, that of the arguments of this tool."""
-    tools = [Tool.from_openai(entry) for entry in entries]
+    try:
+        tools = [Tool.from_openai(entry) for entry in entries]
+    except TypeError as error:
+        raise RequestError(400, str(error), parameter="tools") from error
     if name is None:
         return functions(*tools, parallel=may_skip)
     called_tool = next((tool for tool in tools if tool.name == name), None)

@@ -12,6 +12,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Res
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.types import Receive, Scope, Send
 
+from structured.errors import PatternError, SchemaError
 from structured.extraction.options import Options
 from structured.extraction.prompts import TextOrChat
 from structured.integrations.chat_replies import Responder
@@ -213,7 +214,11 @@ def _responder(server: ServerState, body: GenerationRequest, options: Options, a
         if body.may_skip_tools:
             fallback = _responder(server, body.model_copy(update={"tool_choice": "none"}), options, alternatives)
         options = {**options, "layout": JsonLayout(optional_properties="omittable")}
-    extractor = server.extractors.find(body.constraint_key, lambda: output_type_of(body, server.limits), options)
+    try:
+        extractor = server.extractors.find(body.constraint_key, lambda: output_type_of(body, server.limits), options)
+    except (SchemaError, PatternError) as error:
+        member = "tools" if isinstance(body, ChatRequest) and body.uses_tools else next(iter(body.constraints), "stop")
+        raise RequestError.of(error, member) from error
     if alternatives:
         extractor = extractor.with_alternatives(alternatives)
     extractor = extractor.verbatim() if is_free else extractor
